@@ -37,6 +37,10 @@ class TextFault(Fault):
         super().__init__(f"Text {number + 1}: {sentence}")
         self.number, self.sentence = number, sentence
 
+    def without_number(self) -> Fault:
+        """The same of a text that is the only one, whose number tells nothing."""
+        return Fault(self.sentence[:1].upper() + self.sentence[1:])
+
 
 class TooLong(TextFault):
     """A text that the model was not made for."""

@@ -27,6 +27,11 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Options, here or at a path from here, that have no effect beside the others as they are."""
+        return ()
+
     @field_validator("*")
     @classmethod
     def _check_bits(cls, value: Any) -> Any:

@@ -126,7 +126,7 @@ def _answers_as_typed(task: Any, asked: Iterable[Any], search: "TagSearch", advi
         try:
             yield from answer_batch(task, [each], search)
         except TextFault as fault:
-            remark(fault.sentence[:1].upper() + fault.sentence[1:] + advice)
+            remark(f"{fault.without_number()}{advice}")
 
 
 def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:

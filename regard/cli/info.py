@@ -1,7 +1,7 @@
 """`regard info`: what a model folder holds, what it scored and what it costs."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault, printable
+from regard.base.recipe import Options
 from regard.cli.console import print_json
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
     for name, words in said.items():
         print(f"{name:15}{printable(words)}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
-    for number, line in enumerate(textwrap.wrap(", ".join(_options(facts["sizes"])), WIDTH)):
+    for number, line in enumerate(
+        textwrap.wrap(", ".join(_options(recipe.model, "", _within("model", recipe.idle))), WIDTH)
+    ):
         print(f"{'' if number else 'built':15}{line}")
     for number, line in enumerate(_cost_lines(facts["cost"], length)):
         print(f"{'' if number else 'cost':15}{line}")
@@ -135,13 +138,20 @@ def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
     ]
 
 
-def _options(table: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Each option that is set, by its whole name as in a recipe, and its value."""
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _options(value, f"{above}{name}.")
-        elif value is not None:
+def _options(options: Options, above: str, idle: Collection[str]) -> Iterator[str]:
+    """Each option that is set and has an effect, by its whole name as in a recipe, and its value."""
+    idle = {*idle, *options.idle}
+    for name in type(options).model_fields:
+        value = getattr(options, name)
+        if isinstance(value, Options) and name not in idle:
+            yield from _options(value, f"{above}{name}.", _within(name, idle))
+        elif value is not None and name not in idle:
             yield f"{above}{name} {_show(value)}"
+
+
+def _within(name: str, paths: Collection[str]) -> list[str]:
+    """The paths that begin with a name, without it."""
+    return [path.removeprefix(f"{name}.") for path in paths if path.startswith(f"{name}.")]
 
 
 def _show(value: Any) -> str:

@@ -21,6 +21,7 @@ _NAMES = {
     "prompt": "a prompt",
     "nodes": "a node",
     "picture": "a picture's file",
+    "features": "a .npy file of features",
     "video": "a video, a GIF or a folder of frames",
     "sound": "a sound's file",
     "sequence": "a sequence of numbers",
@@ -35,6 +36,7 @@ _EXAMPLES = {
     "prompt": "regard {verb} {place} --prompt 'text'",
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",
+    "features": "regard {verb} {place} features.npy",
     "video": "regard {verb} {place} video.gif",
     "sound": "regard {verb} {place} sound.wav",
     "words": "regard {verb} {place} word",
@@ -52,7 +54,7 @@ _INTO_FILES = {
 
 def name_of_input(recipe: Recipe) -> str:
     """What one input of a model is called: goes on after "a gat reads"."""
-    return _NAMES[input_kind(recipe)]
+    return _NAMES[_kind(recipe)]
 
 
 def example_command(recipe: Recipe, folder: Path) -> str:
@@ -60,11 +62,19 @@ def example_command(recipe: Recipe, folder: Path) -> str:
     from regard.data.algorithms.spelling import example_of
     from regard.tasks.algorithms.options import AlgorithmRecipe
 
-    verb, kind = TASKS[recipe.task].verb, input_kind(recipe)
+    verb, kind = TASKS[recipe.task].verb, _kind(recipe)
     prompt = " --prompt 'text'" if kind == "text" else ""  # without which some draw from chance alone
     items = example_of(recipe.data) if isinstance(recipe, AlgorithmRecipe) else ""
     example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
     return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt, items=items)
+
+
+def _kind(recipe: Recipe) -> str:
+    """What a model reads; of pictures some read only the features, which are made elsewhere."""
+    from regard.data.captions.options import CaptionData
+
+    is_of_features = isinstance(recipe.data, CaptionData) and recipe.data.are_features_made_elsewhere
+    return "features" if is_of_features else input_kind(recipe)
 
 
 def questions_in(name: str) -> Iterator["Asked"]:

@@ -49,8 +49,8 @@ def command(
     needs(loaded.recipe, "speak")
     try:
         (spoken,) = speak_each(loaded.task, request)
-    except TextFault as fault:  # there is one text, whose number tells nothing
-        raise Fault(fault.sentence) from None
+    except TextFault as fault:
+        raise fault.without_number() from None
     write_file(out, spoken.as_wav())
     remark(f"{spoken.speaker} says it in {spoken.seconds:.2f} seconds.")
     if not spoken.ended:

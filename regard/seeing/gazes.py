@@ -112,8 +112,8 @@ def see_speech(task: Any, given: str, speaker: str | None = None) -> Sight:
     task.eval()
     try:
         batch = task.read([given], speaker)
-    except TextFault as fault:  # there is one text, whose number tells nothing
-        raise Fault(fault.sentence) from None
+    except TextFault as fault:
+        raise fault.without_number() from None
     with watching(task.model) as gazes:
         (spoken,) = task.speak(batch)
     said = f"{spoken.seconds:.2f} s, said by {spoken.speaker}"
@@ -149,8 +149,8 @@ def see_painting(task: Any, given: str) -> Sight:
     task.eval()
     try:
         batch = task.read([given])
-    except TextFault as fault:  # there is one text, whose number tells nothing
-        raise Fault(fault.sentence) from None
+    except TextFault as fault:
+        raise fault.without_number() from None
     with watching(task.model) as gazes:
         painted = task.paint(batch, torch.Generator().manual_seed(PAINTING_SEED), 1.0)
     return Sight(given, "", painted, task.sides(batch, painted), gazes)

@@ -170,10 +170,7 @@ class ServedModel(Served):
         return self._language.generate_aloud(request, tell)
 
     def read_prompt(self, request: PromptRequest) -> "ReadPrompt":
-        try:
-            return self._language.read_prompt(request)
-        except TextFault as fault:  # there is one text, whose number tells nothing
-            raise Fault(fault.sentence[:1].upper() + fault.sentence[1:]) from None
+        return self._language.read_prompt(request)
 
     @property
     def _language(self) -> "LanguageModel":
@@ -323,7 +320,7 @@ class ServedTranslator(FolderTranslator, Served):
         try:
             return super().run(plan, pieces)
         except TextFault as fault:
-            raise Fault(fault.sentence) from None
+            raise fault.without_number() from None
 
 
 def known_of(folder: Path) -> dict[str, Any]:

@@ -57,6 +57,6 @@ def _paint_each(task: Any, request: DrawRequest, chance: torch.Generator) -> Ite
     for first in range(0, request.count, AT_ONCE):
         try:
             batch = task.read([request.prompt] * min(AT_ONCE, request.count - first))
-        except TextFault as fault:  # all are one text, whose number tells nothing
-            raise Fault(fault.sentence) from None
+        except TextFault as fault:  # all are one text
+            raise fault.without_number() from None
         yield from task.paint(batch, chance, request.temperature)

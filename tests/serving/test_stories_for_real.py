@@ -34,7 +34,7 @@ def test_a_story_is_told_and_asked_about(tmp_path: Path) -> None:
     assert (looks["view"], looks["looks"]["forgotten"]) == ("facts", ["Ana went to the garden."])
     assert [sum(hop) for hop in looks["looks"]["hops"]] == pytest.approx([10_000] * 2, abs=2)
     assert wrong.status_code == 400
-    assert "it has no facts" in wrong.json()["error"]
+    assert "It has no facts" in wrong.json()["error"]
     assert (served["reads"], served["amount"]["unit"]) == ("story", "questions")
     assert served["examples"][0].endswith("?")
     assert "\n" in served["examples"][0]

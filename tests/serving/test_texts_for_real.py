@@ -12,6 +12,7 @@ from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.serving.app import make_app
+from regard.serving.options import ServingOptions
 
 EXAMPLES = "".join(
     f"the $T$ was {word}\nfish\n1\nthe fish was {word} but the $T$ was slow\nservice\n-1\n"
@@ -33,6 +34,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with undrawn():
         train(open_run(check_recipe(table), place / "run", False, lambda *done: None, lambda text: None), [])
     return place / "run"
+
+
+def test_a_fault_names_its_text_among_several_only(folder: Path) -> None:
+    one_at_a_time = ServingOptions.model_validate({"batching": {"rows": 1}})
+    with on_loopback(make_app([folder], one_at_a_time)) as address, httpx.Client(base_url=address) as client:
+        among = client.post("/v1/answer", json={"inputs": ["the [fish] was good", "the fish"]}).json()["error"]
+        alone = client.post("/v1/answer", json={"inputs": ["the fish"]}).json()["error"]
+    assert among.startswith("Text 2: it has no aspect in brackets, expected one")
+    assert alone.startswith("It has no aspect in brackets, expected one")
 
 
 def test_texts_are_answered_and_aspects_looked_at_together(folder: Path) -> None:

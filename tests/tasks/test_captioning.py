@@ -16,6 +16,8 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
 from regard.cli import main
+from regard.cli.inputs import example_command
+from regard.cli.train import say_result
 from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
@@ -228,6 +230,39 @@ def test_a_run_may_go_on_from_a_trained_model_by_what_captions_are_worth(folder:
         facts = train(open_run(check_recipe(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
     assert facts.finished
     assert [*facts.tallies[0][1]] == ["drawn", "greedy"]
+
+
+def test_who_has_trained_on_features_is_told_of_features(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = folder / "run"
+    say_result(run)
+    assert f"try: regard caption {run} features.npy" in capsys.readouterr().err
+    assert main(["look", str(run)]) == 2
+    assert "A captioner reads a .npy file of features; give one to look at" in capsys.readouterr().err
+    recipe = regard.load(run).recipe
+    features = recipe.data.features.model_copy(update={"extractor": "efficientnet-lite2"})
+    read = recipe.model_copy(update={"data": recipe.data.model_copy(update={"features": features})})
+    assert example_command(read, Path("run")) == "regard caption run picture.png"
+
+
+def test_what_it_is_built_of_is_told_without_options_that_do_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(folder / "run")]) == 0
+    lines = capsys.readouterr().out
+    assert "\nfeatures       2 × 2 places, 5 numbers each, components " in lines
+    built = " ".join(lines.partition("built")[2].partition("cost")[0].split())
+    assert {"attention soft", "evenness 0.5"} <= {*built.split(", ")}
+    for name in (
+        "encoder.kernel",
+        "samples",
+        "baseline",
+        "reward",
+        "entropy",
+        "discount",
+        "expected",
+        "outside_training",
+    ):
+        assert f"{name} " not in built
 
 
 def test_what_it_looked_at_is_drawn_over_the_grid(folder: Path, tmp_path: Path) -> None:

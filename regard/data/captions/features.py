@@ -55,8 +55,19 @@ class FeatureFormat(BaseModel):
             kind = f"videos of {self.frames} frames, each" if self.frames else "pictures"
             return f"{kind} of {self.rows} × {self.columns} pixels"
         by = f" by {self.extractor}" if self.extractor else ""
+        return f"features{by} of {self._size_in_words}"
+
+    @property
+    def as_fact(self) -> str:
+        """The same behind the word features."""
+        if self.extractor == PIXELS:
+            return self.in_words
+        return f"{self._size_in_words}{f', by {self.extractor}' if self.extractor else ''}"
+
+    @property
+    def _size_in_words(self) -> str:
         own = f", components {self.components[:8]}" if self.components else ""
-        return f"features{by} of {self.rows} × {self.columns} places, {self.width} numbers each{own}"
+        return f"{self.rows} × {self.columns} places, {self.width} numbers each{own}"
 
     def take(self, features: np.ndarray, name: str) -> np.ndarray:
         """Features of one picture as (place, width) in float32; others than these are refused."""

@@ -92,6 +92,11 @@ class CaptionData(Options):
         return self
 
     @property
+    def are_features_made_elsewhere(self) -> bool:
+        """Whether nothing here makes features of a picture, so that a model reads no picture but features alone."""
+        return isinstance(self.features, FeatureFiles) and self.features.extractor is None
+
+    @property
     def seen(self) -> str:
         """What the captions are of."""
         return "pictures" if self.frames is None else "videos"

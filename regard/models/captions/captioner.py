@@ -22,6 +22,8 @@ from regard.models.bounds import WIDEST
 from regard.models.captions.written import Annotations, Written
 from regard.models.reinforcement import ReinforceOptions
 
+_OF_HARD = (*ReinforceOptions.model_fields, "expected", "outside_training")  # options of attention = "hard"
+
 
 class CaptionerOptions(ReinforceOptions):
     """What an LSTM that writes captions is built like, and how it learns where to look."""
@@ -60,15 +62,25 @@ class CaptionerOptions(ReinforceOptions):
         if self.attention == "hard":
             self.check_baseline()
             return self
-        for name in (*ReinforceOptions.model_fields, "expected", "outside_training"):
+        for name in _OF_HARD:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for attention = 'hard', which draws where it looks")
         return self
 
     @property
+    def idle(self) -> tuple[str, ...]:
+        own = {
+            "soft": _OF_HARD,
+            "hard": ("evenness",),
+            "mean": (*_OF_HARD, "evenness", "compared"),
+            "none": (*_OF_HARD, "evenness", "compared", "gate"),
+        }
+        return own[self.attention]
+
+    @property
     def adjustable(self) -> frozenset[str]:
         """What may be another for the same weights."""
-        return frozenset({"dropout", "evenness", "expected", "outside_training", *ReinforceOptions.model_fields})
+        return frozenset({"dropout", "evenness", *_OF_HARD})
 
 
 class PictureMemory(NamedTuple):

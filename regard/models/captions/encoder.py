@@ -60,6 +60,10 @@ class EncoderOptions(Options):
         None, description="Convolutions over space and time beside those over each frame (videos)."
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return () if self.patches is None else ("channels", "kernel")
+
     @model_validator(mode="after")
     def _check(self) -> "EncoderOptions":
         check_filters(self.channels, kernel=self.kernel)

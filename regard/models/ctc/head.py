@@ -38,6 +38,10 @@ class CTCOptions(Options):
         description="Frames of each source token for CTC, which writes at most one token a frame.",
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return () if self.ctc else ("ctc_frames",)
+
     @model_validator(mode="after")
     def _check_ctc(self) -> "CTCOptions":
         if not self.ctc and self.ctc_frames != type(self).model_fields["ctc_frames"].default:

@@ -45,10 +45,13 @@ class RecogniserOptions(Options):
         "rotary", description="How a frame of a transformer knows its place."
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return OF_TRANSFORMERS if self.encoder == "recurrent" else OF_RECURRENT
+
     @model_validator(mode="after")
     def _check(self) -> "RecogniserOptions":
-        others = OF_TRANSFORMERS if self.encoder == "recurrent" else OF_RECURRENT
-        for name in others:
+        for name in self.idle:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} would do nothing with encoder = '{self.encoder}'")
         if self.encoder == "recurrent" and self.width % 2:

@@ -46,12 +46,19 @@ class CTCTextOptions(Options):
     )
     longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return ONLY[self._other_encoder]
+
+    @property
+    def _other_encoder(self) -> str:
+        return "transformer" if self.encoder == "recurrent" else "recurrent"
+
     @model_validator(mode="after")
     def _check(self) -> "CTCTextOptions":
-        other = "transformer" if self.encoder == "recurrent" else "recurrent"
-        for name in ONLY[other]:
+        for name in self.idle:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} is for encoder = '{other}', not '{self.encoder}'")
+                raise ValueError(f"{name} is for encoder = '{self._other_encoder}', not '{self.encoder}'")
         if self.encoder == "transformer":
             self.of_blocks()
         elif self.width % 2:

@@ -31,6 +31,11 @@ class NgramOptions(Options):
         "(by 0.5, 1 and 1.5 for Kneser–Ney, as lmplz --discount_fallback does, and 0.5 for back-off) or refused.",
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        counts = {"k": self.smoothing == "add-k", "discount_fallback": self.smoothing in ("kneser-ney", "back-off")}
+        return tuple(name for name, does_count in counts.items() if not does_count)
+
     @model_validator(mode="after")
     def _of_this_smoothing(self) -> "NgramOptions":
         if self.smoothing != "add-k" and self.k != 1.0:

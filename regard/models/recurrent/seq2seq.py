@@ -4,6 +4,8 @@ Sutskever et al. 2014 (no attention), Bahdanau et al. 2015 and Luong et al. 2015
 LSTM or GRU everywhere; the decoder begins with tanh of a projection of the encoder's last states in all layers.
 """
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import ClassVar, Literal
 
 import torch
@@ -89,10 +91,9 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
         self.check_baseline()
         return self
 
-    @model_validator(mode="after")
-    def _check_effect(self) -> "Seq2SeqOptions":
-        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
-        useless = {
+    def _useless(self) -> dict[str, Sequence[str]]:
+        """Options that would do nothing, by the reason why."""
+        found: dict[str, Sequence[str] | Literal[False]] = {
             "a bottleneck has no attention": self.decoder == "bottleneck"
             and ["score", "normaliser", "window", "hard", "copies"],
             "a bottleneck keeps no states of its source": self.decoder == "bottleneck" and ["ctc"],
@@ -104,8 +105,17 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
             "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
             "only models that copy count what they have looked at": not self.copies and ["coverage"],
         }
-        for reason, names in useless.items():
-            asked = [name for name in names or [] if getattr(self, name) != type(self).model_fields[name].default]
+        return {reason: names for reason, names in found.items() if names}
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return (*super().idle, *chain.from_iterable(self._useless().values()))
+
+    @model_validator(mode="after")
+    def _check_effect(self) -> "Seq2SeqOptions":
+        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
+        for reason, names in self._useless().items():
+            asked = [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
             if asked:
                 raise ValueError(f"{reason}, so {' and '.join(asked)} would do nothing")
         return self

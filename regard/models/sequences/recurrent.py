@@ -18,6 +18,12 @@ from regard.models.recurrent.layers import GATES, Stack
 from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer
 from regard.models.sequences.shape import Sequences, SequenceShape
 
+_CELLS_OF = {  # cells that an option belongs to
+    "periods": ("clockwork",),
+    "delays": ("delays",),
+    "orthogonal": ("vanilla", "lstm", "gru"),
+}
+
 
 class RecurrentOptions(Options):
     """What recurrent layers over long sequences are built like."""
@@ -45,13 +51,16 @@ class RecurrentOptions(Options):
         "first; otherwise all weights as torch draws them.",
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return tuple(name for name, cells in _CELLS_OF.items() if self.cell not in cells)
+
     @model_validator(mode="after")
     def _check_effect(self) -> "RecurrentOptions":
         """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
-        owners = {"periods": ("clockwork",), "delays": ("delays",), "orthogonal": ("vanilla", "lstm", "gru")}
-        for name, cells in owners.items():
-            if self.cell not in cells and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} is for cell = '{', '.join(cells)}', and cell is '{self.cell}'")
+        for name in self.idle:
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for cell = '{', '.join(_CELLS_OF[name])}', and cell is '{self.cell}'")
         return self
 
     @model_validator(mode="after")

@@ -42,10 +42,14 @@ class Word2VecOptions(Options):
         "word2vec and fastText give all of it to each.",
     )
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        return () if self.loss == "negative" else ("negatives", "noise_exponent")
+
     @model_validator(mode="after")
     def _of_this_loss(self) -> "Word2VecOptions":
-        for name in ("negatives", "noise_exponent"):
-            if self.loss != "negative" and getattr(self, name) != type(self).model_fields[name].default:
+        for name in self.idle:
+            if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for loss = 'negative', and loss is '{self.loss}'")
         return self
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, TextFault
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
@@ -76,27 +76,28 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
     kinds, called = _READS[model.reads]
     for number, each in enumerate(inputs, start=1):
         if not isinstance(each, kinds):
-            raise Fault(f"The model {model.name} reads {called}; input {number} is something else.")
-        if isinstance(each, PictureInput):
-            _check_size(number, each.content, "picture", limits.picture)
-        if isinstance(each, SoundInput):
-            _check_size(number, each.content, "sound", limits.sound)
-
-
-def _check_size(number: int, content: bytes, what: str, most: int) -> None:
-    if len(content) > most:
-        raise Fault(f"Input {number} has {len(content):,} bytes; here a {what} has {most:,} at most.")
+            given = "the input" if len(inputs) == 1 else f"input {number}"
+            raise Fault(f"The model {model.name} reads {called}; {given} is something else.")
+        if isinstance(each, PictureInput | SoundInput):
+            what, most = ("picture", limits.picture) if isinstance(each, PictureInput) else ("sound", limits.sound)
+            if (size := len(each.content)) > most:
+                given = f"The {what}" if len(inputs) == 1 else f"Input {number}"
+                raise Fault(f"{given} has {size:,} bytes; here a {what} has {most:,} at most.")
 
 
 async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
     """The answers in the order of the inputs, which share batches with those of other requests."""
 
-    def work(batch: list[Input]) -> list[Any]:
-        return with_files(batch, partial(model.answer, beam=body.beam, raw=body.raw))
+    def work(batch: list[tuple[int, Input]]) -> list[Any]:
+        try:
+            return with_files([each for _, each in batch], partial(model.answer, beam=body.beam, raw=body.raw))
+        except TextFault as fault:  # which counts from the first of its batch
+            raise TextFault(batch[fault.number][0], fault.sentence) from None
 
     made = _ANSWERS.get(model.reads, OneAnswer)
     found: dict[int, OneAnswer | TagsAnswer] = {}
-    async for place, each in catalogue.workers[model.name].each(("answer", body.beam, body.raw), work, body.inputs):
+    key, numbered = ("answer", body.beam, body.raw), list(enumerate(body.inputs))
+    async for place, each in catalogue.workers[model.name].each(key, work, numbered):
         found[place] = made(**asdict(each))
     return [found[place] for place in range(len(body.inputs))]
 

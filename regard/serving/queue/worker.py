@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from regard.base.faults import TextFault
 from regard.decoding.pauses import pausing
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
@@ -99,6 +100,8 @@ class Worker:
             missing = len(items)
             while missing:
                 for place, answer in await answers.get():
+                    if isinstance(answer, TextFault) and len(items) == 1:
+                        raise answer.without_number()
                     if isinstance(answer, BaseException):
                         raise answer
                     yield place, answer

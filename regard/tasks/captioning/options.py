@@ -38,6 +38,12 @@ class CaptioningRecipe(Recipe):
     training: CaptioningTraining = Field(default_factory=CaptioningTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How captions are chosen.")
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        if self.data.features != "own":
+            return ("model.encoder",)
+        return () if self.data.frames is not None else ("model.encoder.motion", "model.encoder.width")
+
     @model_validator(mode="after")
     def _check_encoder(self) -> "CaptioningRecipe":
         encoder, moves = self.model.encoder, self.data.frames is not None

@@ -226,8 +226,7 @@ class Captioning(nn.Module):
         return f"{batch.names[0]}: '{self.write(batch.tokens[0].tolist())}'"
 
     def facts(self) -> dict[str, Any]:
-        features = self.reader.format
-        return {"words": self.tokeniser.size - len(NAMES), "features": features.in_words}
+        return {"words": self.tokeniser.size - len(NAMES), "features": self.reader.format.as_fact}
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a caption of `size` words costs, beside the features of its picture."""

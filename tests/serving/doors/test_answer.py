@@ -56,7 +56,11 @@ def test_a_tag_for_each_word() -> None:
 @pytest.mark.parametrize(
     ("reads", "question", "sentence"),
     [
-        ("nodes", {"inputs": [picture(b"12")]}, "The model parity reads numbers of nodes; input 1 is something else."),
+        (
+            "nodes",
+            {"inputs": [picture(b"12")]},
+            "The model parity reads numbers of nodes; the input is something else.",
+        ),
         (
             "picture",
             {"inputs": [picture(b"12"), "/etc/passwd"]},
@@ -65,7 +69,12 @@ def test_a_tag_for_each_word() -> None:
         ("text", {"inputs": ["a", 3]}, "The model parity reads texts; input 2 is something else."),
         ("tokens", {"inputs": ["a", 3]}, "The model parity reads sentences; input 2 is something else."),
         ("tokens", {"inputs": ["a"], "beam": 17}, "'beam' is 17; here 16 is the most."),
-        ("picture", {"inputs": [picture(b"12345")]}, "Input 1 has 5 bytes; here a picture has 4 at most."),
+        ("picture", {"inputs": [picture(b"12345")]}, "The picture has 5 bytes; here a picture has 4 at most."),
+        (
+            "picture",
+            {"inputs": [picture(b"12"), picture(b"12345")]},
+            "Input 2 has 5 bytes; here a picture has 4 at most.",
+        ),
         ("picture", {"inputs": [{"picture": "no base64"}]}, "it is not in base64"),
         ("picture", {"inputs": [picture(b"")]}, "The picture is empty."),
         ("nodes", {"inputs": [1] * 6}, "exceeds batch text limit (5)"),
