@@ -129,12 +129,15 @@ def command(
         needs(loaded.recipe, "embed" if view == "--contexts" else "look")
     given = [*(inputs or []), *([] if text is None else [text])]
     shown = _shown(context, loaded, given, view, wanted)
+    # A drawing that is refused is refused before anything is said of it.
+    drawn = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else shown.write(out)
     if contexts is None:
         remark(shown.heading)
     if out is None:
-        print("\n".join(shown.drawing.lines(terminal_width(), wants_colour(sys.stdout))))
+        print("\n".join(drawn))
     else:
-        remark_written(out, shown.write(out))
+        remark_written(out, missing)
 
 
 def _shown(context: typer.Context, model: "Model", given: list[str], view: str, wanted: "DrawingRequest") -> "View":

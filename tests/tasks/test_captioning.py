@@ -272,6 +272,17 @@ def test_what_it_looked_at_is_drawn_over_the_grid(folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.long
+def test_an_animation_of_what_does_not_move_is_refused_before_anything_is_said(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "look.gif"
+    assert main(["look", str(folder / "run"), "valid-0.jpg", "-o", str(out)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, len(said.err.splitlines())) == ("", 1)
+    assert f"{out} would be an animation" in said.err
+    assert not out.exists()
+
+
 def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tmp_path: Path) -> None:
     table = TOYS["captioner"].table(tmp_path)
     training = table["training"] | {"steps": 100, "batch": 20, "validate_every": 100, "save_every": 100}
