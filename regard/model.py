@@ -143,7 +143,7 @@ class Model:
         if fuse is None and fuse_weight is not None:
             raise Fault("fuse_weight would do nothing without fuse.")
         own = LabelSearch(beam)
-        search = own if fuse is None else language_search(self, fuse, fuse_weight, beam, "The language model")
+        search = own if fuse is None else language_search(self, fuse, fuse_weight, beam, "the model to fuse with")
         return Results(transcribe_each(self.task, sounds, search))
 
     def caption(

@@ -150,7 +150,7 @@ def language_search(
     weight = FUSE_WEIGHT if weight is None else weight
     if not (math.isfinite(weight) and weight >= 0):
         raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
-    task = as_language_model(language_model).task
+    task = as_language_model(language_model, called).task
     symbols = model.task.alphabet.symbols
     cut = [task.tokeniser.encode(symbol) for symbol in symbols]
     opening = cut[0][:-1]
@@ -158,8 +158,8 @@ def language_search(
         if tokens[:-1] != opening or not _is_token(symbol, tokens, task.tokeniser):
             kind = "words" if model.task.alphabet.words else "characters"
             raise Fault(
-                f"{called} is over other symbols: '{symbol}' is no token of it; train one on lines of what is said, "
-                f"with data.tokeniser.kind = '{kind}'."
+                f"The symbol '{symbol}' is no token of {called}; train a language model on lines of what is said, with "
+                f"data.tokeniser.kind = '{kind}'."
             )
     return LabelSearch(beam, SymbolLanguage(task, [tokens[-1] for tokens in cut], opening), weight)
 

@@ -59,7 +59,9 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
         model.transcribe([SOUND], beam=0)
     with pytest.raises(Fault, match="fuse_weight would do nothing without fuse"):
         model.transcribe([SOUND], fuse_weight=1.0)
-    with pytest.raises(Fault, match="A ctc gives a text for each sound; it can"):
+    with pytest.raises(
+        Fault, match="is wanted, and the model to fuse with is a ctc, which gives a text for each sound"
+    ):
         model.transcribe([SOUND], fuse=model)
 
 
@@ -86,7 +88,7 @@ def test_options_that_would_do_nothing_are_refused(folder: Path, capsys: pytest.
     assert main(["transcribe", str(folder / "run"), sound, "--fuse-weight", "1"]) == 2
     assert "--fuse-weight would do nothing without --fuse" in capsys.readouterr().err
     assert main(["transcribe", str(folder / "run"), sound, "--fuse", str(folder / "run")]) == 2
-    assert "A ctc gives a text for each sound; it can train, evaluate, transcribe" in capsys.readouterr().err
+    assert f"is wanted, and {folder / 'run'} is a ctc, which gives a text for each sound." in capsys.readouterr().err
 
 
 def test_looking_has_every_form(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,8 +140,8 @@ def test_only_a_language_model_of_the_same_symbols_can_be_fused(folder: Path) ->
     model = regard.load(folder / "run", device="cpu")
     other = LanguageModel.__new__(LanguageModel)
     other.task = SimpleNamespace(tokeniser=Spelt())
-    with pytest.raises(Fault, match=r"The other is over other symbols: 'b' is no token of it; .*kind = 'characters'"):
-        language_search(model, other, None, None, "The other")
+    with pytest.raises(Fault, match=r"The symbol 'b' is no token of the other; .*kind = 'characters'"):
+        language_search(model, other, None, None, "the other")
 
 
 def test_letters_may_be_the_characters_of_a_language_model_and_not_its_bytes() -> None:
@@ -150,13 +152,13 @@ def test_letters_may_be_the_characters_of_a_language_model_and_not_its_bytes() -
         end=1,
         tokeniser=SubwordTokeniser(train_subwords("characters", 300, True, ["да ад"]), "characters", 0.0),
     )
-    search = language_search(letters, other, None, None, "The other")
+    search = language_search(letters, other, None, None, "the other")
     cut = other.task.tokeniser.encode("да ад")
     assert [*search.language_model.opening, *(search.language_model.tokens[k] for k in (2, 1, 0, 1, 2))] == [0, *cut]
     other.task.tokeniser = ByteTokeniser()
     letters.task.alphabet.symbols.remove(" ")  # both letters that are left begin with the same byte
-    with pytest.raises(Fault, match="'а' is no token of it"):
-        language_search(letters, other, None, None, "The other")
+    with pytest.raises(Fault, match="'а' is no token of"):
+        language_search(letters, other, None, None, "the other")
 
 
 # --- the server

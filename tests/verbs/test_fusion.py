@@ -245,7 +245,8 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
     trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refusal(capsys, "translate", str(trained), "--text", "x", "--fuse", str(folders["words"]))
-    assert " tokens of kind spaces, but the translator writes 400 of kind unigram; " in said
+    assert f"The translator writes 400 tokens of kind unigram, but {folders['words']} is over " in said
+    assert " of kind spaces; " in said
     assert f"train a language model with data.tokeniser.from = {trained}." in said
 
 
@@ -256,7 +257,9 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
         (["--fuse", "LM", "--engine", "onnx"], "cannot do --fuse; omit it, or set --engine to torch."),
         (["--channel", "x", "--prior-weight", "1"], "The weight of a prior would do nothing without a prior."),
         (["--prior", "LM"], "A prior reranks beside a channel model; name a channel model too."),
-        (["--fuse", "TRANSLATOR"], "A transformer gives a text for each text; it can train"),
+        (["--fuse", "TRANSLATOR"], "TRANSLATOR is a transformer, which gives a text for each text."),
+        (["--fuse", "TRANSLATOR"], "A language model (rnnlm, gpt, ngram) is wanted, and "),
+        (["--channel", "TRANSLATOR", "--prior", "TRANSLATOR"], "A language model (rnnlm, gpt, ngram) is wanted, and "),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -267,9 +270,8 @@ def test_what_does_not_go_together_is_refused(
     sentence: str,
 ) -> None:
     places = {"LM": str(folders["ngram"]), "TRANSLATOR": str(trained)}
-    assert sentence in refusal(
-        capsys, "translate", str(trained), "--text", "x", *(places.get(each, each) for each in options)
-    )
+    said = refusal(capsys, "translate", str(trained), "--text", "x", *(places.get(each, each) for each in options))
+    assert sentence in said.replace(str(trained), "TRANSLATOR")
 
 
 def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
@@ -283,6 +285,8 @@ def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders
         translator.translate(TEXTS, channel=translator, sample={})
     with pytest.raises(Fault, match="The weight of a channel model is nan; give a number"):
         translator.translate(TEXTS, channel=translator, channel_weight=float("nan"))
+    with pytest.raises(Fault, match=r"is wanted, and .* is a transformer, which gives a text for each text"):
+        translator.translate(TEXTS, channel=translator, prior=translator)
 
 
 # Tokens that are taken over

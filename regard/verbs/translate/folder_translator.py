@@ -225,7 +225,7 @@ class FolderTranslator:
         if plan.channel is not None:
             name, weight = plan.channel
             prior, prior_weight = (None, 0.0) if plan.prior is None else plan.prior
-            language_model = None if prior is None else as_language_model(self._language_model(prior))
+            language_model = None if prior is None else as_language_model(self._language_model(prior), prior)
             channel = Channel(weight, prior_weight)
             return by_channel(model, self._other(name).model, channel, language_model, plan.count)
         return None

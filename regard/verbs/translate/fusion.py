@@ -19,13 +19,14 @@ from regard.base.faults import Fault
 from regard.decoding.combined import Fused
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis
+from regard.families import FAMILIES, with_article
 from regard.protocols import Stepwise
+from regard.tasks import TASKS
 from regard.tasks.language.batches import Prompts, sentences_of
 from regard.verbs.generate.continuing import Continues
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoresTokens
 from regard.verbs.requests.translate import FUSE_WEIGHT
-from regard.verbs.table import needs
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -77,19 +78,20 @@ def _nothing_yet(rows: int) -> Prompts:
     return Prompts([[]] * rows)
 
 
-def as_language_model(model: "Model") -> LanguageModel:
-    """The model, refused if it cannot say how a text goes on."""
-    if not isinstance(model, LanguageModel):
-        needs(model.recipe, "generate")
-        raise RuntimeError(f"{type(model).__name__} says that it generates, and is no language model")
-    return model
+def as_language_model(model: "Model", called: str) -> LanguageModel:
+    """The model, refused if it cannot say how a text goes on; `called` is what people call it."""
+    if isinstance(model, LanguageModel):
+        return model
+    wanted = ", ".join(name for name, family in FAMILIES.items() if "language" in family.tasks)
+    family, gives = with_article(model.recipe.family), TASKS[model.recipe.task].gives
+    raise Fault(f"A language model ({wanted}) is wanted, and {called} is {family}, which gives {gives}.")
 
 
 def fusion_of(
     translator: "TranslationModel",
     model: "Model",
     weight: float | None = None,
-    called: str = "the language model",
+    called: str = "the model to fuse with",
     place: str = "the translator's folder",
 ) -> Fusion | None:
     """The fusion of a translator with a model, refused if that is no language model or one of other tokens.
@@ -100,7 +102,7 @@ def fusion_of(
     weight = FUSE_WEIGHT if weight is None else weight
     if not (math.isfinite(weight) and weight >= 0):
         raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
-    model = as_language_model(model)
+    model = as_language_model(model, called)
     if translator.task.known is not None:
         raise Fault("A translator that copies writes words for which no language model has a token; fuse another.")
     own, other = translator.task.target, model.task.tokeniser
@@ -108,7 +110,7 @@ def fusion_of(
         kinds = translator.recipe.data.tokeniser.by_side()[-1].kind, model.recipe.data.tokeniser.kind
         same = ", though not the same ones" if (own.size, kinds[0]) == (other.size, kinds[1]) else ""
         raise Fault(
-            f"{called[0].upper()}{called[1:]} is over {other.size:,} tokens of kind {kinds[1]}, but the translator "
-            f"writes {own.size:,} of kind {kinds[0]}{same}; train a language model with data.tokeniser.from = {place}."
+            f"The translator writes {own.size:,} tokens of kind {kinds[0]}, but {called} is over {other.size:,} of "
+            f"kind {kinds[1]}{same}; train a language model with data.tokeniser.from = {place}."
         )
     return Fusion(model.task, called, weight) if weight else None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from regard.base.faults import Fault
 from regard.decoding.rerank import Channel
 from regard.model import Model, load
+from regard.verbs.generate.model import LanguageModel
 from regard.verbs.requests.translate import CHANNEL_WEIGHT, PRIOR_WEIGHT
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import Rank, TranslationModel, as_translator
@@ -66,14 +67,14 @@ class Helpers:
         if self.fuse is None:
             return None
         language_model = _open(self.fuse)
-        called = str(language_model.folder or "the language model")
+        called = str(language_model.folder or "the model to fuse with")
         place = {} if translator.folder is None else {"place": str(translator.folder)}
         return fusion_of(translator, language_model, self.fuse_weight, called, **place)
 
     def _reranking(self, translator: TranslationModel, count: int) -> tuple[Rank, str]:
         assert self.channel is not None
         backward = as_translator(_open(self.channel))
-        prior = None if self.prior is None else as_language_model(_open(self.prior))
+        prior = None if self.prior is None else _prior(_open(self.prior))
         weights = Channel(
             _weight("channel model", self.channel_weight, CHANNEL_WEIGHT),
             0.0 if prior is None else _weight("prior", self.prior_weight, PRIOR_WEIGHT),
@@ -89,6 +90,10 @@ NO_HELPERS = Helpers()
 
 def _open(model: ModelOrFolder) -> Model:
     return model if isinstance(model, Model) else load(model)
+
+
+def _prior(model: Model) -> LanguageModel:
+    return as_language_model(model, str(model.folder or "the prior"))
 
 
 def _name(model: Model) -> str:
