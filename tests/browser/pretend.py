@@ -110,7 +110,8 @@ class Pretending:
         self.key: str | None = None  # that questions must know
         self.models = MODELS
         self.other_page = b""  # what stands at /other, beside the page's own
-        self.held: dict[str, threading.Event] = {}  # texts that wait for a sign before they are answered
+        self.held: dict[str, threading.Event] = {}  # texts, or paths, that wait for a sign before they are answered
+        self.breaks_off = False  # whether streams end before they are done
 
     def questions(self, path: str) -> list[dict[str, Any]]:
         return [question for name, question in self.asked if name == path]
@@ -347,6 +348,8 @@ class _Handler(BaseHTTPRequestHandler):
         if pretending.refusals and self.path == pretending.refused_path:
             status, sentence, headers = pretending.refusals.pop(0)
             return self._send({"error": sentence}, status, headers)
+        if held := pretending.held.get(self.path):
+            held.wait(10)
         if self.path == "/v1/generate":
             return self._tell(question)
         if self.path != "/v1/translate":
@@ -366,6 +369,8 @@ class _Handler(BaseHTTPRequestHandler):
             events.append(("sentence", {"index": 0, "sentence": place, "source": spans[place], **sentence}))
         whole = explained(question["text"], translated(question["text"], question["model"]))
         events += [("translation", {"index": 0, **whole}), ("done", {"seconds": 0.042})]
+        if self.pretending.breaks_off:
+            events = events[:2]
         text = ": \n\n" + "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
         self._write(200, text.encode(), "text/event-stream")
 

@@ -92,6 +92,22 @@ def test_what_is_shown_can_be_kept(opened: Opened, name: str, part: str) -> None
     assert page.said() == []
 
 
+def test_a_drawing_is_kept_as_large_and_as_strong_as_it_is_seen(opened: Opened) -> None:
+    page = opened("strokes", "#point=3&head=1")
+    page.run(
+        "HTMLAnchorElement.prototype.click = () => {};"
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => (window.kept = text)); return 'blob:none' }"
+    )
+    page.all("#strokes-part .save")[2].click()
+    page.wait("return typeof window.kept", wanted="string")
+    drawing = page.run("return kept")
+    box = page.run("return document.getElementById('strokes').getAttribute('viewBox')")
+    assert f'viewBox="{box}"' in drawing
+    assert drawing.count("<line") == 2
+    assert 'stroke-width="6.5px"' in drawing
+    assert drawing.count("<circle") == len(page.all("#strokes circle"))
+
+
 # A graph
 
 

@@ -241,6 +241,13 @@ def test_what_is_shown_can_be_saved(opened: Opened) -> None:
     assert page.said() == []
 
 
+def test_the_styles_of_one_view_leave_others_alone(opened: Opened) -> None:
+    page = opened(text="the cat", view="beam")
+    page.wait("return document.querySelectorAll('.node .number').length > 0")
+    assert page.run("return getComputedStyle(document.querySelector('.node .number')).display") == "block"
+    assert page.run("return getComputedStyle(document.querySelector('#source-part .field')).outlineStyle") == "none"
+
+
 # Several at once
 
 

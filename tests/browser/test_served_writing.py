@@ -156,9 +156,19 @@ def test_writing_is_stopped_and_what_came_stays(page: Browser, server: Pretendin
     assert prompt(page) == "one two 3"
 
 
+def test_selecting_what_was_written_takes_nothing(page: Browser) -> None:
+    page.find(".writer:nth-child(1) .foot button").click()
+    page.wait("return document.querySelectorAll('.continued').length", wanted=3)
+    settle(page)
+    page.run("const word = document.querySelector('.continued'); getSelection().selectAllChildren(word); word.click()")
+    assert prompt(page) == "one two"
+    page.run("getSelection().removeAllRanges(); document.querySelector('.continued').click()")
+    assert prompt(page) == "one two 3"
+
+
 def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: Browser, server: Pretending) -> None:
     page.find("#search input[value=beam]").click()
-    assert [each.get_attribute("id") for each in page.all("#searching .number input") if each.is_displayed()] == [
+    assert [each.get_attribute("id") for each in page.all("#searching .setting input") if each.is_displayed()] == [
         "generate-tokens",
         "generate-beam",
         "past-end",

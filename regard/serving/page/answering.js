@@ -1,11 +1,13 @@
 // Answering: an input, the answers with their probabilities, and beneath them what the model looked at.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { byId, element, percent, section } from "./common.js";
+import { encoded } from "./encoding.js";
 import { showKnowledge } from "./knowing.js";
 import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
-import { ask, Refusal } from "./server.js";
+import { ask } from "./server.js";
 import { makeSketchField, sketched } from "./sketching.js";
 import { taggedWords } from "./tags.js";
 import { duration, say } from "./texts.js";
@@ -24,9 +26,10 @@ const FIELDS = {
 
 let models = [];
 let limits = {};
-let controller = null;
 let shown = null; // the answer that is shown
 
+const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
+const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
 const model = () => models.find(({ name }) => name === byId("answerer").value) ?? models[0];
 const kindOfField = ({ reads }) => (reads === "drawing" || Object.hasOwn(FIELDS, reads) ? reads : "text");
 
@@ -35,7 +38,7 @@ export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
-  if (["picture", "drawing"].includes(model().reads) || input === undefined) return;
+  if (["picture", "drawing"].includes(model().reads) || input === undefined) return forgetAnswer();
   fillField(input);
   answerAgain();
 }
@@ -73,7 +76,7 @@ function makeField() {
 function openForTelling(field) {
   field.placeholder = say("answer.story_hint");
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || !/[?？]$/.test(field.value.trimEnd())) return;
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || !/[?？]$/.test(field.value.trimEnd())) return;
     event.preventDefault();
     answerAgain();
   });
@@ -95,43 +98,28 @@ async function given() {
   const [file] = field.files;
   showPreview(file ?? null);
   if (!file) return "";
-  if (file.size > limits.picture) {
-    throw new Refusal(say("answer.too_large", { size: file.size, most: limits.picture }));
-  }
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  return { picture: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+  return { picture: await encoded(file, limits.picture, "answer.too_large") };
 }
 
 /** Ask for the answer to what is in the field; what was asked for before and did not come yet is forgotten. */
 export async function answerAgain() {
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
   const asked = model();
-  byId("answer-trouble").hidden = true;
-  try {
+  await asking.attempt(async (signal) => {
     const input = await given();
-    if (input === "" || signal.aborted) return;
+    if (signal.aborted) return;
+    if (input === "") return hideAnswer(); // what there is is an answer to something else
     if (typeof input !== "object") remember({ input });
-    byId("answer-part").setAttribute("aria-busy", true);
     const manner = { tokens: { raw: byId("raw").checked }, text: { unfold: true } }[asked.reads];
     const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
     showAnswer(found, input);
     if (asked.can.includes("look")) await showLooking(asked.name, input, signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    hideAnswer();
-    byId("answer-trouble").textContent = error.message;
-    byId("answer-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("answer-part").removeAttribute("aria-busy");
-  }
+  });
 }
 
-function hideAnswer() {
-  for (const part of ["answer-part", "looking"]) byId(part).hidden = true;
+function forgetAnswer() {
+  asking.forget();
+  hideAnswer();
 }
 
 function showAnswer(found, input) {
@@ -201,7 +189,7 @@ export function mountAnswering(served, granted) {
   preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
   choice.addEventListener("change", () => {
     remember({ answerer: choice.value, input: null });
-    hideAnswer(); // which was another model's
+    forgetAnswer(); // which was another model's
     makeField();
     answerAgain();
   });

@@ -1,11 +1,13 @@
 // Captioning: a picture that one chooses, drops or pastes, what it shows in words, and where each word looked.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { byId, element, reachable, section, signed, walkable } from "./common.js";
+import { encoded } from "./encoding.js";
 import { showKnowledge } from "./knowing.js";
 import { mountOverlay, pointAtWord, showOverlay } from "./overlay.js";
 import { savable } from "./saving.js";
-import { ask, Refusal } from "./server.js";
+import { ask } from "./server.js";
 import { mountStrip, pointAtStripWord, showStrip } from "./strip.js";
 import { duration, say } from "./texts.js";
 
@@ -19,10 +21,12 @@ const VIEWS = {
 let models = [];
 let limits = {};
 let picture = null; // the file that is asked about
-let controller = null;
 let shown = null; // the caption that is shown
 let view = VIEWS.overlay; // of what its words looked at
 
+const asking = oneAtATime("caption-part", "caption-trouble", () => {
+  for (const part of ["caption-part", "caption-looks"]) byId(part).hidden = true;
+});
 const model = () => models.find(({ name }) => name === byId("captioner").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -49,11 +53,7 @@ function take(file) {
 /** A picture as the server takes it; one with too many bytes is made smaller first, unless it may move. */
 async function sendable(file) {
   const small = file.size > limits.picture && file.type !== "image/gif" ? await shrink(file) : file;
-  if (small.size > limits.picture) {
-    throw new Refusal(say("answer.too_large", { size: file.size, most: limits.picture }));
-  }
-  const bytes = new Uint8Array(await small.arrayBuffer());
-  return { picture: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+  return { picture: await encoded(small, limits.picture, "answer.too_large") };
 }
 
 async function shrink(file) {
@@ -68,16 +68,12 @@ async function shrink(file) {
 /** Ask what the picture shows; what was asked for before and did not come yet is forgotten. */
 export async function captionAgain() {
   if (!picture) return;
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
   const { name, can } = model();
-  byId("caption-trouble").hidden = true;
-  byId("caption-part").setAttribute("aria-busy", true);
-  try {
+  await asking.attempt(async (signal) => {
     const sent = await sendable(picture);
     const found = await ask("v1/caption", { model: name, pictures: [sent] }, signal);
     if (signal.aborted) return;
+    byId("caption-looks").hidden = true; // which are of the words before
     showCaption(found);
     if (!can.includes("look")) return;
     const sight = await ask("v1/look", { model: name, input: sent }, signal);
@@ -87,15 +83,7 @@ export async function captionAgain() {
     view.mount(byId("caption-looks"));
     byId("caption-looks").hidden = false;
     view.show(sight.looks, wished());
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    for (const part of ["caption-part", "caption-looks"]) byId(part).hidden = true;
-    byId("caption-trouble").textContent = error.message;
-    byId("caption-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("caption-part").removeAttribute("aria-busy");
-  }
+  });
 }
 
 function showCaption(found) {

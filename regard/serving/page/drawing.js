@@ -2,17 +2,18 @@
 // nothing or as a text asks.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { button, byId, element, section } from "./common.js";
 import { addDrawn, clearPaper, makePaper, ownStrokes, ROOM, undoStroke } from "./paper.js";
-import { ask, Refusal } from "./server.js";
+import { ask } from "./server.js";
 import { decimal, duration, say } from "./texts.js";
 
 const LARGEST_SEED = 2 ** 31;
 
 let models = [];
-let controller = null;
 let paper = null;
 
+const asking = oneAtATime("draw-part", "draw-trouble");
 const model = () => models.find(({ name }) => name === byId("drawer").value) ?? models[0];
 const drawsStrokes = () => model().reads === "drawing";
 const readsText = () => model().reads === "text";
@@ -25,10 +26,8 @@ export function followDrawing() {
 }
 
 function takeModel() {
-  controller?.abort();
-  byId("draw-trouble").hidden = true;
+  asking.forget();
   byId("drawn-facts").textContent = "";
-  byId("draw-part").removeAttribute("aria-busy");
   for (const each of document.querySelectorAll("#draw-desk .of-strokes")) each.hidden = !drawsStrokes();
   byId("draw-prompt").hidden = !readsText();
   byId("draw-nothing").textContent = say(readsText() ? "draw.paint" : "draw.nothing");
@@ -44,6 +43,12 @@ function offerButtons() {
   byId("draw-undo").disabled = !paper.own.length && !paper.added.length;
 }
 
+/** A person draws on, or takes something back: what a model was to add belonged to another beginning. */
+function beginAnew() {
+  asking.forget();
+  offerButtons();
+}
+
 /** Ask anew for what was asked for last: to go on where there is a beginning. */
 export function drawAgain() {
   return drawFrom(drawsStrokes() && paper.own.length ? ownStrokes(paper) : null);
@@ -51,27 +56,15 @@ export function drawAgain() {
 
 /** Let the model draw, from nothing or on from strokes; what was asked for before and did not come yet is forgotten. */
 async function drawFrom(strokes) {
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
-  byId("draw-trouble").hidden = true;
-  byId("draw-part").setAttribute("aria-busy", true);
   const question = { model: model().name, seed: Math.floor(Math.random() * LARGEST_SEED) };
   if (drawsStrokes()) question.temperature = Number(byId("draw-temperature").value);
   else question.count = Number(byId("draw-count").value);
   if (readsText()) question.prompt = byId("draw-prompt").value;
   if (strokes) question.complete = strokes;
-  try {
+  await asking.attempt(async (signal) => {
     const found = await ask("v1/draw", question, signal);
     if (!signal.aborted) showDrawn(found);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    byId("draw-trouble").textContent = error.message;
-    byId("draw-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("draw-part").removeAttribute("aria-busy");
-  }
+  });
 }
 
 function showDrawn({ model: name, seconds, drawings }) {
@@ -98,7 +91,7 @@ export function mountDrawing(served) {
   const choice = element("select", { id: "drawer", "aria-label": say("draw.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
-  paper = makePaper("paper", say("draw.paper"), offerButtons);
+  paper = makePaper("paper", say("draw.paper"), beginAnew);
   const nothing = button({ id: "draw-nothing", class: "plain" }, say("draw.nothing"));
   const on = button({ id: "draw-on", class: "plain of-strokes" }, say("draw.on"));
   const undo = button({ id: "draw-undo", class: "plain of-strokes" }, say("draw.undo"));
@@ -108,7 +101,7 @@ export function mountDrawing(served) {
   const shown = element("output", { for: "draw-temperature" }, decimal(0.7, 1));
   const heat = element("label", { class: "worded of-strokes" }, say("draw.temperature"), temperature, shown);
   const wanted = say("draw.prompt");
-  const prompt = element("input", { id: "draw-prompt", "aria-label": wanted, placeholder: wanted });
+  const prompt = element("input", { id: "draw-prompt", dir: "auto", "aria-label": wanted, placeholder: wanted });
   const count = element("input", { id: "draw-count", type: "number", min: "1", max: "16", value: "4" });
   const several = element("label", { id: "draw-count-label", class: "worded" }, say("draw.count"), count);
   const tools = element("div", { class: "asking" }, choice, prompt, several, on, nothing, undo, clear, heat);
@@ -126,11 +119,11 @@ export function mountDrawing(served) {
   on.addEventListener("click", () => drawFrom(ownStrokes(paper)));
   nothing.addEventListener("click", () => drawFrom(null));
   prompt.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") drawFrom(null);
+    if (event.key === "Enter" && !event.isComposing) drawFrom(null);
   });
   undo.addEventListener("click", () => {
     undoStroke(paper);
-    offerButtons();
+    beginAnew();
   });
   clear.addEventListener("click", takeModel);
 }

@@ -20,7 +20,8 @@ let at = 0; // the place in the output whose next token is shown
 let heard;
 let limits = {};
 let controller = null;
-let offered = []; // the tokens that can be picked
+let offered = null; // the tokens that can be picked, what they would follow, and of which subject
+let listedOf = null; // the subject whose outputs are listed
 const answers = new Map();
 
 const holder = (name) => byId(`${name}-view`);
@@ -114,7 +115,7 @@ const SHOWING = {
     const around = { before: tokens.slice(0, at), after: [...tokens.slice(at), end], language: next.target.language };
     holder("next").hidden = false;
     showNext({ ...next, ...around, outputs: "translation", tokens: named, taken: taken < 0 ? null : taken }, wished());
-    offered = next.tokens;
+    offered = { of: subject, before: around.before, tokens: next.tokens };
   },
 
   others: async (signal) => {
@@ -123,6 +124,7 @@ const SHOWING = {
     const question = { n_best: Math.min(count, beam), beam, split_sentences: false, explain: false };
     const { translations } = await about("v1/translate", question, signal);
     showNBest(translations[0].n_best, subject.sentence.text, subject.model.target.code, count);
+    listedOf = subject;
   },
 
   beam: async (signal) => {
@@ -144,11 +146,15 @@ function go(place) {
 
 /** Let the translation go on with another token. */
 function pick(place) {
-  const before = subject.sentence.tokens.slice(0, at);
-  heard.picked([...before, offered[place].token]);
+  choose(offered.of, [...offered.before, offered.tokens[place].token]);
 }
 
-/** Make room for all views; `picked` hears of tokens to begin with or of a whole output. */
+/** What is chosen is meant for the sentence that it was seen of, also where another is on its way. */
+function choose({ model, sentence }, choice) {
+  heard.picked(model, sentence.source.text, choice);
+}
+
+/** Make room for all views; `picked` hears of the model, the sentence, and tokens to begin with or a whole output. */
 export function mountExplaining(served, listeners) {
   [limits, heard] = [served, listeners];
   for (const name of VIEWS) {
@@ -164,13 +170,13 @@ export function mountExplaining(served, listeners) {
     refresh();
   });
   mountNext(holder("next"), { go, pick });
-  mountNBest(holder("others"), limits.n_best, refresh, (text) => heard.picked(text));
+  mountNBest(holder("others"), limits.n_best, refresh, (text) => choose(listedOf, text));
   const widening = range("beam-width", say("why.width"), limits.beam, (width) => {
     remember({ beam: width });
     refresh();
   });
   mountTree(holder("beam"), widening);
-  followWidth(() => view === "attention" && !holder("attention").hidden && layOutAttention());
+  followWidth(layOutAttention, holder("attention"));
   walkable(byId("tabs"), ".tab");
   byId("tabs").addEventListener("click", ({ target }) => target.dataset.view && chooseView(target.dataset.view));
   byId("tabs").addEventListener("focusin", ({ target }) => target.dataset.view && chooseView(target.dataset.view));

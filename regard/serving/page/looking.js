@@ -59,10 +59,11 @@ function show(found) {
 /** Make room for every view. */
 export function mountLooking(holder) {
   const rooms = Object.keys(VIEWS).map((name) => element("div", { id: `looking-${name}`, class: "view", hidden: "" }));
+  const views = element("div", { id: "looking-views" }, ...rooms);
   holder.append(
     element("h2", { class: "view-title" }, say("looking.title")),
     element("p", { id: "looking-trouble", class: "trouble", role: "alert", hidden: "" }),
-    element("div", { id: "looking-views" }, ...rooms),
+    views,
   );
-  followWidth(() => view && !holder.hidden && VIEWS[view].layOut());
+  followWidth(() => view && VIEWS[view].layOut(), views);
 }

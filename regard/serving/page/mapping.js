@@ -1,10 +1,11 @@
 // The map of words: of the most frequent ones, or of those around the word that is asked about.
 
 import { remember } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { byId, element, offer } from "./common.js";
 import { changeMap, layOutMap, mountMap, showMap } from "./map.js";
 import { onceSeen } from "./seeing.js";
-import { ask, Refusal } from "./server.js";
+import { ask } from "./server.js";
 import { say } from "./texts.js";
 
 const COUNT = 300; // most frequent words
@@ -16,7 +17,12 @@ const [USUAL] = Object.keys(METHODS);
 let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
 let wanted = { scope: null, method: USUAL };
 let shown = null; // the map that is shown
-let controller = null;
+
+const hideMap = () => {
+  shown = null;
+  byId("map-view").hidden = true;
+};
+const asking = oneAtATime("map-view", "map-trouble", hideMap);
 
 /** Show the map that the address asks for. */
 export function followMap({ map, layout }) {
@@ -40,29 +46,20 @@ function settleControls() {
 const draw = () => onceSeen(byId("words-desk"), askForMap);
 
 async function askForMap() {
-  controller?.abort();
   const { model, word } = subject();
-  byId("map-trouble").hidden = true;
-  if (!wanted.scope || (wanted.scope === "around" && !word)) return;
-  controller = new AbortController();
-  const { signal } = controller;
-  byId("map-view").setAttribute("aria-busy", true);
+  if (!wanted.scope || (wanted.scope === "around" && !word)) {
+    asking.forget();
+    return hideMap();
+  }
   const words = wanted.scope === "around" ? { words: [word], around: AROUND } : { count: COUNT };
-  try {
+  await asking.attempt(async (signal) => {
     const found = await ask("v1/map", { model, method: wanted.method, ...words }, signal);
     if (signal.aborted) return;
     shown = found.map;
     byId("map-view").hidden = false;
     showMap(shown, wanted.scope === "around" ? {} : { word }); // what is around a word is seen whole
     remember({ word: word || null });
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    byId("map-trouble").textContent = error.message;
-    byId("map-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("map-view").removeAttribute("aria-busy");
-  }
+  });
 }
 
 /** Make room for the map; `about` gives the model and the word that are asked about, `chosen` hears of a word on it. */
@@ -84,8 +81,9 @@ export function mountMapping(holder, about, chosen) {
     draw();
   });
   view.addEventListener("click", ({ target }) => {
+    const clicked = target.closest(".map-word, .map-point, .map-neighbour")?.dataset.word;
     const pressed = byId("map-words").querySelector("[aria-pressed=true]");
-    if (target.closest(".map-word, .map-point, .map-neighbour") && pressed) chosen(pressed.textContent);
+    if (pressed && pressed.dataset.word === clicked) chosen(pressed.textContent); // and the map was not just dragged
   });
   new ResizeObserver(() => shown && view.offsetWidth && layOutMap()).observe(view);
 }

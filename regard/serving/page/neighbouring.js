@@ -1,6 +1,7 @@
 // Words and their vectors: the neighbours of a word, what completes an analogy, and a map.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { button, byId, element, section, signed } from "./common.js";
 import { followMap, mountMapping, showOnMap } from "./mapping.js";
 import { savable } from "./saving.js";
@@ -11,9 +12,10 @@ const COUNT = 15; // words that are shown
 const ANALOGY = ["like", "as", "third"]; // the fields of an analogy, in the order in which they are read
 
 let models = [];
-let controller = null;
 let shown = null; // the answer that is shown
 
+const hideWords = () => (byId("words-part").hidden = true);
+const asking = oneAtATime("words-part", "words-trouble", hideWords);
 const model = () => models.find(({ name }) => name === byId("lexicon").value) ?? models[0];
 const valueIn = (id) => byId(id).value.trim();
 
@@ -30,6 +32,10 @@ export function followNeighbouring() {
 export function neighbourAgain() {
   if (ANALOGY.some(valueIn)) completeAnalogy();
   else if (valueIn("word")) findNeighbours();
+  else {
+    asking.forget();
+    hideWords();
+  }
 }
 
 /** Ask for the neighbours of a word; where it was chosen on the map, that stays as it is. */
@@ -48,7 +54,7 @@ function completeAnalogy() {
   const [a, b, c] = ANALOGY.map(valueIn);
   byId("word").value = "";
   remember({ word: null, like: a || null, as: b || null, third: c || null });
-  if (!a || !b || !c) return complain(say("words.three"));
+  if (!a || !b || !c) return asking.attempt(refuseGaps);
   return askFor("v1/analogy", { a, b, c }, (found) => {
     const [like, as, word] = found.words;
     const best = element("b", {}, found.word);
@@ -56,29 +62,15 @@ function completeAnalogy() {
   });
 }
 
-/** Ask for words; what was asked for before and did not come yet is forgotten. */
-async function askFor(path, question, show) {
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
-  byId("words-trouble").hidden = true;
-  byId("words-part").setAttribute("aria-busy", true);
-  try {
-    const found = await ask(path, { model: model().name, count: COUNT, ...question }, signal);
-    if (!signal.aborted) show(found);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    complain(error.message);
-  } finally {
-    if (!signal.aborted) byId("words-part").removeAttribute("aria-busy");
-  }
+async function refuseGaps() {
+  throw new Refusal(say("words.three"));
 }
 
-function complain(sentence) {
-  byId("words-trouble").textContent = sentence;
-  byId("words-trouble").hidden = false;
-}
+/** Ask for words. */
+const askFor = (path, question, show) => asking.attempt(async (signal) => {
+  const found = await ask(path, { model: model().name, count: COUNT, ...question }, signal);
+  if (!signal.aborted) show(found);
+});
 
 function showWords(found, title, neighbours) {
   shown = found;
@@ -113,7 +105,7 @@ function wordForm() {
   const input = element("input", { id: "word", type: "text", autocomplete: "off", dir: "auto", required: "" });
   const label = element("label", { class: "worded" }, say("words.word"), input);
   const go = element("button", { class: "plain" }, say("desks.neighbours"));
-  return asking("wording", () => findNeighbours(), choice, label, go);
+  return askingForm("wording", () => findNeighbours(), choice, label, go);
 }
 
 /** The three words of an analogy, in a sentence with gaps. */
@@ -124,10 +116,10 @@ function analogyForm() {
   };
   const [like, as, third] = ANALOGY.map(gap);
   const sentence = element("span", { class: "worded" }, ...sayParts("words.gaps", { like, as, third }));
-  return asking("completing", completeAnalogy, sentence, element("button", { class: "plain" }, say("words.complete")));
+  return askingForm("completing", completeAnalogy, sentence, element("button", { class: "plain" }, say("words.complete")));
 }
 
-function asking(id, submit, ...children) {
+function askingForm(id, submit, ...children) {
   const form = element("form", { id, class: "asking" }, ...children);
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -49,9 +49,13 @@ export async function translate(panel, text) {
   }
   panel.root.setAttribute("aria-busy", true);
   const question = { text, model: panel.model.name };
+  let isKnown = false; // which sentences it has
   try {
     await listen("v1/translate", question, signal, {
-      start: ({ texts: [spans] }) => begin(panel, spans),
+      start: ({ texts: [spans] }) => {
+        isKnown = true;
+        begin(panel, spans);
+      },
       sentence: (sentence) => receive(panel, sentence, signal),
       done: ({ seconds }) => (panel.seconds = seconds),
     });
@@ -61,7 +65,12 @@ export async function translate(panel, text) {
     const refused = followed.find(({ status }) => status === "rejected");
     if (refused) throw refused.reason;
   } catch (error) {
-    if (!signal.aborted) fail(panel, error, () => translate(panel, text));
+    if (signal.aborted) return;
+    if (!isKnown) {
+      showNothing(panel); // what there is is of another text
+      panel.heard.settled(panel);
+    }
+    fail(panel, error, () => translate(panel, text));
   }
 }
 

@@ -91,6 +91,7 @@ function showPaper(paper) {
 }
 
 function begin(paper, point) {
+  end(paper);
   paper.added = [];
   paper.stroke = [point];
   moveTo(paper, point);
@@ -119,14 +120,16 @@ function listenToPointer(paper) {
     return [((clientX - left) / width) * paper.side, ((clientY - top) / height) * paper.side];
   };
   root.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
+    if (event.button || !event.isPrimary) return; // a second finger draws nothing
     root.setPointerCapture(event.pointerId);
     begin(paper, pointOf(event));
   });
   root.addEventListener("pointermove", (event) => {
     if (paper.stroke && root.hasPointerCapture(event.pointerId)) moveTo(paper, pointOf(event));
   });
-  for (const name of ["pointerup", "pointercancel"]) root.addEventListener(name, () => end(paper));
+  for (const name of ["pointerup", "pointercancel"]) {
+    root.addEventListener(name, ({ isPrimary }) => isPrimary && end(paper));
+  }
 }
 
 function listenToKeys(paper) {

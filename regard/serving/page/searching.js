@@ -73,10 +73,10 @@ export function searchControls(limits, hasContext, changed) {
   const number = ([name, { usual, ...bounds }]) => {
     const most = { ...(limits[name] && { max: limits[name] }), ...(name === "top_p" && { max: 1 }) };
     const field = element("input", { id: `generate-${name}`, type: "number", value: usual, ...bounds, ...most });
-    return element("label", { class: "number" }, say(`search.${name}`), field);
+    return element("label", { class: "setting" }, say(`search.${name}`), field);
   };
   const search = element("fieldset", { id: "search" }, element("legend", {}, say("search.title")));
-  const box = (id, text) => element("label", { class: "number" }, element("input", { id, type: "checkbox" }), text);
+  const box = (id, text) => element("label", { class: "setting" }, element("input", { id, type: "checkbox" }), text);
   const [lines, forgets] = [box("past-end", say("search.lines")), box("forgets", say("search.forgets"))];
   forgets.hidden = !hasContext;
   const numbers = Object.entries(NUMBERS).map(number);

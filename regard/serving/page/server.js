@@ -12,54 +12,81 @@ export class Refusal extends Error {
   }
 }
 
-export const keepKey = (key) => sessionStorage.setItem(KEY, key);
+let key = null; // that was given on this page; a tab keeps it too, where the browser lets it
+
+export function keepKey(given) {
+  key = given;
+  try {
+    sessionStorage.setItem(KEY, given);
+  } catch {
+    // A browser that keeps nothing asks anew on the next page.
+  }
+}
+
+/** The key that was given, here or earlier in this tab. */
+function keptKey() {
+  try {
+    return key ?? sessionStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+/** What failed on the way, as a sentence, unless nobody wants it any more. */
+const tellSilence = (error) => {
+  throw error.name === "AbortError" ? error : new Refusal(say("trouble.silent"));
+};
 
 /** Get what needs no question. */
-export const get = async (path) => (await answered(path, {})).json();
+export const get = async (path) => (await answered(path, {})).json().catch(tellSilence);
 
 /** Ask a question and get its answer. */
-export const ask = async (path, question, signal) => (await answered(path, asked(question, signal))).json();
+export async function ask(path, question, signal) {
+  const answer = await answered(path, asked(question, signal));
+  return answer.json().catch(tellSilence);
+}
 
 function asked(question, signal) {
-  const key = sessionStorage.getItem(KEY);
-  const body = JSON.stringify(key ? { ...question, api_key: key } : question);
+  const known = keptKey();
+  const body = JSON.stringify(known ? { ...question, api_key: known } : question);
   return { method: "POST", headers: { "Content-Type": "application/json" }, body, signal };
 }
 
 async function answered(path, request) {
-  const answer = await fetch(path, request).catch((error) => {
-    throw error.name === "AbortError" ? error : new Refusal(say("trouble.silent"));
-  });
+  const answer = await fetch(path, request).catch(tellSilence);
   if (answer.ok) return answer;
   const { error } = await answer.json().catch(() => ({}));
   const wait = Number(answer.headers.get("Retry-After")) || 0;
   throw new Refusal(error || say("trouble.status", { status: String(answer.status) }), answer.status, wait);
 }
 
-/** Ask for a stream, and hear of each of its events as it comes: `heard` has a function for each kind of event. */
+/**
+ * Ask for a stream, and hear of each of its events as it comes: `heard` has a function for each kind of event. The last
+ * is `done`; a stream that ends without it was cut.
+ */
 export async function listen(path, question, signal, heard) {
   const answer = await answered(path, asked({ ...question, stream: true }, signal));
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let waiting = "";
+  let [waiting, isDone] = ["", false];
   for (;;) {
-    const { done, value } = await reader.read().catch((error) => {
-      throw error.name === "AbortError" ? error : new Refusal(say("trouble.silent"));
-    });
+    const { done, value } = await reader.read().catch(tellSilence);
+    if (done && !isDone) throw new Refusal(say("trouble.silent"));
     if (done) return;
     const events = (waiting + value).split(/\r?\n\r?\n/);
     waiting = events.pop();
-    for (const event of events) tell(event, heard);
+    for (const event of events) isDone ||= tell(event, heard) === "done";
   }
 }
 
-/** One event of a stream: a kind and some data (HTML, section 9.2.6). */
+/** Tell one event of a stream, a kind and some data (HTML, section 9.2.6), and say which kind it is. */
 function tell(event, heard) {
   const lines = event.split(/\r?\n/).map((line) => /^(event|data): ?(.*)$/.exec(line)).filter(Boolean);
   const of = (name) => lines.filter(([, field]) => field === name).map(([, , value]) => value);
   const data = of("data").join("\n");
-  if (!data) return;
+  if (!data) return null;
   const [kind] = of("event");
   const value = JSON.parse(data);
   if (kind === "error") throw new Refusal(value.error, value.status);
   heard[kind]?.(value);
+  return kind;
 }

@@ -6,7 +6,7 @@ import { say } from "./texts.js";
 
 let paper = null;
 
-/** A field for drawings that usually fit into `extent` units; `ask` is called when there is something new to ask. */
+/** A field for drawings that usually fit into `extent` units; `ask` is called when something else is drawn, or nothing. */
 export function makeSketchField(attributes, extent, ask) {
   paper = makePaper("sketch", say("draw.paper"), () => {
     if (!paper.stroke) ask();
@@ -18,7 +18,10 @@ export function makeSketchField(attributes, extent, ask) {
     undoStroke(paper);
     ask();
   });
-  clear.addEventListener("click", () => clearPaper(paper));
+  clear.addEventListener("click", () => {
+    clearPaper(paper);
+    ask();
+  });
   const hint = element("p", { class: "foot" }, say("answer.drawing_hint"));
   return element("div", { ...attributes, class: "sheet" }, hint, paper.root, undo, " ", clear);
 }

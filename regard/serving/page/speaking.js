@@ -1,15 +1,18 @@
 // Speaking: a text, who is to say it, a player for the sound, and beneath it what was looked at over time.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { byId, element, section } from "./common.js";
 import { mountFrames, showFrames } from "./frames.js";
 import { showKnowledge } from "./knowing.js";
-import { ask, Refusal } from "./server.js";
-import { duration, say } from "./texts.js";
+import { ask } from "./server.js";
+import { decimal, duration, say } from "./texts.js";
 
 let models = [];
-let controller = null;
 
+const asking = oneAtATime("sound-part", "speak-trouble", () => {
+  for (const part of ["sound-part", "speak-frames"]) byId(part).hidden = true;
+});
 const model = () => models.find(({ name }) => name === byId("voice").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -38,17 +41,13 @@ function offerSpeakers() {
 export async function speakAgain() {
   const text = byId("spoken").value.trim();
   if (!text) return;
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
   const { name, can } = model();
   const speaker = byId("speaker").value;
   remember({ spoken: text, speaker });
-  byId("speak-trouble").hidden = true;
-  byId("sound-part").setAttribute("aria-busy", true);
-  try {
+  await asking.attempt(async (signal) => {
     const found = await ask("v1/speak", { model: name, text, speaker }, signal);
     if (signal.aborted) return;
+    byId("speak-frames").hidden = true; // which are of the sound before
     showSound(found);
     if (!can.includes("look")) return;
     const { looks } = await ask("v1/look", { model: name, input: text, speaker }, signal);
@@ -56,15 +55,7 @@ export async function speakAgain() {
     mountFrames(byId("speak-frames"));
     byId("speak-frames").hidden = false;
     showFrames(looks, wished());
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    for (const part of ["sound-part", "speak-frames"]) byId(part).hidden = true;
-    byId("speak-trouble").textContent = error.message;
-    byId("speak-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("sound-part").removeAttribute("aria-busy");
-  }
+  });
 }
 
 function showSound({ model: name, seconds, sounds: [sound] }) {
@@ -74,7 +65,7 @@ function showSound({ model: name, seconds, sounds: [sound] }) {
   player.src = URL.createObjectURL(new Blob([bytes], { type: "audio/wav" }));
   byId("sound-said").textContent = say("speak.said", { text: sound.text, speaker: sound.speaker });
   byId("sound-cut").hidden = sound.ended;
-  const lasts = say("speak.lasts", { seconds: sound.seconds.toFixed(2) });
+  const lasts = say("speak.lasts", { seconds: decimal(sound.seconds, 2) });
   byId("sound-facts").textContent = `${lasts} · ${duration(seconds)} · ${name}`;
   byId("sound-part").hidden = false;
 }
@@ -103,6 +94,7 @@ export function mountSpeaking(served) {
   choice.addEventListener("change", () => {
     remember({ voice: choice.value, speaker: null });
     offerSpeakers();
+    speakAgain();
   });
   speaker.addEventListener("change", speakAgain);
   form.addEventListener("submit", (event) => {

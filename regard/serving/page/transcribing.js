@@ -1,18 +1,21 @@
 // Transcribing: a sound that one chooses and hears, what is said in it, and beneath it which frames say what.
 
 import { remember, wished } from "./address.js";
+import { oneAtATime } from "./asking.js";
 import { byId, element, section, signed } from "./common.js";
+import { encoded } from "./encoding.js";
 import { mountFrames, showFrames } from "./frames.js";
 import { showKnowledge } from "./knowing.js";
 import { savable } from "./saving.js";
-import { ask, Refusal } from "./server.js";
+import { ask } from "./server.js";
 import { duration, inLanguage, say } from "./texts.js";
 
 let models = [];
 let limits = {};
-let controller = null;
 let shown = null; // the transcript that is shown
 
+const hideTranscript = () => ["transcript-part", "transcribe-frames"].forEach((part) => (byId(part).hidden = true));
+const asking = oneAtATime("transcript-part", "transcribe-trouble", hideTranscript);
 const model = () => models.find(({ name }) => name === byId("transcriber").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -30,26 +33,19 @@ async function chosenSound() {
   heard.hidden = !file;
   if (!file) return null;
   heard.src = URL.createObjectURL(file);
-  if (file.size > limits.sound) {
-    throw new Refusal(say("transcribe.too_large", { size: file.size, most: limits.sound }));
-  }
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  return { sound: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+  return { sound: await encoded(file, limits.sound, "transcribe.too_large") };
 }
 
 /** Ask what the chosen sound says; what was asked for before and did not come yet is forgotten. */
 export async function transcribeAgain() {
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
   const { name, can } = model();
-  byId("transcribe-trouble").hidden = true;
-  try {
+  await asking.attempt(async (signal) => {
     const sound = await chosenSound();
-    if (!sound || signal.aborted) return;
-    byId("transcript-part").setAttribute("aria-busy", true);
+    if (signal.aborted) return;
+    if (!sound) return hideTranscript();
     const found = await ask("v1/transcribe", { model: name, sounds: [sound] }, signal);
     if (signal.aborted) return;
+    byId("transcribe-frames").hidden = true; // which are of the sound before
     showTranscript(found);
     if (!can.includes("look")) return;
     const { looks } = await ask("v1/look", { model: name, input: sound }, signal);
@@ -57,15 +53,7 @@ export async function transcribeAgain() {
     mountFrames(byId("transcribe-frames"));
     byId("transcribe-frames").hidden = false;
     showFrames(looks, wished());
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    for (const part of ["transcript-part", "transcribe-frames"]) byId(part).hidden = true;
-    byId("transcribe-trouble").textContent = error.message;
-    byId("transcribe-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("transcript-part").removeAttribute("aria-busy");
-  }
+  });
 }
 
 function showTranscript(found) {
@@ -105,6 +93,7 @@ export function mountTranscribing(served, granted) {
   savable(part, "transcript", () => shown);
   choice.addEventListener("change", () => {
     remember({ transcriber: choice.value });
+    followTranscribing();
     transcribeAgain();
   });
   file.addEventListener("change", transcribeAgain);

@@ -123,7 +123,7 @@ function showPicked(panel, sentence) {
   byId("picked").hidden = !isPicked;
   if (!isPicked) return;
   const back = element("button", { type: "button", class: "plain" }, say("why.back"));
-  back.addEventListener("click", () => picked(null));
+  back.addEventListener("click", () => picked(panel.model, sentence.source.text, null));
   byId("picked").replaceChildren(say("why.picked"), " ", back);
 }
 
@@ -143,10 +143,11 @@ async function opened(panel, { sentence, word: at }, byKey) {
   else byId("why").scrollIntoView({ block: "nearest" });
 }
 
-function picked(choice) {
-  const panel = subjectPanel();
-  setPick(panel.model.name, panel.sentences[subject.sentence].source.text, choice);
-  changeSentence(panel, subject.sentence);
+/** Something else was chosen for a sentence, wherever it stands in the text. */
+function picked({ name }, text, choice) {
+  setPick(name, text, choice);
+  const panel = panels.find(({ model }) => model.name === name);
+  panel?.sentences.forEach(({ source }, place) => source.text === text && changeSentence(panel, place));
 }
 
 function listenToSubject() {

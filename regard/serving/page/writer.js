@@ -246,7 +246,8 @@ function listenToWriter(writer) {
   };
   takes.addEventListener("click", () => takeUpTo(writer.written.length - 1));
   text.addEventListener("click", ({ target }) => {
-    if (target.dataset.place !== undefined) takeUpTo(Number(target.dataset.place));
+    const place = target.dataset.place;
+    if (place !== undefined && getSelection().isCollapsed) takeUpTo(Number(place)); // who selects text wants to copy it
   });
   walkable(text, ".continued");
   text.addEventListener("keydown", (event) => {

@@ -83,11 +83,13 @@ export function layOutMap() {
   const room = (number) => ({ ...sizes[number], width: sizes[number].width * (rank(number) < 2 ? BOLDER : 1) });
   const boxes = placeLabels(seen.map((number) => ({ ...spots[number], ...room(number) })), GAP);
   const names = byId("map-words").children;
-  [...names].forEach((name) => (name.hidden = true));
+  [...names].forEach((name, number) => {
+    name.hidden = true;
+    name.setAttribute("aria-pressed", number === chosen);
+  });
   seen.forEach((number, place) => {
     const [name, box] = [names[number], boxes[place]];
     name.classList.toggle("near", rank(number) < 2);
-    name.setAttribute("aria-pressed", number === chosen);
     if (!box) return;
     name.hidden = false;
     Object.assign(name.style, { left: `${box.left}px`, top: `${box.top}px` });

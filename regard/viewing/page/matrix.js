@@ -85,7 +85,7 @@ export function layOutMatrix() {
   byId("frame").style.width = `${corner[0] + columns.length * cell + overhang}px`;
   byId("frame").style.height = `${corner[1] + rows.length * cell}px`;
   drawCells();
-  moveCursor(cursor);
+  moveCursor(cursor && cellAt(...cursor)); // there may be fewer words than before
 }
 
 function placeLabels(rows, columns, turn) {

@@ -33,12 +33,15 @@ export function followAddress(change) {
   addEventListener("hashchange", () => change(wished()));
 }
 
-/** Lay out anew when the window has another width; the height changes with what is shown. */
-export function followWidth(layOut) {
-  let width = document.body.clientWidth;
+/**
+ * Lay out anew when what is shown has another width; the height changes with it. A holder that is hidden has none, and
+ * is laid out once it is seen.
+ */
+export function followWidth(layOut, holder = document.body) {
+  let width = holder.clientWidth;
   new ResizeObserver(() => {
-    if (width === document.body.clientWidth) return;
-    width = document.body.clientWidth;
+    if (!holder.clientWidth || width === holder.clientWidth) return;
+    width = holder.clientWidth;
     layOut();
-  }).observe(document.body);
+  }).observe(holder);
 }

@@ -22,7 +22,7 @@ const currentWord = () => overWord ?? wanted.word - 1;
 
 /** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word. */
 export function showOverlay(found, wish) {
-  overlay = found;
+  [overlay, overWord] = [found, null]; // what was pointed at is no more
   paintPicture(byId("overlay-picture"), overlay.picture, true);
   byId("overlay-picture").classList.toggle("fine", overlay.picture.width > FEW_PIXELS);
   byId("overlay-words").replaceChildren(...overlay.steps.map(wordThumb));

@@ -17,7 +17,7 @@ export function paintPicture(canvas, { width, height, bytes }, isGrey = false) {
 
 /** Fill a canvas with one colour, a pixel for each weight, fuller where it is larger. */
 export function paintTint(canvas, columns, weights, [red, green, blue]) {
-  const most = Math.max(...weights) || 1;
+  const most = weights.reduce((largest, weight) => Math.max(largest, weight), 0) || 1; // too many for arguments
   const picture = new ImageData(columns, weights.length / columns);
   weights.forEach((weight, place) => picture.data.set([red, green, blue, (205 * weight) / most], place * 4));
   [canvas.width, canvas.height] = [picture.width, picture.height];

@@ -53,7 +53,7 @@ function strip(name, rows, paint) {
   const [least, most] = SLOT_HEIGHTS;
   canvas.style.height = `${rows * Math.min(Math.max(280 / rows, least), most)}px`;
   const veil = element("div", { class: "veil" });
-  const field = element("div", { class: "field" }, canvas, veil);
+  const field = element("div", { class: "steps" }, canvas, veil);
   return element("div", { class: "strip" }, element("span", {}, name), field);
 }
 

@@ -3,7 +3,11 @@
 import { drawing } from "./common.js";
 
 const LEFT_OUT = "[hidden], .unsaved, .unseen, input, select, textarea, details, script, style";
-const CURVE = ["stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "fill", "opacity"];
+const FIGURES = "path, line, circle, text"; // of which drawings inside the page are made
+const FIGURE_STYLE = [
+  "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "fill", "fill-opacity", "opacity",
+  "vector-effect", "font-size", "font-family", "text-anchor",
+];
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // what XML cannot hold
 
 const measuring = document.createElement("canvas").getContext("2d");
@@ -89,15 +93,20 @@ function picture(canvas, box, extent) {
   return drawing("image", { ...place, ...how, href: canvas.toDataURL() });
 }
 
-/** The curves of a drawing inside the page, with the style they have there. */
+/** The shapes of a drawing inside the page, with the style and the scale they have there. */
 function curves(root, box, extent) {
-  const kept = [...root.querySelectorAll("path")].filter((path) => !path.hasAttribute("hidden"));
-  const copies = kept.map((path) => {
-    const style = getComputedStyle(path);
-    const looks = Object.fromEntries(CURVE.map((name) => [name, style.getPropertyValue(name)]));
-    return drawing("path", { d: path.getAttribute("d"), ...looks });
+  const kept = [...root.querySelectorAll(FIGURES)].filter((shape) => !shape.hasAttribute("hidden"));
+  const copies = kept.map((shape) => {
+    const copy = shape.cloneNode(true);
+    ["class", "style"].forEach((name) => copy.removeAttribute(name)); // which mean nothing outside of the page
+    const style = getComputedStyle(shape);
+    for (const name of FIGURE_STYLE) copy.setAttribute(name, style.getPropertyValue(name));
+    return copy;
   });
-  return drawing("g", { transform: `translate(${box.left - extent.left} ${box.top - extent.top})` }, ...copies);
+  const place = { x: box.left - extent.left, y: box.top - extent.top, width: box.width, height: box.height };
+  const scale = ["viewBox", "preserveAspectRatio"].filter((name) => root.hasAttribute(name));
+  const scaled = Object.fromEntries(scale.map((name) => [name, root.getAttribute(name)]));
+  return drawing("svg", { ...place, ...scaled, overflow: "visible" }, ...copies);
 }
 
 /** The words of a text node, one text for each line that they stand in. */

@@ -19,7 +19,7 @@ const current = () => overPoint ?? wanted.point - 1;
 
 /** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point. */
 export function showStrokes(found, wish) {
-  strokes = found;
+  [strokes, overPoint] = [found, null]; // what was pointed at is no more
   byId("strokes-point").max = strokes.points.length;
   settleStrokes({ ...strokes.start, point: Math.ceil(strokes.points.length / 2), ...wish });
 }

@@ -21,7 +21,7 @@ const currentStep = () => overStep ?? (step === "all" ? null : step - 1);
 
 /** Show a path, and of it the step that is wished for. */
 export function showWindows(found, wish) {
-  glimpses = found;
+  [glimpses, overStep] = [found, null]; // what was pointed at is no more
   paintPicture(byId("looked-at"), glimpses.picture);
   byId("patches").replaceChildren(...glimpses.steps.map(seenAt));
   settleWindows(wish);

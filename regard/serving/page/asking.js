@@ -1,0 +1,37 @@
+// One question at a time: what was asked for before and did not come yet is forgotten, and a refusal is told.
+
+import { byId } from "./common.js";
+import { Refusal } from "./server.js";
+
+/**
+ * What asks for a part of the page, which is busy meanwhile. A refusal is told in `trouble`, after `refused` has seen to
+ * it that nothing old is left.
+ */
+export function oneAtATime(part, trouble, refused = () => {}) {
+  let controller = null;
+
+  function forget() {
+    controller?.abort();
+    byId(trouble).hidden = true;
+    byId(part).removeAttribute("aria-busy");
+  }
+
+  async function attempt(work) {
+    forget();
+    const { signal } = (controller = new AbortController());
+    byId(part).setAttribute("aria-busy", true);
+    try {
+      await work(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof Refusal)) throw error;
+      refused();
+      byId(trouble).textContent = error.message;
+      byId(trouble).hidden = false;
+    } finally {
+      if (!signal.aborted) byId(part).removeAttribute("aria-busy");
+    }
+  }
+
+  return { attempt, forget };
+}
