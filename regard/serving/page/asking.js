@@ -3,10 +3,7 @@
 import { byId } from "./common.js";
 import { Refusal } from "./server.js";
 
-/**
- * What asks for a part of the page, which is busy meanwhile. A refusal is told in `trouble`, after `refused` has seen to
- * it that nothing old is left.
- */
+/** What asks for a part of the page, busy meanwhile; a refusal is told in `trouble` once `refused` left nothing old. */
 export function oneAtATime(part, trouble, refused = () => {}) {
   let controller = null;
 

@@ -116,7 +116,8 @@ function analogyForm() {
   };
   const [like, as, third] = ANALOGY.map(gap);
   const sentence = element("span", { class: "worded" }, ...sayParts("words.gaps", { like, as, third }));
-  return askingForm("completing", completeAnalogy, sentence, element("button", { class: "plain" }, say("words.complete")));
+  const go = element("button", { class: "plain" }, say("words.complete"));
+  return askingForm("completing", completeAnalogy, sentence, go);
 }
 
 function askingForm(id, submit, ...children) {

@@ -6,7 +6,7 @@ import { say } from "./texts.js";
 
 let paper = null;
 
-/** A field for drawings that usually fit into `extent` units; `ask` is called when something else is drawn, or nothing. */
+/** A field for drawings that usually fit into `extent` units; `ask` is called when something else is there. */
 export function makeSketchField(attributes, extent, ask) {
   paper = makePaper("sketch", say("draw.paper"), () => {
     if (!paper.stroke) ask();
