@@ -62,7 +62,7 @@ def _score(folder: Path) -> None:
     keep_scores(folder, scores)
     print("\nOn 1,000 sentences whose combinations of words were held out of training:")
     for score in scores:
-        print(f"  {score.metric} {score.value:.2f}  ({score.signature})")
+        print(f"  {score.metric} {score.shown}  ({score.signature})")
 
 
 def _show(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.base.figures import in_figures
 from regard.cli import options, word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
@@ -166,7 +167,7 @@ def _evaluate_text(
         raise Fault("--sentences says how probable each line is, and knows no other --metric.")
     if by_sentence:
         for each in score_file(loaded, source):
-            line = f"{each.score:.4f}\t{each.perplexity:.2f}\t{each.unknown}\t{each.text}"
+            line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
             print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
         return
     scores = evaluate_file(loaded, source, metrics)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault
+from regard.base.figures import in_figures
 from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
     rows = []
     for each in scores:
         digits = each.score.digits
-        between = f"{each.low:.{digits}f} and {each.high:.{digits}f}"
-        value = f"{each.score.value:.{digits}f}"
+        between = f"{in_figures(each.low, digits)} and {in_figures(each.high, digits)}"
+        value = in_figures(each.score.value, digits)
         rows.append([each.score.metric, value, between, str(each.score.n), each.score.signature])
     say_table(["metric", "value", bounds, "sentences", "signature"], rows)
     if any(each.versus for each in scores):
@@ -144,9 +145,9 @@ def _comparison_lines(scored: "Scored") -> list[str]:
     digits, found = scored.score.digits, scored.versus.difference
     return [
         scored.score.metric,
-        f"{scored.versus.score.value:.{digits}f}",
-        f"{found.value:+.{digits}f}",
-        f"{found.low:+.{digits}f} and {found.high:+.{digits}f}",
+        in_figures(scored.versus.score.value, digits),
+        in_figures(found.value, digits, "+"),
+        f"{in_figures(found.low, digits, '+')} and {in_figures(found.high, digits, '+')}",
         f"{found.bootstrap:.4f}",
         f"{found.randomisation:.4f}",
         scored.by,

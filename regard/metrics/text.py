@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, Literal
 
 from regard.base.faults import Fault
+from regard.base.figures import in_figures
 from regard.base.notebook import table
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
 from regard.metrics.brackets import brackets, well_formed
@@ -59,8 +60,8 @@ class Score:
     @property
     def shown(self) -> str:
         """The value as people read it, with its standard deviation."""
-        deviation = "" if self.deviation is None else f" ± {self.deviation:.{self.digits}f}"
-        return f"{self.value:.{self.digits}f}{deviation}"
+        deviation = "" if self.deviation is None else f" ± {in_figures(self.deviation, self.digits)}"
+        return f"{in_figures(self.value, self.digits)}{deviation}"
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in scores.json; the split of a score of files is null, and only a stack has members."""

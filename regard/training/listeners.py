@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from regard.base.figures import in_figures
 from regard.base.files import naming
 from regard.base.signals import handling_signals
 from regard.training.events import Counted, Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
@@ -107,7 +108,7 @@ class Gauge:
         return True
 
     def summary(self, event: Stepped | Counted) -> str:
-        values = [f"{name} {value:.3f}" for name, value in self.smoother.values.items()]
+        values = [f"{name} {in_figures(value, 3)}" for name, value in self.smoother.values.items()]
         rate = [f"rate {event.learning_rate:.1e}"] if isinstance(event, Stepped) else []
         return "  ".join([*values, *rate, f"{self.speed.rate:,.0f} {self.unit}/s"])
 
@@ -118,8 +119,8 @@ def _measures(event: Validated) -> str:
 
 def _values(event: Validated) -> dict[str, str]:
     """Each measure in figures, with its standard deviation where there are several members."""
-    deviations = {name: f" ± {deviation:.3f}" for name, deviation in event.deviations.items()}
-    return {name: f"{value:.3f}{deviations.get(name, '')}" for name, value in event.measures.items()}
+    deviations = {name: f" ± {in_figures(deviation, 3)}" for name, deviation in event.deviations.items()}
+    return {name: f"{in_figures(value, 3)}{deviations.get(name, '')}" for name, value in event.measures.items()}
 
 
 def _samples(event: Validated) -> Iterator[str]:

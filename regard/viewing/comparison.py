@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.base.figures import in_figures
 from regard.viewing.canvas import FAINT, INK, PALETTE, canvas, check_suffix, missing_glyphs, save_figure
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _draw_runs(axes: "Axes", place: int, values: Sequence[float], colour: str) -
         axes.plot([mean], [place], "|", color=colour, markersize=13, markeredgewidth=2.5)
     axes.plot(finite, [place] * len(finite), "o", color=colour, markersize=5, markeredgecolor="white")
     axes.annotate(
-        f"{mean:.2f}", (mean, place), (0, 8), textcoords="offset points", ha="center", fontsize=7.5, color=INK
+        in_figures(mean, 2), (mean, place), (0, 8), textcoords="offset points", ha="center", fontsize=7.5, color=INK
     )
 
 

@@ -1,5 +1,6 @@
 """The page as somebody finds it who does not know its models: what they know, what to try, when to doubt them."""
 
+import math
 from typing import Any
 
 import pytest
@@ -32,6 +33,11 @@ def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened
     page.all(".example")[0].click()
     wait_for_outputs(page, "a gata dorme.")
     assert page.said() == []
+
+
+def test_a_score_beyond_reading_is_told_by_its_power_of_ten(opened: Opened, server: Pretending) -> None:
+    server.models = [MODELS[0] | {"scores": [{"metric": "perplexity", "value": math.exp(100), "split": "test"}]}]
+    assert "perplexity 2.7E43 on its test." in opened().text("#knowing p")
 
 
 def test_of_a_model_that_says_nothing_only_its_name_is_told(opened: Opened) -> None:

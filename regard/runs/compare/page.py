@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
+from regard.base.figures import in_figures
 from regard.metrics.significance import CONFIDENCE, RESAMPLES, TRIALS
 from regard.runs.compare.report import Comparison, Found, SeedScores, spread
 
@@ -37,8 +38,8 @@ def _row(found: Found) -> list[str]:
 def show_values(values: Sequence[float]) -> str:
     """The mean of the seeds' values, ± the largest minus the smallest."""
     digits = _digits(values)
-    mean = f"{statistics.fmean(values):.{digits}f}"
-    return f"{mean} ± {spread(values):.{digits}f}" if len(values) > 1 else mean
+    mean = in_figures(statistics.fmean(values), digits)
+    return f"{mean} ± {in_figures(spread(values), digits)}" if len(values) > 1 else mean
 
 
 def _digits(values: Sequence[float]) -> int:
@@ -51,7 +52,7 @@ def _shown_difference(measure: SeedScores) -> str:
         return "–"
     aside = " (within spread)" if measure.within_spread else ""
     sure = f", {_probability(measure.against_first.randomisation)}" if measure.against_first else ""
-    return f"{measure.difference:+.{_digits(measure.values)}f}{sure}{aside}"
+    return f"{in_figures(measure.difference, _digits(measure.values), '+')}{sure}{aside}"
 
 
 def _probability(p: float) -> str:
@@ -119,11 +120,11 @@ def _bounds(found: Found) -> Iterator[str]:
     """Between what bounds a variant's differences from the first are likely to be."""
     for measure in found.measures:
         if against := measure.against_first:
-            digits = _digits(measure.values)
+            bounds = (against.value, against.low, against.high)
+            value, low, high = (in_figures(each, _digits(measure.values), "+") for each in bounds)
             yield (
-                f"{found.variant}, {measure.metric}: {against.value:+.{digits}f}, from {against.low:+.{digits}f} to "
-                f"{against.high:+.{digits}f} in {CONFIDENCE}% of {RESAMPLES:,} resampled test sets "
-                f"(paired bootstrap, {_probability(against.bootstrap)})"
+                f"{found.variant}, {measure.metric}: {value}, from {low} to {high} in {CONFIDENCE}% of "
+                f"{RESAMPLES:,} resampled test sets (paired bootstrap, {_probability(against.bootstrap)})"
             )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from regard.base.figures import in_figures
 from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.language.batches import Sentences, sentences_of
@@ -32,10 +33,10 @@ class ScoredText:
     unknown: int  # tokens of it that the model does not know
 
     def __repr__(self) -> str:
-        return f"ScoredText({self.text!r}, score {self.score:.3f}, perplexity {self.perplexity:.1f})"
+        return f"ScoredText({self.text!r}, score {self.score:.3f}, perplexity {in_figures(self.perplexity, 1)})"
 
     def _repr_html_(self) -> str:
-        told = f"score {self.score:.3f}, perplexity {self.perplexity:.1f}"
+        told = f"score {self.score:.3f}, perplexity {in_figures(self.perplexity, 1)}"
         return tokens_by_probability(self.tokens, self.token_scores) + paragraph(told, light=True)
 
     @property

@@ -1,0 +1,14 @@
+"""Numbers as people read them."""
+
+_LARGE = 1e6  # from here on digits before the point are more than anybody reads
+
+
+def in_figures(value: float, digits: int, sign: str = "") -> str:
+    """A number with so many digits behind the point, a large one by its power of ten: 12.50, 2.7e43.
+
+    With the sign "+" one that is above zero has its sign too.
+    """
+    if not abs(value) >= _LARGE:
+        return f"{value:{sign}.{digits}f}"
+    mantissa, _, power = f"{value:{sign}.1e}".partition("e")
+    return f"{mantissa}e{int(power)}" if power else mantissa
