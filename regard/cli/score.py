@@ -54,7 +54,7 @@ def command(
     metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
     _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
     from regard.metrics import files as scoring
-    from regard.metrics.bleu import check_tokeniser, language_remark
+    from regard.metrics.bleu import check_tokeniser
 
     scoring.check_metrics(metrics)
     check_tokeniser(tokenise, metrics)
@@ -63,8 +63,8 @@ def command(
         raise Fault("Standard input can be read but once; let - stand for one file alone.")
     texts = scoring.read_texts(hypothesis, files, origin)
     other = None if against is None else scoring.read_others(texts, against)
-    about_language = language_remark((languages or "").partition("-")[2], metrics, tokenise)
-    for each in [*scoring.remarks(texts, metrics, other, tokenise), *filter(None, [about_language])]:
+    language = (languages or "").partition("-")[2]
+    for each in scoring.remarks(texts, metrics, other, tokenise, language):
         remark(each)
     if explain:
         _explain(texts, line, orders, weights, tokenise, as_json)

@@ -70,7 +70,7 @@ def tokeniser_of(metric: str, tokenise: str | None) -> str | None:
     return tokenise if metric == CHOOSABLE else None
 
 
-def language_remark(language: str, metrics: Sequence[str], tokenise: str | None) -> str | None:
+def tokeniser_remark(language: str, metrics: Sequence[str], tokenise: str | None) -> str | None:
     """What to tell people whose language is not usually cut by 13a, unless they chose a tokeniser."""
     usual = _USUAL.get(re.split("[-_]", language.lower())[0])
     if usual is None or tokenise is not None or CHOOSABLE not in metrics:

@@ -13,6 +13,7 @@ from regard.metrics import METRICS, Score, score
 from regard.metrics.bleu import check_tokeniser
 from regard.metrics.explain import Explanation, Match, explain_corpus, explain_sentence, matches
 from regard.metrics.significance import Difference, Sums, difference, interval, summing
+from regard.metrics.text import language_remarks
 from regard.metrics.tokenised import tokenised_remark
 
 STANDARD_INPUT = Path("-")
@@ -113,9 +114,13 @@ def check_metrics(metrics: Sequence[str]) -> None:
 
 
 def remarks(
-    texts: Texts, metrics: Sequence[str], against: Texts | None = None, tokenise: str | None = None
+    texts: Texts,
+    metrics: Sequence[str],
+    against: Texts | None = None,
+    tokenise: str | None = None,
+    language: str = "",
 ) -> list[str]:
-    """What is odd about the files: some that look tokenised, and some that hold the same lines."""
+    """What is odd: files that look tokenised or hold the same lines, and metrics that are not made for the language."""
     same = [name for name, lines in texts.references.items() if lines == texts.hypotheses]
     odd = [f"{texts.name} holds the same lines as its reference {name}; is it the right file?" for name in same]
     files = {texts.name: texts.hypotheses, **texts.references}
@@ -124,7 +129,7 @@ def remarks(
         if against.hypotheses == texts.hypotheses:
             odd.append(f"{against.name} holds the same lines as {texts.name}, so there is no difference to test.")
     found = (tokenised_remark(name, lines, metrics, tokenise) for name, lines in files.items())
-    return [*odd, *filter(None, found)]
+    return [*odd, *filter(None, found), *language_remarks(language, metrics, tokenise)]
 
 
 def score_texts(

@@ -1,5 +1,6 @@
 """Scores of written text by name, each with the signature that says how it was made."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any, Literal
 from regard.base.faults import Fault
 from regard.base.figures import in_figures
 from regard.base.notebook import table
-from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
+from regard.metrics.bleu import UNCUT, bleu, check_tokeniser, tokeniser_remark
 from regard.metrics.brackets import brackets, well_formed
 from regard.metrics.cider import cider
 from regard.metrics.counting import sentence_statistics
@@ -22,7 +23,7 @@ from regard.metrics.errors import (
     word_error_rate,
 )
 from regard.metrics.lepor import lepor
-from regard.metrics.meteor import meteor
+from regard.metrics.meteor import STEMMERS, meteor
 from regard.metrics.nist import nist
 from regard.metrics.ribes import ribes
 from regard.metrics.rouge import rouge
@@ -133,6 +134,17 @@ ERRORS = ("ter", "wer", "cer", "per", "perplexity")
 BETTER: dict[str, Literal["lower", "higher"]] = {
     metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]
 }
+
+
+def language_remarks(language: str, metrics: Sequence[str], tokenise: str | None) -> list[str]:
+    """What to tell people whose language is not the one that a metric is made for, where that is known."""
+    found, code = tokeniser_remark(language, metrics, tokenise), re.split("[-_]", language.lower())[0]
+    remarks = [] if found is None else [found]
+    if "meteor" in metrics and code != "en" and code in STEMMERS:
+        own = f"meteor-{code}"
+        advice = f"give --metric {own}" if own in METRICS else f"in Python regard.metrics.meteor.meteor('{code}') is it"
+        remarks.append(f"METEOR stems words as English ones here; for {language} {advice}.")
+    return remarks
 
 
 def score(

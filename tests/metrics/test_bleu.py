@@ -12,7 +12,7 @@ from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokeniz
 
 from regard.base.faults import Fault
 from regard.metrics import score
-from regard.metrics.bleu import language_remark
+from regard.metrics.bleu import tokeniser_remark
 from regard.metrics.explain import explain_corpus, explain_sentence, matches
 from regard.metrics.significance import summing
 from regard.metrics.tokenised import tokenised_remark
@@ -128,14 +128,14 @@ def test_a_file_that_holds_no_pieces_is_refused_by_name(models: Path) -> None:
     ("language", "usual"), [("zh", "zh"), ("zh-CN", "zh"), ("cmn_Hans", "zh"), ("JA", "ja-mecab"), ("kor", "ko-mecab")]
 )
 def test_the_usual_tokeniser_of_a_language_is_remarked_on(language: str, usual: str) -> None:
-    said = language_remark(language, ["chrf", "bleu"], None) or ""
+    said = tokeniser_remark(language, ["chrf", "bleu"], None) or ""
     assert said.endswith(f"for {language} people report what --tokenise {usual} gives.")
-    assert language_remark(language, ["chrf"], None) is None
-    assert language_remark(language, ["bleu"], "char") is None
+    assert tokeniser_remark(language, ["chrf"], None) is None
+    assert tokeniser_remark(language, ["bleu"], "char") is None
 
 
 def test_languages_that_13a_suits_are_not_remarked_on() -> None:
-    assert [language_remark(language, ["bleu"], None) for language in ("de", "", "arpabet")] == [None] * 3
+    assert [tokeniser_remark(language, ["bleu"], None) for language in ("de", "", "arpabet")] == [None] * 3
 
 
 def test_tokens_that_are_left_as_they_are_may_look_like_tokens() -> None:

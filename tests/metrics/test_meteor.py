@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from regard.base.faults import Fault
 from regard.metrics.meteor import ENGLISH, STEMMERS, meteor
+from regard.metrics.text import language_remarks
 from regard.metrics.wordnet import wordnet
 
 sentences = st.lists(st.sampled_from(["red", "cars", "the", "ran", "."]), min_size=1, max_size=7).map(" ".join)
@@ -201,6 +202,24 @@ def test_a_damaged_index_is_refused(small_wordnet: Path) -> None:
 def test_half_a_character_is_a_word_as_it_is() -> None:
     assert value("ab\ud800s", "ab\ud800s") == 1
     assert value("ab\ud800s", "ab\ud800") == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "advice"),
+    [
+        ("pt", "for pt give --metric meteor-pt."),
+        ("de-AT", "for de-AT give --metric meteor-de."),
+        ("sv", "for sv in Python regard.metrics.meteor.meteor('sv') is it."),
+    ],
+)
+def test_english_stems_of_another_language_are_remarked_on(language: str, advice: str) -> None:
+    (said,) = language_remarks(language, ["chrf", "meteor"], None)
+    assert said == f"METEOR stems words as English ones here; {advice}"
+    assert language_remarks(language, ["chrf", "meteor-pt"], None) == []
+
+
+def test_languages_that_are_english_or_have_no_stems_are_not_remarked_on() -> None:
+    assert [language_remarks(language, ["meteor"], None) for language in ("en", "en_GB", "", "arpabet")] == [[]] * 4
 
 
 def test_what_is_no_code_of_a_language_is_refused() -> None:

@@ -168,6 +168,8 @@ def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, 
     assert chosen.value != usual.value
     assert same == chrf
     assert len(said) == 1
+    evaluation.evaluate(between(model, "en", "pt"), data, ["meteor"], notice=said.append)
+    assert said[1:] == ["METEOR stems words as English ones here; for pt give --metric meteor-pt."]
 
 
 def test_a_tokeniser_that_no_metric_uses_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,8 +14,9 @@ from regard.data.corpora.prepared import are_learnt, read_valid
 from regard.data.corpora.text import lines_in_words, read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.metrics import METRICS, References, Score, by_sentence, score
-from regard.metrics.bleu import check_tokeniser, language_remark, tokeniser_of
+from regard.metrics.bleu import check_tokeniser, tokeniser_of
 from regard.metrics.named_sets import named_set
+from regard.metrics.text import language_remarks
 from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.runs.validate import measure_in_pieces
@@ -164,8 +165,8 @@ def evaluate(
     The `helpers` have a say in what is written.
     """
     check_tokeniser(tokenise, metrics)
-    if remark := language_remark(model.recipe.data.target_language, metrics, tokenise):
-        notice(remark)
+    for sentence in language_remarks(model.recipe.data.target_language, metrics, tokenise):
+        notice(sentence)
     outputs: list[str] = []
     search, rank, ranking = helpers.help(model, model.search(beam, length_penalty, n_best=1))
     if any(metric != "perplexity" for metric in metrics):
