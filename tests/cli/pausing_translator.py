@@ -2,7 +2,7 @@
 
 python pausing_translator.py MOMENT ARGUMENT... says on standard output that the moment has come, and goes on when it
 reads a line. The moments: `loading` the model, when the command line was found good; `writing`, when the first portion
-is kept; `placing` the whole file; `placed`, before the rest is tidied up; and `never`.
+is kept; `placing` the whole file; and `placed`, before the rest is tidied up.
 """
 
 import sys

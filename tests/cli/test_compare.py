@@ -5,9 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,9 @@ import pytest
 from small import undrawn, write_corpus
 
 from regard.cli import main
-from regard.metrics.significance import difference
 from regard.runs import open as runs
 from regard.runs.checkpoint import WEIGHTS, RunFolder
+from regard.runs.compare import side_by_side
 from regard.verbs.translate.model import load_translation_model
 
 RECIPE = """
@@ -54,19 +52,7 @@ longest_extra = 2
 NORMS = ["--vary", "model.norm=before,after"]
 NAMES = ["before/seed-1", "after/seed-1", "before/seed-2", "after/seed-2"]
 
-
-@contextmanager
-def hurried() -> Iterator[None]:
-    """In this block runs draw no curves, and luck is tried a hundred times instead of ten thousand."""
-    with undrawn(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("regard.runs.compare.report.difference", partial(difference, resamples=100, trials=100))
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _hurried() -> Iterator[None]:
-    with hurried():
-        yield
+pytestmark = pytest.mark.usefixtures("no_curves")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +70,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compared(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a whole comparison; who changes it takes a copy."""
     out = tmp_path_factory.mktemp("compared") / "out"
-    with hurried():
+    with undrawn():
         assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
     return out
 
@@ -231,19 +217,24 @@ def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared:
 
 
 def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
-    recipe: Path, compared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recipe: Path,
+    compared: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    out = tmp_path / "out"
-    arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out), "--jobs", "2", "--resume"]
-    with runs.locked_run(RunFolder(out / NAMES[0])):  # somebody else trains there
-        (out / "comparison.toml").write_bytes((compared / "comparison.toml").read_bytes())
-        assert main(arguments) == 2
+    out, command = tmp_path / "out", side_by_side._command
+    full = [sys.executable, "-c", "raise SystemExit('regard: The disk is full.')"]
+    monkeypatch.setattr(
+        side_by_side, "_command", lambda run, left: full if run.folder == out / NAMES[0] else command(run, left)
+    )
+    assert main(["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out), "--jobs", "2"]) == 2
     said = capsys.readouterr()
     assert "regard: 1 of 2 runs failed; --resume tries them again." in said.err
-    assert f"regard: before, seed 1: Another process is training in {out / NAMES[0]}" in said.err
+    assert "regard: before, seed 1: The disk is full." in said.err
     assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["after"]
     written = (out / "comparison.md").read_text(encoding="utf-8")
-    assert f"- before, seed 1: Another process is training in {out / NAMES[0]}" in written
+    assert "- before, seed 1: The disk is full." in written
     assert "- before is not in the table, for none of its runs was trained." in written
     assert weights(out, NAMES[1:2]) == weights(compared, NAMES[1:2])
     assert "training from step" in (out / NAMES[1] / "training" / "log.txt").read_text(encoding="utf-8")

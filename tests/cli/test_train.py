@@ -1,6 +1,7 @@
 """Training through the real command line: resuming, killing, refusing."""
 
 import fcntl
+import io
 import os
 import random
 import shutil
@@ -124,7 +125,38 @@ def test_killed_during_a_checkpoint(corpus: tuple[Path, Path], uninterrupted: Pa
     _same(uninterrupted, out)
 
 
-def test_ctrl_c_stops_cleanly_and_resumably(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
+class Interrupting(io.StringIO):
+    """Takes what a training says, and presses Ctrl-C when it hears of the first step."""
+
+    pressed = False
+
+    def write(self, text: str) -> int:
+        if not self.pressed and "step " in text:
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+def test_ctrl_c_stops_cleanly_and_resumably(
+    corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", said := Interrupting())
+        assert main(everything(corpus, out)) == 130
+    _stopped_and_resumed(corpus, out, said.getvalue(), uninterrupted)
+
+
+def _stopped_and_resumed(corpus: tuple[Path, Path], out: Path, said: str, uninterrupted: Path) -> None:
+    assert "interrupted; --resume goes on from here" in said
+    assert "Traceback" not in said
+    assert 0 < RunFolder(out).steps()[-1] < 20
+    assert _kill_and_resume(corpus, out, []) == 0
+    _same(uninterrupted, out)
+
+
+@pytest.mark.long
+def test_ctrl_c_stops_a_process_and_resumably(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with subprocess.Popen(_command(corpus, out), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -134,11 +166,7 @@ def test_ctrl_c_stops_cleanly_and_resumably(corpus: tuple[Path, Path], uninterru
                 break
         rest = process.stderr.read()
         assert process.wait() == 130
-    assert "interrupted; --resume goes on from here" in rest
-    assert "Traceback" not in rest
-    assert 0 < RunFolder(out).steps()[-1] < 20
-    assert _kill_and_resume(corpus, out, []) == 0
-    _same(uninterrupted, out)
+    _stopped_and_resumed(corpus, out, rest, uninterrupted)
 
 
 def test_minutes_stop_a_run_that_can_go_on(

@@ -22,13 +22,6 @@ JOINED = "ONE\n\n  TWO \nTHREE\n\nFOUR\nFIVE\nÉIGHT\nNINE\n"
 
 
 @pytest.fixture
-def capitals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translate_lines, "open_translator", capital_translator.Capitals)
-    monkeypatch.setattr(translate_lines, "PORTION", 2)
-    monkeypatch.setattr(unfinished, "PORTION", 2)
-
-
-@pytest.fixture
 def asked(tmp_path: Path) -> list[str]:
     (tmp_path / "in").write_bytes(TEXT)
     return [str(capital_translator.write_model(tmp_path / "model")), str(tmp_path / "in"), "-o", str(tmp_path / "out")]

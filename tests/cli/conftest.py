@@ -1,0 +1,28 @@
+"""What all tests of the command line share."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from capital_translator import Capitals
+
+from regard.cli import translate_lines, unfinished
+from regard.metrics.significance import difference, interval
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trials() -> Iterator[None]:
+    """Luck is tried two hundred times instead of ten thousand, also in fixtures of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("regard.metrics.files.interval", partial(interval, resamples=200))
+        for place in ("regard.metrics.files", "regard.runs.compare.report"):
+            patch.setattr(f"{place}.difference", partial(difference, resamples=200, trials=200))
+        yield
+
+
+@pytest.fixture
+def capitals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every model translates into capitals, in portions of two lines."""
+    monkeypatch.setattr(translate_lines, "open_translator", Capitals)
+    monkeypatch.setattr(translate_lines, "PORTION", 2)
+    monkeypatch.setattr(unfinished, "PORTION", 2)
