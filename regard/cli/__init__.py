@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -77,17 +78,22 @@ class _Deferred(TyperCommand):
         return command.make_context(info_name, args, parent=parent, **extra)
 
     def _load(self) -> Any:
-        target = getattr(import_module(self.module), self.attribute)
-        if not isinstance(target, typer.Typer):
-            app = typer.Typer(add_completion=False)
-            app.command(self.name, help=None if target.__doc__ else self.help)(target)
-            target = app
-        # Plain help is four times as quick as rich's, and square brackets in a help text stay what they are.
-        target.rich_markup_mode = None
-        command = get_command(target)
-        command.context_settings = {**_HABITS, **command.context_settings}
-        _write_arguments_in_capitals(command)
-        return command
+        return _command_of(getattr(import_module(self.module), self.attribute), self.name, self.help)
+
+
+@cache
+def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
+    """A function or a group of them as a command, made once: who runs many command lines would wait for each."""
+    if not isinstance(target, typer.Typer):
+        app = typer.Typer(add_completion=False)
+        app.command(name, help=None if target.__doc__ else summary)(target)
+        target = app
+    # Plain help is four times as quick as rich's, and square brackets in a help text stay what they are.
+    target.rich_markup_mode = None
+    command = get_command(target)
+    command.context_settings = {**_HABITS, **command.context_settings}
+    _write_arguments_in_capitals(command)
+    return command
 
 
 def _write_arguments_in_capitals(command: Any) -> None:
