@@ -40,7 +40,8 @@ class Speedometer:
 class Smoother:
     """The loss, and what else a task tallies, over the recent past, about fifty steps: one batch says little.
 
-    Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one.
+    Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one. A run
+    that went back to an earlier step begins anew: what was before has not been.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,8 @@ class Smoother:
 
     def hear(self, event: Event) -> None:
         if isinstance(event, Stepped):
-            fading = FADING ** (event.step - self._step)
+            has_gone_back = event.step <= self._step
+            fading = 0.0 if has_gone_back else FADING ** (event.step - self._step)
             self._items = fading * self._items + event.items
             for name, value in {"loss": event.loss, **event.tallies}.items():
                 self._sums[name] = fading * self._sums.get(name, 0.0) + value * event.items
@@ -68,7 +70,7 @@ class Forecast:
         match event:
             case Started(_, steps):
                 self._said, self._steps, self._first = False, steps, (0.0, 0)
-            case Stepped(step) if not self._first[1]:
+            case Stepped(step) if not self._first[1] or step <= self._first[1]:  # the first, also of a run gone back
                 self._first = time.monotonic(), step
             case Stepped(step) if not self._said and time.monotonic() - self._first[0] >= TIMED_SECONDS:
                 self._said = True
@@ -140,20 +142,22 @@ class Lines:
 
     def __init__(self, file: TextIO | None = None) -> None:
         self.file, self.gauge = file or sys.stderr, Gauge()
-        self.started, self.printed, self.first, self.steps = time.monotonic(), 0.0, 0, 0
+        self.started, self.printed, self.steps = time.monotonic(), 0.0, 0
+        self.step, self.taken = 0, 0  # where the run stands, and how many steps it took, those it went back from too
 
     def __call__(self, event: Event) -> None:
         if forecast := self.gauge.hear(event):
             self._print(f"step {event.step}  {forecast}")
         match event:
             case Started(step, steps):
-                self.started, self.first, self.steps = time.monotonic(), step, steps
+                self.started, self.step, self.taken, self.steps = time.monotonic(), step, 0, steps
                 self._print(f"training from step {step} to {steps}" if steps else f"counting from batch {step} on")
             case Stepped(step):
                 now = time.monotonic()
+                self.taken, self.step = self.taken + max(step - self.step, 1), step
                 if now - self.printed >= LINE_SECONDS or step == self.steps:
                     self.printed = now
-                    left = (now - self.started) / (step - self.first) * (self.steps - step)
+                    left = (now - self.started) / self.taken * (self.steps - step)
                     self._print(f"step {step}/{self.steps}  {self.gauge.summary(event)}  {left / 60:.1f} min left")
             case Counted(step):
                 if (now := time.monotonic()) - self.printed >= LINE_SECONDS:

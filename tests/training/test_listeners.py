@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from regard.training.events import Ended, Event, Remarked, Started, Stepped, Validated
-from regard.training.listeners import Bar, Lines, Smoother, TensorBoard, deadline, interruptions
+from regard.training.listeners import Bar, Forecast, Lines, Smoother, TensorBoard, deadline, interruptions
 
 STEP = Stepped(10, 0, 2.5, 1000, 1e-3, 0.7)
 RUN: list[Event] = [
@@ -86,6 +86,38 @@ def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
     assert told[1] == pytest.approx((0.98 * 300 + 1800) / (0.98 * 100 + 300))
     faded = 0.98**2  # two steps at once, as a GPU tells them
     assert told[2] == pytest.approx((faded * (0.98 * 300 + 1800) + 1200) / (faded * (0.98 * 100 + 300) + 200))
+
+
+def test_a_run_that_went_back_shows_the_losses_it_has_since() -> None:
+    """Sums that fade from step to step would grow without bound where the steps go backwards."""
+    smoother = Smoother()
+    smoother.hear(Stepped(2020, 0, 800.0, 10, 1e-3, 1.0, {"divergence": 40.0}))
+    smoother.hear(Stepped(10, 0, 700.0, 10, 1e-3, 1.0, {"divergence": 4.0}))
+    assert smoother.values == {"loss": 700.0, "divergence": 4.0}
+
+
+def test_the_time_left_of_a_run_that_went_back_counts_the_steps_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, file = SimpleNamespace(now=1000.0), io.StringIO()
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    lines = Lines(file)
+    lines(Started(0, 200, "items"))
+    for seconds, step in ((100, 100), (200, 10), (290, 100)):  # a second a step, but for a rest in between
+        clock.now = 1000.0 + seconds
+        lines(Stepped(step, 0, 1.0, 1, 1e-3, 1.0))
+    left = [line.rpartition("  ")[2] for line in file.getvalue().splitlines() if "min left" in line]
+    assert left[0] == "1.7 min left"
+    assert left[-1] == f"{290 / 191 * 100 / 60:.1f} min left"
+
+
+def test_how_long_it_will_take_is_said_of_a_run_that_went_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, forecast = SimpleNamespace(now=0.0), Forecast()
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    forecast.hear(Started(0, 100, "items"))
+    heard = []
+    for seconds, step in ((0, 1), (9, 1), (18, 10)):
+        clock.now = float(seconds)
+        heard.append(forecast.hear(Stepped(step, 0, 1.0, 1, 1e-3, 1.0)))
+    assert heard == [None, None, "the 90 steps to come take about 2 minutes, validations not counted"]
 
 
 def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: pytest.MonkeyPatch) -> None:
