@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -55,13 +56,61 @@ class Unfilled(TorchFunctionMode):
 
 
 class AllAlike(Unfilled):
-    """Weights made inside are one small number, all of them: enough to see how a model computes, and soon there."""
+    """Weights made inside are one small number, all of them: enough to see how a model computes, and soon there.
+
+    They lie in the same memory, for to fill a gigabyte takes a second.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shared = torch.empty(0)
 
     @torch.no_grad()
     def instead(self, weight: Tensor) -> Tensor:
-        return weight.fill_(0.01)
+        if weight._is_view() or weight.dtype != self._shared.dtype:
+            return weight.fill_(_ALIKE)
+        if weight.numel() > len(self._shared):
+            self._shared = torch.full((weight.numel(),), _ALIKE)
+        weight.data = self._shared[: weight.numel()].view(weight.shape)
+        return weight
 
 
+class NoProducts(TorchFunctionMode):
+    """Products with weights made inside are zeros of their shapes; what they would keep for a gradient they do keep.
+
+    Nearly all the time of a large network is theirs, so that its memory is soon found. Products in fewer bits, and
+    those of another device, are made as ever.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if func is F.linear and not kwargs and _is_plain(*args):
+            return _UnmadeProduct.apply(*args[:2])
+        return func(*args, **(kwargs or {}))
+
+
+def _is_plain(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
+    is_on_cpu = inputs.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+    return is_on_cpu and weight.dim() == 2 and inputs.shape[-1] == weight.shape[1]
+
+
+class _UnmadeProduct(torch.autograd.Function):
+    """Zeros in place of a product, with the tensors that its gradient would need."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, weight: Tensor) -> Tensor:
+        of_inputs, of_weight = ctx.needs_input_grad
+        rows = inputs.reshape(-1, inputs.shape[-1])  # a copy where rows do not follow each other, as of a real product
+        ctx.save_for_backward(rows if of_weight else None, weight if of_inputs else None)
+        return inputs.new_zeros(*inputs.shape[:-1], len(weight))
+
+
+_ALIKE = 0.01
 _DRAWS = frozenset({"normal_", "uniform_", "kaiming_uniform_", "xavier_uniform_", "orthogonal_"})
 
 

@@ -104,20 +104,30 @@ class RunFolder:
 
     def begin(self) -> None:
         """Mark the folder as a run; one that holds anything else is refused."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise Fault(f"{self.folder} is a file; name a folder for the run.")
-        if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
-            raise Fault(f"{self.folder} exists and is not a run of regard; choose another --out.")
+        self.refuse_others()
         if not self.is_ours():
             self.training.mkdir(parents=True, exist_ok=True)
             write_file(self.training / MARK, f"This folder is a run of regard.\nIts name is {token_hex(8)}.\n".encode())
 
     def remove(self) -> None:
         """Make room for another run; a folder that is no run of ours is refused."""
+        self.refuse_others("is not a run of regard, so it is not overwritten")
         if self.folder.exists() and any(self.folder.iterdir()):
-            if not self.is_ours():
-                raise Fault(f"{self.folder} is not a run of regard, so it is not overwritten; choose another --out.")
             shutil.rmtree(self.folder.resolve())
+
+    def refuse_others(self, why: str = "exists and is not a run of regard") -> None:
+        """Refuse a file, and a folder that holds anything else than a run of ours."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise Fault(f"{self.folder} is a file; name a folder for the run.")
+        if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
+            raise Fault(f"{self.folder} {why}; choose another --out.")
+
+    def refuse_run(self) -> None:
+        """Refuse a folder that holds a run, where another is to begin."""
+        if self.exists():
+            raise Fault(
+                f"{self.folder} holds a run already; give --resume to go on with it or --overwrite to replace it."
+            )
 
     def clear(self) -> None:
         """Leave an empty folder where a run was to begin."""

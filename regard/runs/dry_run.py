@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.base.progress import Remark, ignore_remark, silent
 from regard.base.recipe import Recipe
 from regard.families import task_class
-from regard.models.shapes import AllAlike
+from regard.models.shapes import AllAlike, NoProducts
 from regard.protocols import Divisible, Samples
 from regard.runs import open as runs
 from regard.training import optimizers
@@ -95,7 +95,7 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
         return tensor
 
     task.train()
-    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), NoProducts():
         passes.forward(next(iter(gradients.cut(batch).values())), None)
     weights, learnt = (
         sum(each.numel() * each.element_size() for each in of) for of in (task.parameters(), passes.parameters)
@@ -110,8 +110,7 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
     else:
         rows = 1 if training.pieces == 1 else 2 + training.pieces // processes
         own = {"weights": weights, "gradients": learnt * rows, "optimiser": remembered}
-    kept = own | {
-        "activations": sum(sizes.values()) - sum(sizes.get(each.data_ptr(), 0) for each in task.parameters()),
-    }
+    places = {each.untyped_storage().data_ptr() for each in task.parameters()}
+    kept = own | {"activations": sum(size for place, size in sizes.items() if place not in places)}
     parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in kept.items())
     return f"each process holds about {sum(kept.values()) / 1e6:,.0f} MB beside torch itself: {parts}"

@@ -64,9 +64,9 @@ def open_run(
     """
     device = check_possible(recipe, folder)
     run_folder = _run_folder(recipe, folder, remark)
+    if not resume:
+        run_folder.refuse_run()
     if run_folder.exists():
-        if not resume:
-            raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
         recipe = _same_recipe(recipe, run_folder)
     start = _start(recipe, run_folder)
     kind, place = task_class(recipe), data_folder(recipe, run_folder.folder)

@@ -28,7 +28,7 @@ from regard.training.events import Listener
 from regard.training.listeners import TensorBoard, deadline, interruptions
 from regard.training.options import TrainingOptions
 from regard.training.pace import Pace
-from regard.training.pieces import check_shares
+from regard.training.pieces import check_shares, refuse_pieces
 from regard.training.ranks import ALONE, Ranks
 
 
@@ -86,21 +86,27 @@ def _train_on_processes(
     asked: TrainingRequest, plan: RunPlan, folder: Path, began: float, audience: Audience
 ) -> StartedRun:
     """Train on processes that are started for it, once what can be refused without them is; a dry run ends there."""
-    processes = asked.processes or 1
-    table = apply_settings(plan.table, asked.settings)
+    processes, run_folder = asked.processes or 1, RunFolder(folder)
+    planned = runs.planned_settings(run_folder) if asked.resume else []
+    table = apply_settings(plan.table, [*planned, *asked.settings])
     if processes > 1:
         _refuse_counting(resolve_in(folder, table, asked.resume))
-    settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, processes)]
-    recipe = resolve_in(folder, apply_settings(plan.table, settings), asked.resume)
-    check_shares(_pieces_of(recipe), processes)
+    pieces = _open_pieces(table, folder, asked.resume, processes)
+    recipe = resolve_in(folder, apply_settings(table, pieces), asked.resume)
+    _check_pieces(recipe, processes)
+    if asked.resume and runs.is_finished(recipe, run_folder):
+        return _tell_finished(folder, audience)
     runs.check_possible(recipe, None if asked.overwrite else folder)
+    run_folder.refuse_others()
+    if not (asked.resume or asked.overwrite):
+        run_folder.refuse_run()
     if asked.dry_run:
-        begun = asked.resume and RunFolder(folder).exists()
+        begun = asked.resume and run_folder.exists()
         dry_run(recipe, folder if begun else None, processes, audience.remark)
         return StartedRun(folder, was_finished=True)
     job = Job(
         plan.table,
-        settings,
+        [*asked.settings, *pieces],
         str(folder),
         asked.resume,
         asked.overwrite,
@@ -135,6 +141,19 @@ def _pieces_of(recipe: Recipe) -> int:
     return recipe.training.pieces if isinstance(recipe.training, TrainingOptions) else 1
 
 
+def _check_pieces(recipe: Recipe, processes: int) -> None:
+    """Refuse pieces that so many processes cannot share, or of which no batch of the recipe has so many rows."""
+    pieces = _pieces_of(recipe)
+    check_shares(pieces, processes)
+    if pieces > (most := getattr(recipe.training, "batch", pieces)):
+        refuse_pieces(pieces, f"training.batch is {most}")
+
+
+def _tell_finished(folder: Path, audience: Audience, leads: bool = True) -> StartedRun:
+    audience.remark(f"{folder} is finished; there is nothing to resume.")
+    return StartedRun(folder, was_finished=True, leads=leads)
+
+
 def train_table(
     table: dict[str, Any],
     settings: Sequence[str],
@@ -154,7 +173,7 @@ def train_table(
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     whole = apply_settings(table, [*planned, *settings])
     recipe = resolve_in(folder, apply_settings(whole, _open_pieces(whole, folder, resume, ranks.size)), resume)
-    check_shares(_pieces_of(recipe), ranks.size)
+    _check_pieces(recipe, ranks.size)
     planner = None
     if allowance is not None and not resume and recipe.task == "translation" and ranks.size == 1:
         given = frozenset(setting.partition("=")[0].strip() for setting in settings)
@@ -164,8 +183,7 @@ def train_table(
         audience.remark(choice)
     check_same(ranks, facts_of(recipe))
     if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
-        audience.remark(f"{folder} is finished; there is nothing to resume.")
-        return StartedRun(folder, was_finished=True, leads=ranks.leads)
+        return _tell_finished(folder, audience, ranks.leads)
     interrupted = train_recipe(
         recipe, folder, audience, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner, ranks=ranks
     )

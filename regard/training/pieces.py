@@ -8,7 +8,7 @@ sum is the same to the last bit on one process, on two and on four.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -196,10 +196,14 @@ def check_rows(first: Iterable[Any], pieces: int) -> None:
     """Refuse to cut batches into more pieces than they have rows, as far as the first of them tell."""
     most = max((batch.rows for batch in first if isinstance(batch, Divisible)), default=pieces)
     if most < pieces:
-        raise Fault(
-            f"training.pieces is {pieces}, but the largest of the first batches has {most} rows; "
-            "train on fewer processes, in fewer pieces, or with larger batches."
-        )
+        refuse_pieces(pieces, f"the largest of the first batches has {most} rows")
+
+
+def refuse_pieces(pieces: int, why: str) -> NoReturn:
+    """Refuse to cut batches into so many pieces."""
+    raise Fault(
+        f"training.pieces is {pieces}, but {why}; train on fewer processes, in fewer pieces, or with larger batches."
+    )
 
 
 def _divisors(number: int) -> str:

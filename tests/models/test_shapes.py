@@ -1,5 +1,6 @@
 """Networks without memory or without values are built like any other."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
-from regard.models.shapes import AllAlike, ShapesOnly, Unfilled
+from regard.models.shapes import AllAlike, NoProducts, ShapesOnly, Unfilled
 from regard.tasks.translation.task import Translation, build_translation
 from regard.training.snapshot import named_weights
 
@@ -57,6 +58,51 @@ def test_weights_that_are_all_alike_are_one_number() -> None:
         linear = torch.nn.Linear(2, 1)
     assert linear.weight.tolist() == [[pytest.approx(0.01), pytest.approx(0.01)]]
     assert linear.weight.requires_grad
+
+
+def test_weights_that_are_all_alike_lie_in_the_same_memory() -> None:
+    with AllAlike():
+        layers = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Linear(4, 3), torch.nn.Linear(3, 2))
+        part = torch.zeros(3)
+        torch.nn.init.normal_(part[1:])
+    assert len({each.weight.data_ptr() for each in layers}) == 1
+    assert [tuple(each.weight.shape) for each in layers] == [(4, 5), (3, 4), (2, 3)]
+    assert layers(torch.ones(1, 5)).isfinite().all()
+    assert part.tolist() == pytest.approx([0.0, 0.01, 0.01])
+
+
+def kept(network: torch.nn.Module, inputs: torch.Tensor, mode: Any) -> tuple[list[int], torch.Tensor]:
+    """The sizes of what a pass keeps for its gradient, and what comes of it."""
+    sizes: dict[int, int] = {}
+
+    def count(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), mode:
+        found = network(inputs)
+    return sorted(sizes.values()), found
+
+
+@pytest.mark.parametrize("frozen", [[], [0], [1], [0, 1]], ids=str)
+@pytest.mark.parametrize("is_learnt", [False, True])
+def test_products_that_are_not_made_keep_what_real_ones_keep(frozen: list[int], is_learnt: bool) -> None:
+    layers = [torch.nn.Linear(5, 4), torch.nn.Linear(4, 3, bias=False), torch.nn.Linear(3, 2)]
+    network = torch.nn.Sequential(layers[0], torch.nn.Tanh(), layers[1], torch.nn.Softmax(dim=-1), layers[2])
+    for number in frozen:
+        layers[number].requires_grad_(False)
+    inputs = torch.ones(6, 7, 5, requires_grad=is_learnt).transpose(0, 1)
+    real, wanted = kept(network, inputs, nullcontext())
+    unmade, found = kept(network, inputs, NoProducts())
+    assert unmade == real
+    assert (found.shape, found.requires_grad) == (wanted.shape, wanted.requires_grad)
+    assert not found.any()
+
+
+def test_a_product_that_cannot_be_made_fails_as_ever() -> None:
+    with NoProducts(), pytest.raises(RuntimeError, match="cannot be multiplied"):
+        torch.nn.Linear(5, 4)(torch.ones(7, 6))
 
 
 def test_shapes_take_no_memory() -> None:

@@ -159,15 +159,66 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     assert remarks[-2] == "7 batches of 1 to 11 rows were looked at"
 
 
+def begun_run(place: Path) -> TrainingRequest:
+    """A request for the run that was begun in a folder, on two processes."""
+    table = TOYS["transformer"].table(place) | {"family": "transformer"}
+    recipe = check_recipe(apply_settings(table, ["training.pieces=2"]))
+    RunFolder(place / "run").begin()
+    open_run(recipe, place / "run", False, silent, pytest.fail)
+    return TrainingRequest(table, out=place / "run", processes=2)
+
+
 def test_a_dry_run_of_a_run_that_goes_on_needs_only_what_it_has_prepared(tmp_path: Path) -> None:
-    table, remarks = TOYS["transformer"].table(tmp_path), list[str]()
-    asked = TrainingRequest(table | {"family": "transformer"}, out=tmp_path / "run", processes=2, dry_run=True)
-    recipe = check_recipe(apply_settings(asked.recipe, ["training.pieces=2"]))
-    open_run(recipe, tmp_path / "run", False, silent, pytest.fail)
+    asked, remarks = replace(begun_run(tmp_path), dry_run=True), list[str]()
     for file in filter(Path.is_file, tmp_path.iterdir()):
         file.unlink()
     start_training(replace(asked, recipe=None, resume=True), replace(silent_audience(), remark=remarks.append))
     assert remarks[-1].startswith("each process holds about")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_folder_with_a_run_is_refused_before_any_process_starts(
+    dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = replace(begun_run(tmp_path), dry_run=dry_run)
+    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    with pytest.raises(Fault, match=r"run holds a run already; give --resume to go on with it or --overwrite"):
+        start_training(asked, silent_audience())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    for overwrite in (False, True):
+        with pytest.raises(Fault, match=r"other exists and is not a run of regard; choose another --out"):
+            start_training(replace(asked, out=tmp_path / "other", overwrite=overwrite), silent_audience())
+    with pytest.raises(Fault, match=r"file is a file; name a folder for the run"):
+        start_training(replace(asked, out=tmp_path / "other" / "file"), silent_audience())
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_run_that_is_finished_starts_no_process(
+    dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, remarks = replace(begun_run(tmp_path), dry_run=dry_run, resume=True), list[str]()
+    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    monkeypatch.setattr(RunFolder, "facts", lambda folder: Facts(step=10**9, finished=True))
+    started = start_training(asked, replace(silent_audience(), remark=remarks.append))
+    assert started.was_finished
+    assert remarks == [f"{tmp_path / 'run'} is finished; there is nothing to resume."]
+
+
+def test_a_dry_run_that_would_overwrite_overwrites_nothing(tmp_path: Path) -> None:
+    asked, remarks = replace(begun_run(tmp_path), dry_run=True, overwrite=True), list[str]()
+    start_training(asked, replace(silent_audience(), remark=remarks.append))
+    assert remarks[-1].startswith("each process holds about")
+    assert RunFolder(tmp_path / "run").exists()
+
+
+def test_more_processes_than_a_batch_has_rows_are_refused_before_any_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    asked = TrainingRequest(TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17)
+    with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16; train on fewer processes"):
+        start_training(asked, silent_audience())
 
 
 DEMO = ["demo", "--set", "training.steps=4", "--set", "training.save_every=2", "--set", "training.validate_every=4"]
