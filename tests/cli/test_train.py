@@ -131,7 +131,7 @@ class Interrupting(io.StringIO):
     pressed = False
 
     def write(self, text: str) -> int:
-        if not self.pressed and "step " in text:
+        if not self.pressed and "step 1/20" in text:
             self.pressed = True
             signal.raise_signal(signal.SIGINT)
         return super().write(text)
