@@ -66,8 +66,10 @@ def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_every_page_opens_alone_and_stays_within_the_window(opened: Opened, name: str, width: int, scheme: str) -> None:
-    opened(name).appear(width, scheme=scheme)
+def test_every_page_opens_alone_and_stays_within_the_window(
+    browser: Browser, opened: Opened, name: str, width: int, scheme: str
+) -> None:
+    browser.appear(width, scheme=scheme)
     page = opened(name)
     assert page.said() == []
     assert [address for address in page.requests() if not address.startswith(("file:", "data:"))] == []
