@@ -96,6 +96,7 @@ def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: py
         assert words in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_curves")
 def test_logged_in_training_when_asked_for(tmp_path: Path) -> None:
     more = {"training__log_attention": "true", "training__steps": 6}
     assert main(train_arguments(*write_corpus(tmp_path, 120), tmp_path / "run", **more)) == 0

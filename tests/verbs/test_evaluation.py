@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sacrebleu.dataset import DATASETS
+from small import undrawn
 
 from regard.base.faults import Fault
 from regard.cli import main
@@ -58,7 +59,8 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.txt").write_text(TRAIN)
     (folder / "test.txt").write_text(TEST)
     (folder / "recipe.toml").write_text(RECIPE.format(folder=folder))
-    assert main(["train", str(folder / "recipe.toml"), "--out", str(folder / "run")]) == 0
+    with undrawn():
+        assert main(["train", str(folder / "recipe.toml"), "--out", str(folder / "run")]) == 0
     return folder / "run"
 
 

@@ -70,7 +70,7 @@ def _start(run: PlannedRun, jobs: int, minutes: float | None) -> Child:
     folder.begin()
     log = folder.training / LOG
     before = facts.threads if (facts := folder.facts()) else None
-    threads = before or share_of_threads(jobs, pick_device(run.recipe.training.device))
+    threads = before or share_of_threads(jobs, pick_device(getattr(run.recipe.training, "device", "cpu")))
     environment = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
     with log.open("ab") as stream:
         begins = stream.tell()
