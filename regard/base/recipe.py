@@ -10,6 +10,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
+from regard.base.alternatives import OTHER_KIND, faults_of_kinds_meant
 from regard.base.faults import Fault
 from regard.base.parsing import parse_toml
 from regard.base.suggestions import paths_meant
@@ -186,6 +187,7 @@ def _fault(
     name_place: Callable[[Place], str] = path_of,
     table_word: str = _TABLE,
 ) -> Fault:
+    faults = faults_of_kinds_meant(kind, faults)
     sentences = dict.fromkeys(
         _sentence(kind, fault, whole, elsewhere, name_place, table_word) for fault in faults[:_MOST_FAULTS]
     )
@@ -208,15 +210,28 @@ def _sentence(
             return belongs or _no_such_name(kind, place, whole)
         case "missing":
             return f"{path_of(place[:-1]) or whole} needs '{place[-1]}'"
-        case "literal_error":
-            return f"{path} is {value}, expected one of {about['expected'].replace(' or ', ', ')}"
         case "value_error":
             return f"{path or whole}: {about['error']}"
-        case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{path} is {value}, expected {table_word}"
-        case known if known in _EXPECTED:
-            return f"{path} is {value}, expected {_EXPECTED[known].format(**about)}"
+    if expected := _expected(fault, table_word):
+        return f"{path} is {value}, expected {expected}"
     return f"{path} is {value}: {fault['msg']}"
+
+
+def _expected(fault: ErrorDetails, table_word: str) -> str | None:
+    """What a value should be instead, where people have words for that."""
+    about = fault.get("ctx", {})
+    match fault["type"]:
+        case "literal_error":
+            expected = about["expected"].replace(" or ", ", ")
+            return f"one of {expected}" if ", " in expected else str(expected)
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return table_word
+        case kind if kind == OTHER_KIND:
+            *others, last = dict.fromkeys(_expected(each, table_word) or each["msg"] for each in about["kinds"])
+            return f"{', '.join(others)} or {last}" if others else last
+        case known if known in _EXPECTED:
+            return _EXPECTED[known].format(**about)
+    return None
 
 
 _EXPECTED = {

@@ -1,7 +1,7 @@
 """Recipes are read strictly and refused kindly."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field, model_validator
@@ -34,6 +34,46 @@ class Whole(Options):
         if self.fast and self.model.width > 32:
             raise ValueError("a fast model is at most 32 wide")
         return self
+
+
+class File(Options):
+    file: str
+    lines: list[int] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> "File":
+        if not self.file:
+            raise ValueError("file is empty")
+        return self
+
+
+class Sources(Options):
+    """Fields that take values of several kinds."""
+
+    train: list[str | File] = Field(default_factory=list)
+    features: File | Literal["own"] = "own"
+    named: dict[str, int | File] = Field(default_factory=dict)
+    count: Annotated[int | str | None, Field(description="How many.")] = None
+
+
+@pytest.mark.parametrize(
+    ("table", "sentences"),
+    [
+        ({"train": ["a", {"fil": "b"}]}, ["train[1] needs 'file'", "train[1] has no 'fil'; did you mean 'file'?"]),
+        ({"train": [{"file": "b", "lines": 3}]}, ["train[0].lines is 3, expected a list"]),
+        ({"train": [{"file": ""}]}, ["train[0]: file is empty"]),
+        ({"train": [3]}, ["train[0] is 3, expected a text in quotes or a table"]),
+        ({"train": 3}, ["train is 3, expected a list"]),
+        ({"features": "mine"}, ["features is 'mine', expected a table or 'own'"]),
+        ({"features": {"file": 3}}, ["features.file is 3, expected a text in quotes"]),
+        ({"named": {"x": {}}}, ["named.x needs 'file'"]),
+        ({"count": 1.5}, ["count is 1.5, expected a whole number or a text in quotes"]),
+    ],
+)
+def test_a_value_of_several_kinds_is_refused_as_the_one_that_it_is(table: dict[str, Any], sentences: list[str]) -> None:
+    with pytest.raises(Fault) as caught:
+        check(Sources, table)
+    assert list(caught.value.sentences) == sentences
 
 
 def faults(table: dict[str, Any]) -> list[str]:

@@ -1,9 +1,8 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
 import json
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from regard.base.recipe import Options
 from regard.verbs.requests.fields import Base64, Count, content_of
@@ -31,19 +30,7 @@ class DrawingInput(Options):
         return json.dumps(self.drawing).encode()
 
 
-_OBJECTS: dict[str, type[Options]] = {"picture": PictureInput, "sound": SoundInput, "drawing": DrawingInput}
-
-
-def _read_input(value: Any) -> Any:
-    """An object by the one name in it, so that what is wrong with it is told of it alone and not of every kind."""
-    if isinstance(value, dict) and len(value) == 1 and (kind := _OBJECTS.get(next(iter(value)))):
-        return kind.model_validate(value)
-    if isinstance(value, str | int | Options) and not isinstance(value, bool):
-        return value
-    raise ValueError(f"expected a text, a whole number, or an object with one of {', '.join(map(repr, _OBJECTS))}")
-
-
-Input = Annotated[str | int | PictureInput | SoundInput | DrawingInput, BeforeValidator(_read_input)]
+Input = str | int | PictureInput | SoundInput | DrawingInput
 
 
 class AnswerRequest(VerbRequest):
