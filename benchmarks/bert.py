@@ -7,12 +7,13 @@ places alone, as the authors' code does; Hugging Face's scores every place.
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 
 import numpy as np
 import torch
+from device import DEVICE, seconds_of
 from torch import nn
+from train_gpu import our_update
 
 from regard.data.tokenisers.wordpiece import MARKS, WordPieceOptions, WordPieceTokeniser
 from regard.families import check_recipe
@@ -20,12 +21,9 @@ from regard.models.bert.options import PRESETS, BertOptions
 from regard.tasks.masked.batches import MaskedBatch, Spans
 from regard.tasks.masked.masking import NOTHING
 from regard.tasks.masked.task import MaskedTokens
-from regard.training import optimizers
 from regard.training.options import OptimizerOptions
-from regard.training.passes import Passes
 
 IGNORED = -100  # by Hugging Face's loss
-DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 Update = Callable[[MaskedBatch], None]
 
 
@@ -48,17 +46,8 @@ def batches_of(task: MaskedTokens, rows: int, span: int) -> list[MaskedBatch]:
 
 
 def ours(task: MaskedTokens, captured: bool = True) -> Update:
-    task = task.to(DEVICE).train()
-    optimizer = optimizers.build(task, OptimizerOptions(kind="adamw", weight_decay=0.01))
-    passes = Passes(task, task, "auto")
-
-    def update(batch: MaskedBatch) -> None:
-        optimizer.zero_grad(set_to_none=not passes.capturing)
-        passes(batch, None) if captured else passes.plainly(batch, None)
-        optimizers.scale_gradients(task, batch.count, 1.0)
-        optimizers.step(optimizer, 1e-4)
-
-    return update
+    learning = OptimizerOptions(kind="adamw", weight_decay=0.01)
+    return our_update(task, learning, lambda batch: batch.count, captured)
 
 
 def hugging_face(options: BertOptions, vocabulary: int) -> Update:
@@ -92,21 +81,13 @@ def hugging_face(options: BertOptions, vocabulary: int) -> Update:
 
 def rate_of(update: Update, batches: list[MaskedBatch], rounds: int) -> float:
     """Tokens a second, the median of some rounds after one that warms up."""
-    rates = []
-    for _ in range(rounds + 1):
-        _wait()
-        began = time.perf_counter()
+    tokens = sum(batch.tensors.tokens.numel() for batch in batches)
+
+    def update_by_all() -> None:
         for batch in batches:
             update(batch)
-        _wait()
-        tokens = sum(batch.tensors.tokens.numel() for batch in batches)
-        rates.append(tokens / (time.perf_counter() - began))
-    return statistics.median(rates[1:])
 
-
-def _wait() -> None:
-    if DEVICE.type == "cuda":
-        torch.cuda.synchronize()
+    return statistics.median([tokens / seconds_of(update_by_all) for _ in range(rounds + 1)][1:])
 
 
 def main() -> None:

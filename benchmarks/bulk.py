@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 from regard.cli.console import say_table
 from regard.cli.unfinished import PORTION
@@ -61,7 +62,7 @@ def written(folder: Path) -> int:
     return total
 
 
-def kill_now_and_then(process: "subprocess.Popen[str]", folder: Path, moments: Sequence[float], seed: int) -> int:
+def kill_now_and_then(process: "subprocess.Popen[bytes]", folder: Path, moments: Sequence[float], seed: int) -> int:
     """Kill a random worker whenever so many bytes are written; gives how many were killed."""
     draw, killed, left = random.Random(seed), 0, sorted(moments)
     while process.poll() is None:
@@ -91,12 +92,18 @@ class Alone:
             part.write_bytes(b"".join(lines[first:end]))
             self.outs.append(source.with_name(f"alone-{number}"))
             self._processes.append(subprocess.Popen(command(model, part, self.outs[-1]), stderr=subprocess.DEVNULL))
+        self._watching = Thread(target=self._watch, daemon=True)  # its end is noticed also while others are waited for
+        self._watching.start()
+
+    def _watch(self) -> None:
+        for process in self._processes:
+            process.wait()
+        self.seconds = time.monotonic() - self._began
 
     def wait(self) -> None:
-        for process in self._processes:
-            if process.wait():
-                sys.exit("one of the commands failed")
-        self.seconds = time.monotonic() - self._began
+        self._watching.join()
+        if any(process.returncode for process in self._processes):
+            sys.exit("one of the commands failed")
 
     def has_written(self, together: Path) -> bool:
         """Whether what the workers wrote is what these commands wrote, byte by byte."""
@@ -130,13 +137,12 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     draw, size = random.Random(given.seed), source.stat().st_size
     moments = [draw.uniform(0.01, 0.8) * size for _ in range(given.kills)]
     began = time.monotonic()
-    job = subprocess.Popen(
-        command(given.model, source, together, "--workers", str(given.workers)), stderr=subprocess.PIPE, text=True
-    )
+    asked = command(given.model, source, together, "--workers", str(given.workers))
+    with (folder / "together.log").open("wb") as log:
+        job = subprocess.Popen(asked, stderr=log)
     killed = kill_now_and_then(job, folder / "together.shards", moments, given.seed)
     seconds = time.monotonic() - began
-    assert job.stderr is not None
-    said = job.stderr.read()
+    said = (folder / "together.log").read_text(encoding="utf-8")
     print(said, file=sys.stderr, flush=True)
     if job.returncode:
         sys.exit("the job of the workers failed")

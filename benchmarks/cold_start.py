@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from table import Contender, Ratio, against, in_turns, show
+from table import Contender, Ratio, against, in_turns, run_alone
 from translate_cpu import random_model, random_texts
 
 from regard.engines.exported import CTRANSLATE2
@@ -96,4 +96,4 @@ def ratios() -> Iterator[Ratio]:
 
 
 if __name__ == "__main__":
-    show(ratios())
+    run_alone(__doc__, ratios)

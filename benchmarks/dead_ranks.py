@@ -7,6 +7,7 @@ things is done: SIGKILL, SIGSTOP, `os._exit` and an exception. Noted are the sec
 sentence, and whether that names the rank, shows no traceback, has a status other than 0 and leaves no process behind.
 """
 
+import argparse
 import os
 import random
 import re
@@ -98,4 +99,6 @@ def main(trials: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if sys.argv[1:] else 20)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trials", nargs="?", type=int, default=20)
+    main(parser.parse_args().trials)

@@ -22,7 +22,7 @@ from regard.training.passes import Passes
 
 def main() -> None:
     """Measure the variants, each in a line."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("variants", nargs="+", metavar="BATCH[-compiled][-tf32]")
     parser.add_argument("--side", type=int, default=28, help="pixels a side")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each variant")

@@ -143,9 +143,11 @@ class Searches:
 
     def candidates(self, sources: list[str], name: str) -> "Candidates":
         """All that a wider beam finds, with what the three models say of it."""
+        began = time.monotonic()
         found = find([self.forth.task], sources, self.forth.search(beam=CHANNEL_BEAM, n_best=CHANNEL_BEAM))
+        searched = time.monotonic() - began
         means = channel_means(self.forth, self.back, self.language_models[name], sources, found)
-        return Candidates(self.forth, found, means)
+        return Candidates(self.forth, found, means, searched, time.monotonic() - began)
 
 
 @dataclass
@@ -155,6 +157,8 @@ class Candidates:
     model: TranslationModel
     found: list[list[Hypothesis]]
     means: tuple[list[float], list[float], list[float]]
+    searched: float  # seconds, before the means
+    seconds: float  # in all
 
     def best(self, channel: Channel) -> list[str]:
         worth = iter(noisy_channel(*self.means, channel))
@@ -207,15 +211,15 @@ def print_table(searches: Searches, test: Data, folder: Path, chosen: Weights) -
         outputs = searches.fused(test.sources, name, weights[name])
         table.add(f"fused {name}", f"W {weights[name]}", outputs, time.monotonic() - began)
     for number, name in enumerate(RECIPES):
-        began = time.monotonic()
         candidates = searches.candidates(test.sources, name)
-        seconds = time.monotonic() - began
         if number == 0:
-            table.add(f"beam {CHANNEL_BEAM} by the mean", "–", candidates.best(Channel(0.0, 0.0)), seconds)
+            by_mean = candidates.best(Channel(0.0, 0.0))
+            table.add(f"beam {CHANNEL_BEAM} by the mean", "–", by_mean, candidates.searched)
             none = channels["none"]
-            table.add("channel", f"A {none.backward}", candidates.best(none), seconds)
+            table.add("channel", f"A {none.backward}", candidates.best(none), candidates.seconds)
         own = channels[name]
-        table.add(f"channel and {name}", f"A {own.backward}, B {own.language_model}", candidates.best(own), seconds)
+        weighed = f"A {own.backward}, B {own.language_model}"
+        table.add(f"channel and {name}", weighed, candidates.best(own), candidates.seconds)
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
 """Speed of graph attention beside PyTorch Geometric's GATConv: an epoch at Cora's size, in one process, on two threads.
 
-Run it with `make bench`. An epoch is an update on the training nodes and a pass that measures the validation nodes.
-Both sides have the paper's sizes, dropout and optimiser, and the same random graph: as many nodes, edges, words and
-classes as Cora has. `a stack of 4` is four of our members that train side by side, beside four epochs of GATConv.
+    .venv/bin/python benchmarks/gat.py
+
+An epoch is an update on the training nodes and a pass that measures the validation nodes. Both sides have the paper's
+sizes, dropout and optimiser, and the same random graph: as many nodes, edges, words and classes as Cora has. `a stack
+of 4` is four of our members that train side by side, beside four epochs of GATConv.
 """
 
 import os
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F
-from table import Contender, Ratio, against, in_turns, show
+from table import Contender, Ratio, against, in_turns, run_alone
 from torch import Tensor, nn
 
 from regard.attention.edges import Edges
@@ -102,4 +104,4 @@ def ratios() -> Iterator[Ratio]:
 
 
 if __name__ == "__main__":
-    show(ratios())
+    run_alone(__doc__, ratios)

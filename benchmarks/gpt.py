@@ -15,14 +15,14 @@ and `--generate --preset tiny --rows 4` takes seconds; its texts are as long as 
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
+from device import DEVICE, seconds_of
 from jaxtyping import Int
 from torch import Tensor, nn
-from train_gpu import Contender, profile, wait
+from train_gpu import Contender, our_update, profile
 
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
@@ -37,15 +37,12 @@ from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.options import GradientLanguageTraining
 from regard.tasks.language.reserving import ReservingLanguage
 from regard.tasks.language.streams import StreamBatch
-from regard.training import optimizers
 from regard.training.options import OptimizerOptions
-from regard.training.passes import Passes
 from regard.verbs.generate.lines import PastEnds
 
 VOCABULARY, SQUARE = 50_257, 8192
 PROMPT, WRITTEN = 32, 128  # tokens of a prompt, and at most of what is written after it
 WRITING_ROUNDS = 2  # after one that warms up
-DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 Update = Callable[[StreamBatch], None]
 
 
@@ -66,26 +63,10 @@ def matrix_rate(rounds: int = 10) -> float:
     return 2 * SQUARE**3 / min(times[1:])
 
 
-def seconds_of(work: Callable[[], Any]) -> float:
-    wait()
-    began = time.perf_counter()
-    work()
-    wait()
-    return time.perf_counter() - began
-
-
 def ours(options: GPTOptions, captured: bool = True) -> Update:
-    task = GradientLanguage(GPT(options, VOCABULARY), ByteTokeniser(), GradientLanguageTraining()).to(DEVICE).train()
-    optimizer = optimizers.build(task, OptimizerOptions(kind="adamw", weight_decay=0.1))
-    passes = Passes(task, task, "auto")
-
-    def update(batch: StreamBatch) -> None:
-        optimizer.zero_grad(set_to_none=not passes.capturing)
-        passes(batch, None) if captured else passes.plainly(batch, None)
-        optimizers.scale_gradients(task, batch.count, 1.0)
-        optimizers.step(optimizer, 1e-4)
-
-    return update
+    task = GradientLanguage(GPT(options, VOCABULARY), ByteTokeniser(), GradientLanguageTraining())
+    learning = OptimizerOptions(kind="adamw", weight_decay=0.1)
+    return our_update(task, learning, lambda batch: batch.count, captured)
 
 
 def hugging_face(options: GPTOptions, compiled: bool = False) -> Update:
@@ -217,7 +198,7 @@ def main() -> None:
     print(f"{asked.preset}, {rows} x {options.context} tokens; products of bf16 matrices {chip / 1e12:,.0f} TFLOP/s")
     print(f"{'':22} {'tokens/s':>10} {'TFLOP/s':>8} {'of the chip':>11} {'ratio':>6} {'memory':>9}", flush=True)
     names = asked.only or [name for name in CONTENDERS if asked.compiled or "compiled" not in name]
-    fastest = None
+    base = None
     for name in names:
         if DEVICE.type == "cuda":
             torch.cuda.empty_cache()
@@ -227,11 +208,11 @@ def main() -> None:
         for _ in range(3):
             update(batch)
         took = statistics.median(seconds_of(lambda update=update: update(batch)) for _ in range(asked.rounds))
-        fastest, rate = fastest or took, batch.count / took
+        base, rate = base or took, batch.count / took
         memory = torch.cuda.max_memory_allocated() / 2**30 if DEVICE.type == "cuda" else 0.0
         speed = rate * operations(options)
         print(
-            f"{name:22} {rate:10,.0f} {speed / 1e12:8.1f} {speed / chip:11.1%} {took / fastest:6.2f} {memory:6.1f} GB",
+            f"{name:22} {rate:10,.0f} {speed / 1e12:8.1f} {speed / chip:11.1%} {took / base:6.2f} {memory:6.1f} GB",
             flush=True,
         )
 

@@ -85,7 +85,7 @@ def _cell(results: list[dict[str, float]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("asked", nargs="*", metavar="COMPARISON[:OPTION=VALUE,…]")
     parser.add_argument("--seeds", default="1,2,3")

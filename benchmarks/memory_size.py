@@ -91,10 +91,13 @@ def measure(name: str, slots: int, given: argparse.Namespace) -> Cost:
 
 def timed(work: Callable[[], None], device: str) -> float:
     """Seconds that some work takes: on a CPU those of one core, which hardly change when others use the machine."""
-    clock = time.process_time if device == "cpu" else time.perf_counter
+    on_gpu = torch.device(device).type == "cuda"
+    clock = time.perf_counter if on_gpu else time.process_time
+    if on_gpu:
+        torch.cuda.synchronize()
     began = clock()
     work()
-    if device == "cuda":
+    if on_gpu:
         torch.cuda.synchronize()
     return clock() - began
 

@@ -7,6 +7,7 @@ The values of ROUGE are those that ROUGE-1.5.5 printed, in the middle of its boo
 them; those of METEOR (the Java program, version 1.5) and CIDEr are nlg-eval's, those of BLEU and chrF sacreBLEU's own.
 """
 
+import argparse
 import statistics
 import tarfile
 from collections.abc import Iterator
@@ -88,6 +89,7 @@ def captions() -> Iterator[Row]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print("| metric | outputs | published | ours | difference |\n| --- | --- | ---: | ---: | ---: |")
     for what, where, published, ours in [*translations(), *summaries(), *captions()]:
         digits = len(published.partition(".")[2])

@@ -5,8 +5,8 @@ nltk, which writes none, it is the counting alone, of some lines. Querying begin
 perplexity, by a model that is loaded. Our perplexity must be KenLM's to four digits before a ratio is printed.
 
 KenLM comes as source only: its Python module is in the extra `bench`, and `lmplz` is found on the path where it was
-built by cmake. What is not there is passed over, and so is everything where the Penn Treebank is not
-(`regard data get ptb`). Its own <unk> is written [unk] for all, since lmplz refuses it.
+built by cmake. What is not there is passed over. The Penn Treebank comes by `regard data get ptb`; its own <unk> is
+written [unk] for all, since lmplz refuses it.
 """
 
 import shutil
@@ -21,9 +21,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from table import Rate, Ratio, against, in_turns, show
+from table import Rate, Ratio, against, in_turns, run_alone
 
-from regard.base.faults import Fault
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_tokeniser
@@ -121,10 +120,6 @@ def tokens_of(text: Path) -> int:
 
 
 def ratios() -> Iterator[Ratio]:
-    try:
-        file_of("ptb:ptb.train.txt")
-    except Fault:
-        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train, test = (plain_copy(f"ptb.{split}.txt", folder) for split in ("train", "test"))
@@ -176,4 +171,4 @@ def _querying(train: Path, test: Path, folder: Path) -> Iterator[Ratio]:
 
 
 if __name__ == "__main__":
-    show(ratios())
+    run_alone(__doc__, ratios)

@@ -11,6 +11,7 @@ two pieces one after the other; 100% would be twice as many. The cores should ha
 Dry runs: seconds that a check for 128 processes takes on one core, of the demo and of wmt14-en-de on invented text.
 """
 
+import argparse
 import json
 import os
 import resource
@@ -23,6 +24,7 @@ from tempfile import TemporaryDirectory
 
 from wmt_text import write_pairs
 
+PARTS = ("bits", "efficiency", "dry-runs")
 SIZES = (1, 2, 4)
 STEPS, ROUNDS = 24, 3  # of a training that is timed
 QUICK = {
@@ -111,8 +113,10 @@ def _processor_seconds() -> float:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=PARTS, metavar="PART", help=", ".join(PARTS))
+    asked, available = parser.parse_args().parts or PARTS, sorted(os.sched_getaffinity(0))
     os.environ["OMP_NUM_THREADS"] = "1"
-    available, asked = sorted(os.sched_getaffinity(0)), sys.argv[1:] or ["bits", "efficiency", "dry-runs"]
     with TemporaryDirectory() as name:
         if "bits" in asked:
             compare_bits(Path(name), set(available))

@@ -1,9 +1,11 @@
 """Training speed of the recurrent translators beside torch.nn.LSTM driven by hand, in one process, on the same batches.
 
-Run it with `make bench`, on a GPU where there is one. By hand means what people write from torch's parts: nn.LSTM over
-packed sources, and for the target nn.LSTM over all of it (no attention), or nn.LSTMCell step by step with the context
-of a general attention and input feeding (Luong et al. 2015). Both sides have the same sizes, dropout, loss, optimiser,
-clipping and precision; the ratio is what counts.
+    .venv/bin/python benchmarks/recurrent.py
+
+It takes a GPU where there is one. By hand means what people write from torch's parts: nn.LSTM over packed sources, and
+for the target nn.LSTM over all of it (no attention), or nn.LSTMCell step by step with the context of a general
+attention and input feeding (Luong et al. 2015). Both sides have the same sizes, dropout, loss, optimiser, clipping and
+precision; the ratio is what counts.
 """
 
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 import torch.nn.functional as F
-from table import Contender, Ratio, against, in_turns, show
+from table import Contender, Ratio, against, in_turns, run_alone
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -130,4 +132,4 @@ def ratios() -> Iterator[Ratio]:
 
 
 if __name__ == "__main__":
-    show(ratios())
+    run_alone(__doc__, ratios)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from device import DEVICE, wait
 
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings
@@ -27,7 +28,6 @@ from regard.training.passes import Passes
 
 WORDS, LINES, LENGTH = 10_000, 6_000, 22
 WARM, TIMED = 30, 60  # steps
-ON_GPU = torch.cuda.is_available()
 
 
 def write_text(folder: Path) -> str:
@@ -53,13 +53,13 @@ def step_milliseconds(recipe: str, text: str, settings: list[str], precision: st
     began = 0.0
     for number, batch in enumerate(islice(_endless(task), WARM + TIMED)):
         if number == WARM:
-            _wait()
+            wait()
             began = time.perf_counter()
         optimizer.zero_grad(set_to_none=not passes.capturing)
         (loss,), carry = carry_through([batch], carry, passes)
         optimizers.scale_gradients(task, loss.count, options.optimizer.clip)
         optimizers.step(optimizer, options.optimizer.learning_rate)
-    _wait()
+    wait()
     return 1000 * (time.perf_counter() - began) / TIMED
 
 
@@ -68,11 +68,6 @@ def _endless(task: Any) -> Iterator[Any]:
     while True:
         yield from task.batches("train", 1, epoch, 0)
         epoch += 1
-
-
-def _wait() -> None:
-    if ON_GPU:
-        torch.cuda.synchronize()
 
 
 def main() -> None:
@@ -86,7 +81,7 @@ def main() -> None:
     print("| --- " * (len(asked.batch) + 1) + "|")
     with tempfile.TemporaryDirectory() as folder:
         text = write_text(Path(folder))
-        for precision in ("float32", "bf16") if ON_GPU else ("float32",):
+        for precision in ("float32", "bf16") if DEVICE.type == "cuda" else ("float32",):
             for width in asked.width:
                 settings = [f"model.width={width}"]
                 found = (

@@ -39,7 +39,7 @@ def searches(model: TranslationModel, sources: Sequence[str]) -> Iterator[tuple[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--split", choices=("valid", "test"), default="valid")
     parser.add_argument("--examples", type=int, default=3)

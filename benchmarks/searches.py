@@ -28,6 +28,8 @@ from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.reranking import by_risk
 from regard.verbs.translate.search import Search
 
+WARM_UP = 8  # sentences
+
 
 class Kind(NamedTuple):
     name: str
@@ -75,7 +77,7 @@ def variety(found: list[Translated]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--sentences", type=int, default=10**9)
     parser.add_argument("--risk-samples", type=int, default=32)
@@ -86,6 +88,7 @@ def main() -> None:
     sources, references = data.sources[: asked.sentences], [list(each)[: asked.sentences] for each in data.references]
     print("| search | BLEU | against greedy | chrF | variety | tokens/s |\n| --- | --- | --- | --- | --- | --- |")
     greedy = None
+    model.translate(sources[:WARM_UP], beam=1)  # or the first search would pay for what all of them need
     for kind in kinds(model, asked.risk_samples):
         print(kind.name, file=sys.stderr)
         began = time.process_time()

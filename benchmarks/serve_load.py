@@ -115,7 +115,7 @@ class Load:
 
 
 def counts(port: int) -> dict[str, float]:
-    """What the server counts of itself, labels left away."""
+    """What the server counts of itself, labels left out."""
     with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
     return {

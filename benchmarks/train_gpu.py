@@ -7,7 +7,6 @@ Adam, clipping and bf16. What counts is target tokens a second without padding, 
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from device import DEVICE, seconds_of, wait
 from torch import Tensor, nn
 
 from regard.attention.positions import sinusoids
@@ -29,7 +29,6 @@ from regard.training.options import OptimizerOptions
 from regard.training.passes import Passes
 
 VOCABULARY, PAD, BEGIN, DROPOUT, SMOOTHING = 32_000, 0, 1, 0.1, 0.1
-DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def batches(tokens: int, count: int) -> list[PairBatch]:
@@ -197,23 +196,30 @@ class Contender:
     update: Callable[[Any], None]
 
 
+def our_update(
+    module: Any, options: OptimizerOptions, count: Callable[[Any], int], captured: bool = True
+) -> Callable[[Any], None]:
+    """One update of a task of ours, as `regard train` does it, from a batch of `count` tokens."""
+    module = module.to(DEVICE).train()
+    optimizer, passes = optimizers.build(module, options), Passes(module, module, "auto")
+
+    def update(batch: Any) -> None:
+        optimizer.zero_grad(set_to_none=not passes.capturing)
+        passes(batch, None) if captured else passes.plainly(batch, None)
+        optimizers.scale_gradients(module, count(batch), 1.0)
+        optimizers.step(optimizer, 1e-4)
+
+    return update
+
+
 def ours(module: Ours, packed: bool = True, captured: bool = True) -> Contender:
     """Ours, with what can be switched off: packed sentences with their kernels, captured passes."""
-    module = module.to(DEVICE).train()
-    optimizer = optimizers.build(module, OptimizerOptions(clip=1.0))
-    passes = Passes(module, module, "auto")
     packed = packed and DEVICE.type == "cuda"
 
     def prepare(pairs: PairBatch, capacity: int) -> PairBatch | PackedBatch:
         return (pack(pairs, capacity, DEVICE) if packed else None) or pairs.to(DEVICE)
 
-    def update(batch: Any) -> None:
-        optimizer.zero_grad(set_to_none=not passes.capturing)
-        passes(batch, None) if captured else passes.plainly(batch, None)
-        optimizers.scale_gradients(module, batch.tokens, 1.0)
-        optimizers.step(optimizer, 1e-4)
-
-    return Contender(prepare, update)
+    return Contender(prepare, our_update(module, OptimizerOptions(clip=1.0), lambda batch: batch.tokens, captured))
 
 
 def peer(module: nn.Module, compiled: bool = False) -> Contender:
@@ -251,21 +257,15 @@ CONTENDERS: dict[str, Callable[[dict[str, int]], Contender]] = {
 }
 
 
-def wait() -> None:
-    if DEVICE.type == "cuda":
-        torch.cuda.synchronize()
-
-
 def seconds(contender: Contender, data: list[Any], rounds: int) -> tuple[float, float]:
     """Of the first update, with what it compiles, and of a round over the data, the median of several."""
-    times = []
-    for batches in (data[:1], data, *[data] * rounds):  # the second warms up for all shapes
-        wait()
-        began = time.perf_counter()
+
+    def update_by(batches: list[Any]) -> None:
         for batch in batches:
             contender.update(batch)
-        wait()
-        times.append(time.perf_counter() - began)
+
+    rounds_over = (data[:1], data, *[data] * rounds)  # the second warms up for all shapes
+    times = [seconds_of(lambda batches=batches: update_by(batches)) for batches in rounds_over]
     return times[0], statistics.median(times[2:])
 
 
@@ -306,7 +306,7 @@ def main() -> None:
     names = asked.only or [name for name in CONTENDERS if asked.compiled or "compiled" not in name]
     print(f"{asked.preset}, {asked.tokens} tokens a batch, on {DEVICE}", flush=True)
     print(f"{'':22} {'tokens/s':>10} {'ratio':>6} {'first':>8} {'memory':>9}")
-    fastest = None
+    base = None
     for name in names:
         if DEVICE.type == "cuda":
             torch.cuda.empty_cache()
@@ -314,9 +314,9 @@ def main() -> None:
         torch.manual_seed(0)
         contender = CONTENDERS[name](sizes)
         first, took = seconds(contender, [contender.prepare(each, capacity) for each in pairs], asked.rounds)
-        fastest = fastest or took
+        base = base or took
         memory = torch.cuda.max_memory_allocated() / 2**30 if DEVICE.type == "cuda" else 0.0
-        print(f"{name:22} {tokens / took:10,.0f} {took / fastest:6.2f} {first:6.1f} s {memory:6.1f} GB", flush=True)
+        print(f"{name:22} {tokens / took:10,.0f} {took / base:6.2f} {first:6.1f} s {memory:6.1f} GB", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ label smoothing, fused Adam and clipping. Ours computes its loss and its product
 needs the package transformers and is passed over without it.
 """
 
-import sys
-from collections.abc import Callable, Iterator
+import argparse
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -167,7 +167,7 @@ def our_trainer(model: nn.Module, loss: Loss, data: list[Batch]) -> Contender:
     return one_round
 
 
-def ratios(presets: tuple[str, ...] = ("tiny", "base")) -> Iterator[Ratio]:
+def ratios(presets: Iterable[str] = tuple(TOKENS)) -> Iterator[Ratio]:
     peers = {"HF MarianMT": with_marian} if find_spec("transformers") else {}
     peers["torch.nn.Transformer"] = with_torch
     for preset in presets:
@@ -182,4 +182,6 @@ def ratios(presets: tuple[str, ...] = ("tiny", "base")) -> Iterator[Ratio]:
 
 
 if __name__ == "__main__":
-    show(ratios(tuple(sys.argv[1:]) or ("tiny", "base")))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("presets", nargs="*", choices=list(TOKENS), metavar="PRESET", help=", ".join(TOKENS))
+    show(ratios(tuple(parser.parse_args().presets) or tuple(TOKENS)))

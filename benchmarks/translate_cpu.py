@@ -111,7 +111,8 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     engine = load_engine(model, workers=1)
     source, target = engine.source, engine.target
     tokens = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
-    search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
+    longest = max(map(len, source.encode_all(texts)))
+    search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": DecodingOptions().limit(longest, 2**16)}
     translator = ctranslate2.Translator(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
 
     def translate() -> float:
@@ -152,6 +153,7 @@ def by_generate(texts: list[str], beam: int, rows: int) -> Contender:
 
 def ratios_of(model: Path, listed: Path | None, texts: list[str] | None, generate: bool) -> Iterator[Ratio]:
     """Ours, with and without a shortlist, beside each of the peers, in every column."""
+    torch.set_num_threads(CORES)  # which a benchmark before this one may have changed
     for column, (beam, rows, count) in COLUMNS.items():
         own = random_texts(count) if texts is None else texts[:count]
         contenders = {

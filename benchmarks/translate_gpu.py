@@ -12,7 +12,6 @@ import pstats
 import random
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from device import DEVICE, seconds_of, wait
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
@@ -215,7 +215,7 @@ def _cut(row: list[int], end: int) -> list[int]:
     return row[: row.index(end)] if end in row else row
 
 
-def exported(model: TranslationModel, dtype: torch.dtype, device: torch.device) -> Any:
+def exported(model: TranslationModel, dtype: torch.dtype) -> Any:
     """The same weights in Hugging Face's hands."""
     from transformers import GenerationConfig, MarianMTModel
     from transformers.utils import logging
@@ -226,26 +226,12 @@ def exported(model: TranslationModel, dtype: torch.dtype, device: torch.device) 
     logging.set_verbosity_error()
     with tempfile.TemporaryDirectory() as place:
         export_marian(model, Path(place) / "marian")
-        network = MarianMTModel.from_pretrained(Path(place) / "marian").to(device, dtype).eval()
+        network = MarianMTModel.from_pretrained(Path(place) / "marian").to(DEVICE, dtype).eval()
     network.generation_config = GenerationConfig()  # what the exported one adds to a search would only slow it down
     return network
 
 
-def timed(work: Callable[[], Any], device: torch.device) -> float:
-    """Seconds till the device is done with it."""
-    _wait(device)
-    began = time.perf_counter()
-    work()
-    _wait(device)
-    return time.perf_counter() - began
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-
-
-def compare(contenders: dict[str, tuple[Contender, int]], device: torch.device, title: str, work: Work) -> None:
+def compare(contenders: dict[str, tuple[Contender, int]], title: str, work: Work) -> None:
     """One line for each contender, which take turns; the ratio is to Hugging Face's."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     found: dict[str, list[list[int]]] = {}
@@ -254,7 +240,7 @@ def compare(contenders: dict[str, tuple[Contender, int]], device: torch.device, 
             if number == 0:
                 found[name] = work.tokens(contender())  # the first round warms up
             elif number <= rounds:
-                times[name].append(timed(contender, device))
+                times[name].append(seconds_of(contender))
     rates = {name: sum(map(len, found[name])) / statistics.median(times[name]) for name in contenders}
     base = rates.get("HF generate", float("nan"))
     first = next(iter(found.values()))
@@ -267,7 +253,7 @@ def compare(contenders: dict[str, tuple[Contender, int]], device: torch.device, 
         )
 
 
-def check(work: Work, device: torch.device, title: str) -> None:
+def check(work: Work, title: str) -> None:
     """How much of what the plain search finds the captured one finds, and the steady one without graphs."""
     task = work.model.task
     plain = [beam_search(task, batch, work.limits(batch), work.options) for batch in work.batches]
@@ -295,7 +281,7 @@ def rewind(captured: CapturedStep) -> None:
     captured.held.standing.time.zero_()
 
 
-def profile(work: Work, device: torch.device, title: str) -> None:
+def profile(work: Work, title: str) -> None:
     """Where the time of a batch goes, by stage and by kernel."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as profiled
@@ -306,24 +292,24 @@ def profile(work: Work, device: torch.device, title: str) -> None:
     def search() -> Any:
         return fixed_beam_search(writer, batch, limits, work.options, captures)
 
-    once = timed(search, device)
-    again = statistics.median(timed(search, device) for _ in range(5))
+    once = seconds_of(search)
+    again = statistics.median(seconds_of(search) for _ in range(5))
     with torch.no_grad():
-        reading = statistics.median(timed(lambda: writer.start(batch), device) for _ in range(5))
+        reading = statistics.median(seconds_of(lambda: writer.start(batch)) for _ in range(5))
     captured = next(iter(captures))
     rewind(captured)
-    many = timed(lambda: [captured() for _ in range(20)], device) / 20
+    many = seconds_of(lambda: [captured() for _ in range(20)]) / 20
     print(
         f"{title}: a batch {1000 * again:.2f} ms, the first {1000 * once:.0f}; reading {1000 * reading:.2f}; a step"
         f" {1000 * many:.3f}; {len(captures)} graphs",
         flush=True,
     )
-    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device.type == "cuda" else [])
+    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if DEVICE.type == "cuda" else [])
     rewind(captured)
     with profiled(activities=activities) as seen:
         captured()
-        _wait(device)
-    order = "self_cuda_time_total" if device.type == "cuda" else "self_cpu_time_total"
+        wait()
+    order = "self_cuda_time_total" if DEVICE.type == "cuda" else "self_cpu_time_total"
     print(
         "one step, captured:",
         seen.key_averages().table(sort_by=order, row_limit=30, max_name_column_width=90),
@@ -331,7 +317,7 @@ def profile(work: Work, device: torch.device, title: str) -> None:
     )
     with profiled(activities=activities) as seen:
         search()
-        _wait(device)
+        wait()
     order = "self_cpu_time_total"
     print(
         "a batch, on the host:",
@@ -365,8 +351,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cuda":
+    if DEVICE.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every length, to the loss of all contenders
         print(torch.cuda.get_device_name(), "torch", torch.__version__)
     texts = random_texts(given.lines)
@@ -376,23 +361,21 @@ def main() -> None:
         print(f"{given.preset}, batches of {given.batch}\n{'':16} {'':22} {columns}", flush=True)
     for precision in [given.precision] if given.precision else DTYPES:
         model = random_model(given.preset, given.vocabulary)
-        _run(given, model, precision, texts_in_batches, device)
+        _run(given, model, precision, texts_in_batches)
 
 
-def _run(
-    given: argparse.Namespace, model: TranslationModel, precision: str, texts: list[list[str]], device: torch.device
-) -> None:
+def _run(given: argparse.Namespace, model: TranslationModel, precision: str, texts: list[list[str]]) -> None:
     compared = not (given.check or given.profile)
-    theirs = None if given.no_generate or not compared else exported(model, DTYPES[precision], device)
-    model.task.to(device, DTYPES[precision])
+    theirs = None if given.no_generate or not compared else exported(model, DTYPES[precision])
+    model.task.to(DEVICE, DTYPES[precision])
     for search in [given.search] if given.search else BEAMS:
         title = f"{precision}, {search}"
         options = DecodingOptions(beam=BEAMS[search], length_penalty=1.0, length_penalty_kind="average")
         work = Work(model, texts, options)
         if given.check:
-            check(work, device, title)
+            check(work, title)
         elif given.profile:
-            profile(work, device, title)
+            profile(work, title)
         else:
             with tempfile.TemporaryDirectory() as place:
                 ours = {
@@ -405,7 +388,7 @@ def _run(
                 for name in given.only:
                     make, rounds = ours[name]
                     contenders[f"ours, {name}"] = make(), rounds
-                compare(contenders, device, title, work)
+                compare(contenders, title, work)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,9 @@ def turns_back(source: str, reply: str) -> int | str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
     pairs = talk_corpus()["test"]
     distances = [turns_back(source, reply) for source, reply in pairs]
     columns = sorted(set(distances), key=lambda each: (isinstance(each, str), each))
@@ -37,7 +38,7 @@ def main() -> None:
     print("| turns back (replies of the test) |", " | ".join(counts), "|")
     print("|", " | ".join(["---"] * (1 + len(columns))), "|")
     right: dict[str, list[list[bool]]] = defaultdict(list)
-    for path in sorted(parser.parse_args().folder.glob("*/seed-*/outputs.json")):
+    for path in sorted(folder.glob("*/seed-*/outputs.json")):
         outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
         right[path.parts[-3]].append([said == reply for said, (_, reply) in zip(outputs, pairs, strict=True)])
     for variant, runs in right.items():

@@ -6,8 +6,8 @@ For each run, in percent of its test videos: both shapes named as they are; both
 in turn whose acts are right and differ, the one that came first said first.
 """
 
+import argparse
 import re
-import sys
 from collections.abc import Sequence
 
 import regard
@@ -32,7 +32,9 @@ def right(texts: Sequence[str], scenes: Sequence[Scene]) -> dict[str, float]:
 
 
 def main() -> None:
-    for folder in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", help="runs of captioners of generated videos")
+    for folder in parser.parse_args().folders:
         model = regard.load(folder)
         data = model.recipe.data  # type: ignore[attr-defined]
         numbers = range(data.shapes.test)

@@ -101,13 +101,12 @@ def our_model(corpus: Corpus, options: dict[str, Any], seed: int = 1) -> Word2Ve
 
 
 def our_epochs(model: Word2Vec, corpus: Corpus, learning: Learning, epochs: int, seed: int = 1) -> int:
-    """Learn from the whole text so often; gives how many words that were."""
+    """Learn from the whole text so often; gives how many words that were, those left out that are in no vocabulary."""
     material = model.material(corpus.tokens, END, len(NAMES), learning)
-    words = 0
     for epoch in range(epochs):
         for batch in model.batches(material, seed, epoch, epochs, 0):
-            words += model.update(batch, learning).items
-    return words
+            model.update(batch, learning)
+    return epochs * corpus.words()
 
 
 def gensim_model(corpus: Corpus, options: dict[str, Any], seed: int = 1, workers: int = THREADS) -> Any:

@@ -1,5 +1,6 @@
 """The table that all benchmarks share: who is faster is above 1, by the clock and by the core."""
 
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -46,3 +47,34 @@ def test_every_benchmark_of_the_table_is_there(table: dict) -> None:
     assert all("def ratios(" in (BENCHMARKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
     assert "table" not in names
     assert str(BENCHMARKS) in sys.path
+
+
+def test_what_cannot_be_measured_here_is_passed_over_and_said(
+    table: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lacking.py").write_text("import no_such_package\n")
+    (tmp_path / "without_data.py").write_text(
+        "from regard.base.faults import Fault\n\ndef ratios():\n    raise Fault('There is no text.')\n    yield\n"
+    )
+    (tmp_path / "there.py").write_text("def ratios():\n    yield 'a ratio'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert list(table["all_ratios"](["lacking", "without_data", "there"])) == ["a ratio"]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("lacking is passed over: No module named 'no_such_package'")
+    assert said[1] == "without_data is passed over: There is no text."
+
+
+def test_scoring_hides_data_sets_from_itself_alone(table: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", "here")
+    metrics = runpy.run_path(str(BENCHMARKS / "metrics.py"))
+    assert len(list(metrics["ratios"]([20]))) >= 3
+    assert os.environ["REGARD_DATA"] == "here"
+
+
+def test_every_benchmark_is_told_of_and_says_what_it_takes() -> None:
+    told = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    for path in BENCHMARKS.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert f"benchmarks/{path.name}" in told, path.name
+        if '__name__ == "__main__"' in text:
+            assert "ArgumentParser(" in text or "run_alone(__doc__" in text, path.name
