@@ -219,8 +219,7 @@ def _strokes(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     side = looks.looks_at
     means = word_means(side.places)
     blocks = [Block(block.where, means @ block.weights @ (means > 0).T.astype(float)) for block in looks.blocks]
-    count = max(side.places) + 1  # the last point is where it ends, from which nothing looks on
-    record = strokes.StrokeLooks(looks.title, side.points[:count], side.ends[:count], blocks)
+    record = strokes.StrokeLooks(looks.title, side.points, side.ends, blocks)
     return StrokesDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 

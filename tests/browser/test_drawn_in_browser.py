@@ -254,8 +254,11 @@ def test_a_point_of_a_drawing_shows_what_it_looks_at(opened: Opened) -> None:
     widths = (
         "return [...document.querySelectorAll('#strokes .piece')].map((each) => parseFloat(each.style.strokeWidth))"
     )
-    assert page.run(widths) == [6.5, 1.5]
+    assert page.run(widths) == [6.5, 1.5, 1.5]
     page.find("#strokes-point").send_keys("\ue012")  # the left arrow
     assert page.text("#strokes-readout") == "Point 2 looks for the next one, most at point 1: 100\u202f%"
     assert "point=2" in fragment(page)
-    assert len(page.all("#strokes .unread")) == 1
+    assert len(page.all("#strokes .unread")) == 2
+    page.find("#strokes-point").send_keys("\ue010")  # to the last point that looks, before the one where it ends
+    assert page.text("#strokes-readout").startswith("Point 4 looks for the next one")
+    assert page.find("#strokes .next").get_attribute("cx") == "34"

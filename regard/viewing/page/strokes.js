@@ -20,8 +20,8 @@ const current = () => overPoint ?? wanted.point - 1;
 /** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point. */
 export function showStrokes(found, wish) {
   [strokes, overPoint] = [found, null]; // what was pointed at is no more
-  byId("strokes-point").max = strokes.points.length;
-  settleStrokes({ ...strokes.start, point: Math.ceil(strokes.points.length / 2), ...wish });
+  byId("strokes-point").max = strokes.looking;
+  settleStrokes({ ...strokes.start, point: Math.ceil(strokes.looking / 2), ...wish });
 }
 
 /** Change what is shown, and say so in the address. */
@@ -34,7 +34,7 @@ function settleStrokes({ layer, head, point }) {
   layer = strokes.blocks[layer - 1] ? Number(layer) : strokes.start.layer;
   const count = strokes.blocks[layer - 1].heads.length;
   if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
-  wanted = { layer, head, point: strokes.points[point - 1] ? Number(point) : 1 };
+  wanted = { layer, head, point: point >= 1 && point <= strokes.looking ? Number(point) : 1 };
   const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
   offer(byId("strokes-layer"), numbers(strokes.blocks.length), layer);
   offer(byId("strokes-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
@@ -46,7 +46,7 @@ function settleStrokes({ layer, head, point }) {
 
 /** The weights of one point over all, of one head or of all joined. */
 function pointWeights(place) {
-  const count = strokes.points.length;
+  const count = strokes.looking;
   const own = (head) => head.slice(place * count, (place + 1) * count).map((weight) => weight / ONE);
   if (!JOINED.includes(wanted.head)) return own(block().heads[wanted.head - 1]);
   const all = block().heads.map(own);
@@ -59,7 +59,7 @@ function pointWeights(place) {
 function drawStrokes() {
   const { points, ends } = strokes;
   const place = current();
-  const reach = strokes.ahead ? points.length - 1 : place; // the last point that may be looked at
+  const reach = strokes.ahead ? strokes.looking - 1 : place; // the last point that may be looked at
   const weights = pointWeights(place);
   const most = Math.max(...weights) || 1;
   const pieces = points.slice(1).flatMap(([x2, y2], before) => {
@@ -118,7 +118,7 @@ export function mountStrokes(holder) {
   slider.addEventListener("input", () => changeStrokes({ point: slider.value }));
   field.addEventListener("pointermove", ({ clientX, clientY }) => {
     const spot = new DOMPoint(clientX, clientY).matrixTransform(field.getScreenCTM().inverse());
-    const distances = strokes.points.map(([x, y]) => Math.hypot(x - spot.x, y - spot.y));
+    const distances = strokes.points.slice(0, strokes.looking).map(([x, y]) => Math.hypot(x - spot.x, y - spot.y));
     overPoint = distances.indexOf(Math.min(...distances));
     drawStrokes();
   });

@@ -29,6 +29,7 @@ def stroke_data(
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
         "points": np.round(looks.points, 2).tolist(),
+        "looking": looks.looking,
         "ahead": looks.looks_ahead,
         "ends": looks.ends.astype(int).tolist(),
         "blocks": block_data(looks.blocks, "this drawing"),

@@ -31,7 +31,7 @@ def draw_stroke_looks(
     with canvas([looks.title]):
         from matplotlib.figure import Figure
 
-        last = len(looks.points) - 1
+        last = looks.looking - 1
         shown = np.unique(np.linspace(min(1, last), last, _PANELS).round().astype(int))
         across = min(_ACROSS, len(shown))
         down = -(-len(shown) // across)

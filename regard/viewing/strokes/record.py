@@ -13,8 +13,9 @@ from regard.viewing.seen import Block, Joining, joined_weights
 class StrokeLooks:
     """Points (point, 2), to the right and down, whether a stroke ends at each, and blocks (head, point, point).
 
-    From each point a model that draws looks for the next one, at itself and at those before it; a model that reads the
-    whole drawing looks ahead too.
+    From each point a model that draws looks for the next one, at itself and at those before it; from the last, where the
+    drawing ends, nothing looks on, so that it may have a point more than the blocks. A model that reads the whole
+    drawing looks ahead too.
     """
 
     title: str
@@ -23,10 +24,14 @@ class StrokeLooks:
     blocks: list[Block]
 
     def __post_init__(self) -> None:
-        count = len(self.points)
         for block in self.blocks:
-            if block.weights.shape[1:] != (count, count):
-                raise ValueError(f"weights of shape {block.weights.shape} do not fit {count} points")
+            if block.weights.shape[1:] != (self.looking, self.looking) or self.looking > len(self.points):
+                raise ValueError(f"weights of shape {block.weights.shape} do not fit {len(self.points)} points")
+
+    @property
+    def looking(self) -> int:
+        """How many points look, from the first on."""
+        return self.blocks[0].weights.shape[1]
 
     @property
     def looks_ahead(self) -> bool:
@@ -35,7 +40,7 @@ class StrokeLooks:
 
     def reach(self, place: int) -> int:
         """The number of the last point that may be looked at from a place."""
-        return len(self.points) - 1 if self.looks_ahead else place
+        return self.looking - 1 if self.looks_ahead else place
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
         """What is shown in words, and its weights (point, point): of one head, or of all heads joined."""
