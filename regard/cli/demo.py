@@ -41,12 +41,17 @@ def command(
         say_result(out)
     _score(out)
     _show(out)
-    tool = "regard" if shutil.which("regard") else sys.argv[0]
+    tool = "regard" if shutil.which("regard") else _how_called()
     print("\nTry next:")
     print(f"  echo 'We read the old books.' | {tool} translate {out}")
     print(f"  {tool} look {out} --text 'The black cats sleep in the kitchen.' -o cats.png")
     print(f"  {tool} serve {out}     # a page where translations appear as you type")
     print(f"  {tool} train --source mine.en --target mine.pt --out runs/mine")
+
+
+def _how_called() -> str:
+    """How this command was called where no `regard` is on the path: by its file, or as a module of Python."""
+    return f"{sys.executable} -m regard" if Path(sys.argv[0]).name == "__main__.py" else sys.argv[0]
 
 
 def _score(folder: Path) -> None:

@@ -26,7 +26,7 @@ from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
 from regard.training.events import Listener
 from regard.training.listeners import TensorBoard, deadline, interruptions
-from regard.training.options import TrainingOptions
+from regard.training.options import TrainingOptions, UpdatingOptions
 from regard.training.pace import Pace
 from regard.training.pieces import check_shares, refuse_pieces
 from regard.training.ranks import ALONE, Ranks
@@ -121,9 +121,8 @@ def _train_on_processes(
 
 def _refuse_counting(recipe: Recipe) -> None:
     if not isinstance(recipe.training, TrainingOptions):
-        raise Fault(
-            f"A model of the family {recipe.family} counts and learns nothing by gradient; leave --processes out."
-        )
+        how = "by updates of its own" if isinstance(recipe.training, UpdatingOptions) else "by counting"
+        raise Fault(f"A model of the family {recipe.family} learns {how}, on one process; leave --processes out.")
 
 
 def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:

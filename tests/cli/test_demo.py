@@ -1,6 +1,7 @@
 """The demo, which shows right translations, and says so where one is wrong."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,15 @@ def test_all_that_is_shown_is_right(seed: int, tmp_path: Path, capsys: pytest.Ca
     shown = capsys.readouterr().out.splitlines()
     for source, right in demo.SENTENCES.items():
         assert f"  {source}  →  {right}" in shown
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [("/place/regard/__main__.py", f"{sys.executable} -m regard"), (".venv/bin/regard", ".venv/bin/regard")],
+)
+def test_what_to_try_next_can_be_typed(called: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [called, "demo"])
+    assert demo._how_called() == shown
 
 
 def test_a_wrong_translation_is_told_with_the_right_one(

@@ -147,7 +147,7 @@ def test_colours_become_grey(tmp_path: Path) -> None:
 
 def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     Image.new("1", (40_000, 2)).save(tmp_path / "wide.png")
-    with pytest.raises(Fault, match=r"wide\.png has 2 × 40000 pixels; a side has at most 1024"):
+    with pytest.raises(Fault, match=r"wide\.png has 2 × 40000 pixels \(height × width\); a side has at most 1024"):
         read_picture_file(tmp_path / "wide.png")
 
 

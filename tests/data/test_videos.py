@@ -37,7 +37,7 @@ def test_a_folder_of_frames_is_read_in_the_order_of_its_numbers(tmp_path: Path) 
     assert greys(tmp_path, 3) == [1, 2, 10]
     assert [frame.shape for frame in read_frames(tmp_path, "it", 2)] == [(8, 8, 3)] * 2
     Image.new("RGB", (9, 8)).save(tmp_path / "frame11.png")
-    with pytest.raises(Fault, match=r"frame11\.png has 8 × 9 pixels, but the first frame has 8 × 8"):
+    with pytest.raises(Fault, match=r"frame11\.png has 8 × 9 pixels \(height × width\), but the first frame has 8 × 8"):
         greys(tmp_path, 2)
 
 
@@ -54,7 +54,7 @@ def picture(kind: str) -> bytes:
         (picture("JPEG"), "it is a still picture"),
         (b"no picture at all", "it is not in a format of pictures"),
         (b"", "it is empty"),
-        (moving(3, (4, 40)), "it has 40 × 4 pixels; a picture has at least 8 a side"),
+        (moving(3, (4, 40)), r"it has 40 × 4 pixels \(height × width\); a picture has at least 8 a side"),
         (moving(4, (200, 200))[:-30], "it is a damaged picture"),
     ],
 )

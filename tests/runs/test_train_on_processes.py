@@ -96,7 +96,8 @@ def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: 
     assert refused("demo", "training.pieces=4", processes=3).startswith(
         "training.pieces is 4, which 3 processes cannot"
     )
-    assert "the family ngram counts and learns nothing by gradient" in refused("ngram-shakespeare", processes=2)
+    assert "the family ngram learns by counting, on one process;" in refused("ngram-shakespeare", processes=2)
+    assert "the family glove learns by updates of its own, on" in refused("glove-english", processes=2)
     assert refused("demo", restarts=1).startswith("--restarts goes with --processes")
     assert not (tmp_path / "run").exists()
 

@@ -59,7 +59,13 @@ def test_prepared_features_are_those_of_the_pictures_in_their_order(tmp_path: Pa
     ("file", "content", "words"),
     [
         ("valid.txt", "train-1.jpg\n", "train-1.jpg is among the pictures of both train and valid"),
-        ("valid.txt", "nobody.jpg\n", "has no caption of nobody.jpg"),
+        ("valid.txt", "nobody.jpg\n", "has no caption of nobody.jpg, which"),
+        (
+            "captions.txt",
+            "train-0.jpg\t😀 !\ntest-0.jpg\ta dog\n",
+            "has no caption of train-0.jpg with a word in it, which",
+        ),
+        ("captions.txt", "train-0.jpg\t😀 !\n", "captions.txt holds no caption"),
         ("valid.txt", "valid-0.jpg\nvalid-0.jpg\n", "names valid-0.jpg twice"),
         ("names.txt", "train-1.jpg\n", "has the features of 15 pictures, but .*names.txt names 1"),
         ("features.npy", "no array", "is no array in numpy's format"),

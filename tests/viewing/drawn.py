@@ -77,8 +77,7 @@ def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
 
 
 def stroke_looks() -> StrokeLooks:
-    """A corner and a line apart from it, at whose end nothing looks on; one head looks at the point before, the other at
-    the first."""
+    """A corner, and a line at whose end nothing looks on; one head looks at the point before, the other at the first."""
     points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [30.0, 5.0], [34.0, 5.0]])
     weights = np.zeros((2, 4, 4))
     weights[0, np.arange(4), [0, 0, 1, 2]] = 1

@@ -28,15 +28,16 @@ def plain_words(caption: str) -> str:
 
 
 def read_captions(name: str) -> dict[str, list[str]]:
-    """The captions of every picture, by its name, in the order of the file."""
+    """The captions of every picture, by its name, in the order of the file; those without a word are left out."""
     found: dict[str, list[str]] = {}
     for number, line in enumerate(read_lines(file_of(name)), start=1):
         match = _LINE.fullmatch(line)
         if match is None:
             raise Fault(f"{name}, line {number}: a line must hold a picture's name, a tab, a caption.")
-        if words := plain_words(match["caption"]):  # someone may have written nothing, or a full stop
-            found.setdefault(match["name"].strip(), []).append(words)
-    if not found:
+        captions = found.setdefault(match["name"].strip(), [])
+        if words := plain_words(match["caption"]):  # someone may have written nothing, a full stop or a smile
+            captions.append(words)
+    if not any(found.values()):
         raise Fault(f"{name} holds no caption.")
     return found
 

@@ -195,8 +195,9 @@ def _read_splits(options: CaptionData) -> dict[str, list[CaptionedPicture]]:
     for split, file in options.parts.items():
         found[split] = []
         for name in read_names(file):
-            if name not in captions:
-                raise Fault(f"{options.captions} has no caption of {name}, which {file} names.")
+            if not captions.get(name):
+                worded = " with a word in it" if name in captions else ""
+                raise Fault(f"{options.captions} has no caption of {name}{worded}, which {file} names.")
             if other := taken.get(name):
                 raise Fault(f"{name} is among the pictures of both {other} and {split}.")
             taken[name] = split

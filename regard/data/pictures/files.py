@@ -33,7 +33,7 @@ def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
 
     def check(found: Size) -> None:
         if max(found) > LARGEST_SIDE:
-            raise Fault(f"{path} has {found[0]} × {found[1]} pixels; a side has at most {LARGEST_SIDE}.")
+            raise Fault(f"{path} has {in_pixels(found)}; a side has at most {LARGEST_SIDE}.")
 
     grey = _read(path, str(path), "L", check, ignore_remark)
     if size is not None and grey.shape != size:
@@ -52,9 +52,15 @@ def check_size(name: str, found: Size) -> None:
     """Refuse a picture in colours that is too small to show anything, or too large to be read."""
     if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
         raise Fault(
-            f"{name} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
+            f"{name} has {in_pixels(found)}; a picture has at least {FEWEST_PIXELS} a side and at most"
             f" {MOST_PIXELS:,} in all."
         )
+
+
+def in_pixels(size: Size) -> str:
+    """A size in words, which say where it matters that the height comes first: elsewhere the width often does."""
+    height, width = size
+    return f"{height} × {width} pixels" + ("" if height == width else " (height × width)")
 
 
 def squash(colours: np.ndarray, side: int) -> np.ndarray:

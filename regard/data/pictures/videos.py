@@ -11,7 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.names import natural_order
-from regard.data.pictures.files import check_size, in_eight_bits, is_moving, open_picture, read_colours
+from regard.data.pictures.files import check_size, in_eight_bits, in_pixels, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
 MOST_PIXELS = 1_000_000_000  # of all frames together, which are decoded one behind the other
@@ -51,8 +51,8 @@ def _read_folder(folder: Path, name: str, count: int) -> Iterator[np.ndarray]:
         colours = read_colours(files[number])
         first = first or colours.shape
         if colours.shape != first:
-            sizes = (f"{height} × {width}" for height, width, _ in (colours.shape, first))
-            raise Fault("{} has {} pixels, but the first frame has {}.".format(files[number], *sizes))
+            sizes = (in_pixels((height, width)) for height, width, _ in (colours.shape, first))
+            raise Fault("{} has {}, but the first frame has {}.".format(files[number], *sizes))
         yield colours
 
 

@@ -50,6 +50,11 @@ class NodeLabelling(nn.Module):
 
     @classmethod
     def check(cls, recipe: NodeRecipe, device: torch.device, folder: Path | None) -> None:
+        if recipe.training.pieces > 1:
+            raise Fault(
+                f"A {recipe.family} learns from a whole graph at once, which is not cut into {recipe.training.pieces}"
+                " pieces; leave out --processes and training.pieces."
+            )
         if folder is None or not is_prepared(folder):
             read_graph(recipe.data)
 

@@ -13,9 +13,9 @@ from regard.viewing.seen import Block, Joining, joined_weights
 class StrokeLooks:
     """Points (point, 2), to the right and down, whether a stroke ends at each, and blocks (head, point, point).
 
-    From each point a model that draws looks for the next one, at itself and at those before it; from the last, where the
-    drawing ends, nothing looks on, so that it may have a point more than the blocks. A model that reads the whole
-    drawing looks ahead too.
+    From each point a model that draws looks for the next one, at itself and at those before it; from the last, where
+    the drawing ends, nothing looks on, so that there may be a point more than in the blocks. A model that reads the
+    whole drawing looks ahead too.
     """
 
     title: str
