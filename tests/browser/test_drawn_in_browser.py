@@ -105,7 +105,7 @@ def test_a_drawing_is_kept_as_large_and_as_strong_as_it_is_seen(opened: Opened) 
     drawing = page.run("return kept")
     box = page.run("return document.getElementById('strokes').getAttribute('viewBox')")
     assert f'viewBox="{box}"' in drawing
-    assert drawing.count("<line") == 2
+    assert drawing.count("<line") == 3
     assert 'stroke-width="6.5px"' in drawing
     assert drawing.count("<circle") == len(page.all("#strokes circle"))
 
