@@ -110,6 +110,14 @@ def test_a_drawing_is_kept_as_large_and_as_strong_as_it_is_seen(opened: Opened) 
     assert drawing.count("<circle") == len(page.all("#strokes circle"))
 
 
+@pytest.mark.parametrize("name", ["overlay", "strip", "strokes"])
+def test_a_head_that_there_is_not_gives_way_to_the_mean(opened: Opened, name: str) -> None:
+    for wish in ("1.5", "3", "constructor"):
+        page = opened(name, f"#head={wish}&layer={wish}")
+        assert page.run("return document.querySelector('fieldset[id$=-head] input:checked').value") == "mean"
+        assert page.said() == []
+
+
 # A graph
 
 

@@ -206,11 +206,11 @@ def test_another_voice_speaks_and_another_ear_says_what_it_knows(
     assert page.text("#transcribe-knowing b") == "deaf"
 
 
-# Each view with what one points at in it, what it shows, and what that has several of.
+# Each view with what one points at in it, what it shows, and what that has several of, or counts.
 VIEWS = {
     "overlay": (".word-thumb:last-child", overlay_data(overlay()), "steps"),
     "windows": (".glimpse:last-child", glimpse_data(glimpses()), "steps"),
-    "strokes": ("#strokes", stroke_data(stroke_looks()), "points"),
+    "strokes": ("#strokes", stroke_data(stroke_looks()), "points", "looking"),
 }
 SHOW = """
 const [name, looks, done] = arguments;
@@ -228,12 +228,13 @@ import(`./page/${name}.js`).then((view) => {
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_is_pointed_at_may_be_no_more(browser: Browser, server: Pretending, view: str) -> None:
-    pointed, looks, steps = VIEWS[view]
+    pointed, looks, *several = VIEWS[view]
+    fewer = {name: 1 if isinstance(looks[name], int) else looks[name][:1] for name in several}
     page = show_models(browser, server, MODELS)
     assert page.driver.execute_async_script(SHOW, view, looks) == ""
     thing = page.find(pointed)
     page.point(thing, *(thing.rect["width"] // 2 - 4, 0) if view == "strokes" else ())
-    assert page.driver.execute_async_script(SHOW, view, looks | {steps: looks[steps][:1]}) == ""
+    assert page.driver.execute_async_script(SHOW, view, looks | fewer) == ""
 
 
 def test_a_long_sound_is_drawn(browser: Browser, server: Pretending) -> None:

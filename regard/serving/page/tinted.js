@@ -1,13 +1,12 @@
 // A text that was looked at: once for each that looks, its words tinted by how much of the look rests on them.
 
 import { remember } from "./address.js";
-import { byId, choiceName, element, offer, percent, section } from "./common.js";
+import { byId, element, percent, section } from "./common.js";
+import { headControls, headWeights, settleHead } from "./heads.js";
 import { savable } from "./saving.js";
-import { say, sayParts } from "./texts.js";
+import { say } from "./texts.js";
 
 const MOST_NUMBERED = 8; // rows whose weights stand under the words in numbers too
-const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = ["mean", "max"];
 
 let tinted = null; // what is shown
 let wanted = {}; // its block and head
@@ -18,28 +17,11 @@ export function showTinted(found, wish) {
   settleTinted({ ...tinted.start, ...wish });
 }
 
-function settleTinted({ layer, head }) {
-  layer = tinted.blocks[layer - 1] ? Number(layer) : tinted.start.layer;
-  const { heads, where } = tinted.blocks[layer - 1];
-  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= heads.length ? Number(head) : "mean";
-  wanted = { layer, head };
-  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
-  offer(byId("tinted-layer"), numbers(tinted.blocks.length), layer);
-  offer(byId("tinted-head"), heads.length > 1 ? [...JOINED, ...numbers(heads.length)] : [], head, choiceName);
-  byId("tinted-caption").replaceChildren(...sayParts("shown.where", { where: element("code", {}, where) }));
-  byId("tinted-rows").replaceChildren(...tinted.rows.map((name, row) => tintedRow(name, weightsOf(heads, row))));
-}
-
-/** The weights of one row over all words, of one head or of all joined. */
-function weightsOf(heads, row) {
+function settleTinted(wish) {
+  wanted = settleHead("tinted", tinted, wish);
   const count = tinted.columns.length;
-  const own = (head) => head.slice(row * count, (row + 1) * count).map((weight) => weight / ONE);
-  if (!JOINED.includes(wanted.head)) return own(heads[wanted.head - 1]);
-  const all = heads.map(own);
-  return all[0].map((_, place) => {
-    const each = all.map((weights) => weights[place]);
-    return wanted.head === "max" ? Math.max(...each) : each.reduce((sum, weight) => sum + weight, 0) / each.length;
-  });
+  const weightsOf = (row) => headWeights(tinted, wanted, row * count, (row + 1) * count);
+  byId("tinted-rows").replaceChildren(...tinted.rows.map((name, row) => tintedRow(name, weightsOf(row))));
 }
 
 function tintedRow(name, weights) {
@@ -55,16 +37,12 @@ function tintedRow(name, weights) {
 
 /** Make room for the view. */
 export function mountTinted(holder) {
-  const group = (id) => element("fieldset", { id: `tinted-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const groups = ["layer", "head"].map(group);
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
+  const form = headControls("tinted", (wish) => {
+    settleTinted({ ...wanted, ...wish });
+    remember(wanted);
+  });
   const table = element("table", { id: "tinted" }, element("tbody", { id: "tinted-rows" }));
   const part = section("tinted", say("overlay.title"), table);
   holder.append(form, element("p", { id: "tinted-caption", class: "caption" }), part);
   savable(part, () => `attention-block-${wanted.layer}-head-${wanted.head}`, () => tinted);
-  form.addEventListener("change", ({ target }) => {
-    settleTinted({ ...wanted, [target.name.replace("tinted-", "")]: target.value });
-    remember(wanted);
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
 }

@@ -1,20 +1,17 @@
 // What the frames of a sound look at: its waveform, and under it the weights of every row along the same time.
 
 import { remember } from "./address.js";
-import { byId, choiceName, drawing, element, offer, percent, section } from "./common.js";
+import { byId, drawing, element, percent, section } from "./common.js";
+import { headControls, headWeights, settleHead } from "./heads.js";
 import { paintTint } from "./raster.js";
 import { savable } from "./saving.js";
-import { inLanguage, say, sayParts } from "./texts.js";
+import { inLanguage, say } from "./texts.js";
 
-const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = ["mean", "max"];
 const MOST_NAMED = 40; // rows that have room for their names
 
 let frames = null; // what is shown
 let wanted = {}; // its block and head
 let parts = null; // of the view, once there is one
-
-const framesBlock = () => frames.blocks[wanted.layer - 1];
 
 /** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
 export function showFrames(found, wish) {
@@ -37,31 +34,13 @@ export function changeFrames(wish) {
   remember(wanted);
 }
 
-function settleFrames({ layer, head }) {
-  layer = frames.blocks[layer - 1] ? Number(layer) : frames.start.layer;
-  const count = frames.blocks[layer - 1].heads.length;
-  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
-  wanted = { layer, head };
-  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
-  offer(byId("frames-layer"), numbers(frames.blocks.length), layer);
-  offer(byId("frames-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
-  const where = element("code", {}, framesBlock().where);
-  byId("frames-caption").replaceChildren(...sayParts("shown.where", { where }));
+function settleFrames(wish) {
+  wanted = settleHead("frames", frames, wish);
   const tint = getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
-  paintTint(byId("frames-weights"), frames.count, frameWeights(), tint);
+  paintTint(byId("frames-weights"), frames.count, headWeights(frames, wanted), tint);
   const rowHeight = Math.max(4, Math.min(28, 720 / frames.rows.length)); // pixels
   byId("frames-weights").style.height = `${rowHeight * frames.rows.length}px`;
   byId("frames-readout").textContent = say("frames.hint");
-}
-
-/** The weights of all rows over all frames, row after row, of one head or of all joined. */
-function frameWeights() {
-  const { heads } = framesBlock();
-  if (!JOINED.includes(wanted.head)) return heads[wanted.head - 1].map((weight) => weight / ONE);
-  return heads[0].map((_, place) => {
-    const values = heads.map((weights) => weights[place] / ONE);
-    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
-  });
 }
 
 function drawWave() {
@@ -82,9 +61,7 @@ export function mountFrames(holder) {
 }
 
 function makeParts() {
-  const group = (id) => element("fieldset", { id: `frames-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const groups = ["layer", "head"].map(group);
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
+  const form = headControls("frames", changeFrames);
   const wave = drawing("svg", { id: "frames-wave", preserveAspectRatio: "none", "aria-hidden": true });
   const names = element("div", { id: "frames-rows" });
   const weights = element("canvas", { id: "frames-weights", role: "img", "aria-label": say("frames.title") });
@@ -93,10 +70,6 @@ function makeParts() {
   const readout = element("p", { id: "frames-readout", class: "readout", role: "status" });
   const part = section("frames", say("frames.title"), readout, field);
   savable(part, () => `frames-block-${wanted.layer}-head-${wanted.head}`, () => frames);
-  form.addEventListener("change", ({ target }) => {
-    changeFrames({ [target.name.replace("frames-", "")]: target.value });
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
   listenToFrames(weights);
   return [form, element("p", { id: "frames-caption", class: "caption" }), part];
 }
@@ -106,7 +79,8 @@ function listenToFrames(weights) {
     const part = (value, whole, count) => Math.min(count - 1, Math.max(0, Math.floor((value / whole) * count)));
     const frame = part(offsetX, weights.clientWidth, frames.count);
     const row = part(offsetY, weights.clientHeight, frames.rows.length);
-    const share = percent(frameWeights()[row * frames.count + frame]);
+    const cell = row * frames.count + frame;
+    const share = percent(headWeights(frames, wanted, cell, cell + 1)[0]);
     const time = seconds((frame + 0.5) * frames.seconds);
     byId("frames-readout").textContent = say("frames.cell", { time, row: frames.rows[row], share });
   });

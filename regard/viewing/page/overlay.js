@@ -2,14 +2,13 @@
 
 import { remember } from "./address.js";
 import {
-  byId, button, choiceName, element, offer, percent, reachable, section, spokenToken, tokenParts, walkable,
+  byId, button, element, percent, reachable, section, spokenToken, tokenParts, walkable,
 } from "./common.js";
+import { headControls, headWeights, settleHead } from "./heads.js";
 import { paintPicture, paintTint } from "./raster.js";
 import { savable } from "./saving.js";
-import { say, sayParts } from "./texts.js";
+import { say } from "./texts.js";
 
-const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = ["mean", "max"];
 const FEW_PIXELS = 100; // up to which each is shown as a square
 
 let overlay = null; // what is shown
@@ -17,7 +16,6 @@ let wanted = {}; // its block, head and word
 let overWord = null; // the word that is pointed at, counted from 0
 let room = null; // what the view is made of, once it is mounted
 
-const overlayBlock = () => overlay.blocks[wanted.layer - 1];
 const currentWord = () => overWord ?? wanted.word - 1;
 
 /** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word. */
@@ -35,16 +33,8 @@ export function changeOverlay(wish) {
   remember(wanted);
 }
 
-function settleOverlay({ layer, head, word }) {
-  layer = overlay.blocks[layer - 1] ? Number(layer) : overlay.start.layer;
-  const count = overlay.blocks[layer - 1].heads.length;
-  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
-  wanted = { layer, head, word: overlay.steps[word - 1] ? Number(word) : 1 };
-  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
-  offer(byId("overlay-layer"), numbers(overlay.blocks.length), layer);
-  offer(byId("overlay-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
-  const where = element("code", {}, overlayBlock().where);
-  byId("overlay-caption").replaceChildren(...sayParts("shown.where", { where }));
+function settleOverlay(wish) {
+  wanted = { ...settleHead("overlay", overlay, wish), word: overlay.steps[wish.word - 1] ? Number(wish.word) : 1 };
   const tint = tintColour();
   [...byId("overlay-words").children].forEach((thumb, place) => {
     paintTint(thumb.querySelector(".tint"), overlay.grid[1], cellWeights(place), tint);
@@ -60,14 +50,7 @@ const tintColour = () => {
 /** The weights of one word over all cells, of one head or of all joined. */
 function cellWeights(place) {
   const cells = overlay.grid[0] * overlay.grid[1];
-  const { heads } = overlayBlock();
-  const own = (head) => heads[head].slice(place * cells, (place + 1) * cells).map((weight) => weight / ONE);
-  if (!JOINED.includes(wanted.head)) return own(wanted.head - 1);
-  const all = heads.map((_, head) => own(head));
-  return all[0].map((_, cell) => {
-    const values = all.map((weights) => weights[cell]);
-    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
-  });
+  return headWeights(overlay, wanted, place * cells, (place + 1) * cells);
 }
 
 function wordThumb(word, place) {
@@ -107,9 +90,7 @@ export function mountOverlay(holder) {
 }
 
 function makeRoom() {
-  const group = (id) => element("fieldset", { id: `overlay-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const groups = ["layer", "head"].map(group);
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
+  const form = headControls("overlay", changeOverlay);
   const canvases = ["overlay-picture", "overlay-tint"].map((id) => element("canvas", { id, "aria-hidden": true }));
   const field = element("div", { id: "overlay" }, ...canvases);
   const readout = element("p", { id: "overlay-readout", class: "readout", role: "status" });
@@ -119,10 +100,6 @@ function makeRoom() {
   const caption = element("p", { id: "overlay-caption", class: "caption" });
   savable(part, () => `overlay-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
   savable(all, () => `overlay-all-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
-  form.addEventListener("change", ({ target }) => {
-    changeOverlay({ [target.name.replace("overlay-", "")]: target.value });
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
   walkable(words, ".word-thumb");
   listenToWords(words);
   listenToPicture(field);

@@ -2,14 +2,13 @@
 
 import { remember } from "./address.js";
 import {
-  byId, button, choiceName, element, offer, percent, reachable, section, spokenToken, tokenParts, walkable,
+  byId, button, element, percent, reachable, section, spokenToken, tokenParts, walkable,
 } from "./common.js";
+import { headControls, headWeights, settleHead } from "./heads.js";
 import { paintPicture } from "./raster.js";
 import { savable } from "./saving.js";
-import { say, sayParts } from "./texts.js";
+import { say } from "./texts.js";
 
-const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = ["mean", "max"];
 const LEAST = 0.12; // how much is seen of a frame that nobody looks at
 
 let strip = null; // what is shown
@@ -17,7 +16,6 @@ let wanted = {}; // its block, head and word
 let overWord = null; // the word that is pointed at, counted from 0
 let room = null; // what the view is made of, once it is mounted
 
-const stripBlock = () => strip.blocks[wanted.layer - 1];
 const currentWord = () => overWord ?? wanted.word - 1;
 const all = (selector) => [...byId("strip").querySelectorAll(selector)];
 
@@ -53,16 +51,8 @@ export function changeStrip(wish) {
   remember(wanted);
 }
 
-function settleStrip({ layer, head, word }) {
-  layer = strip.blocks[layer - 1] ? Number(layer) : strip.start.layer;
-  const count = strip.blocks[layer - 1].heads.length;
-  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
-  wanted = { layer, head, word: strip.words[word - 1] ? Number(word) : 1 };
-  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
-  offer(byId("strip-layer"), numbers(strip.blocks.length), layer);
-  offer(byId("strip-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
-  const where = element("code", {}, stripBlock().where);
-  byId("strip-caption").replaceChildren(...sayParts("shown.where", { where }));
+function settleStrip(wish) {
+  wanted = { ...settleHead("strip", strip, wish), word: strip.words[wish.word - 1] ? Number(wish.word) : 1 };
   for (const cell of all(".strip-cell")) {
     cell.style.setProperty("--share", frameWeights(Number(cell.dataset.word))[cell.dataset.frame]);
   }
@@ -70,16 +60,7 @@ function settleStrip({ layer, head, word }) {
 }
 
 /** The weights of one word over all frames, of one head or of all joined. */
-function frameWeights(place) {
-  const { heads } = stripBlock();
-  const own = (weights) => weights.slice(place * strip.count, (place + 1) * strip.count).map((weight) => weight / ONE);
-  if (!JOINED.includes(wanted.head)) return own(heads[wanted.head - 1]);
-  const each = heads.map(own);
-  return each[0].map((_, frame) => {
-    const values = each.map((weights) => weights[frame]);
-    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
-  });
-}
+const frameWeights = (place) => headWeights(strip, wanted, place * strip.count, (place + 1) * strip.count);
 
 /** Let the frames fade that the word which is chosen or pointed at does not look at, and say where it looks most. */
 function showStripWord() {
@@ -110,15 +91,11 @@ export function mountStrip(holder) {
 }
 
 function makeRoom() {
-  const group = (id) => element("fieldset", { id: `strip-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const groups = ["layer", "head"].map(group);
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
+  const form = headControls("strip", changeStrip);
   const field = element("div", { id: "strip", role: "toolbar", "aria-label": say("overlay.about") });
   const readout = element("p", { id: "strip-readout", class: "readout", role: "status" });
   const part = section("strip", say("overlay.title"), readout, field);
   savable(part, () => `strip-block-${wanted.layer}-head-${wanted.head}`, () => strip);
-  form.addEventListener("change", ({ target }) => changeStrip({ [target.name.replace("strip-", "")]: target.value }));
-  form.addEventListener("submit", (event) => event.preventDefault());
   walkable(field, ".strip-word");
   listenToStrip(field);
   return element("div", {}, form, element("p", { id: "strip-caption", class: "caption" }), part);

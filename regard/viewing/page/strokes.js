@@ -2,19 +2,17 @@
 // the point at its end is looked at.
 
 import { remember } from "./address.js";
-import { byId, choiceName, drawing, element, offer, percent, section } from "./common.js";
+import { byId, drawing, element, percent, section } from "./common.js";
+import { headControls, headWeights, settleHead } from "./heads.js";
 import { savable } from "./saving.js";
-import { say, sayParts } from "./texts.js";
+import { say } from "./texts.js";
 
-const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = ["mean", "max"];
 const STRONGEST = 5; // pixels that the line to the point that is looked at most is wider than others
 
 let strokes = null; // what is shown
 let wanted = {}; // its block, head and point
 let overPoint = null; // the point that is pointed at, counted from 0
 
-const block = () => strokes.blocks[wanted.layer - 1];
 const current = () => overPoint ?? wanted.point - 1;
 
 /** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point. */
@@ -30,16 +28,9 @@ export function changeStrokes(wish) {
   remember(wanted);
 }
 
-function settleStrokes({ layer, head, point }) {
-  layer = strokes.blocks[layer - 1] ? Number(layer) : strokes.start.layer;
-  const count = strokes.blocks[layer - 1].heads.length;
-  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
-  wanted = { layer, head, point: point >= 1 && point <= strokes.looking ? Number(point) : 1 };
-  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
-  offer(byId("strokes-layer"), numbers(strokes.blocks.length), layer);
-  offer(byId("strokes-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
-  const where = element("code", {}, block().where);
-  byId("strokes-caption").replaceChildren(...sayParts("shown.where", { where }));
+function settleStrokes(wish) {
+  const isThere = strokes.points[wish.point - 1] && wish.point <= strokes.looking;
+  wanted = { ...settleHead("strokes", strokes, wish), point: isThere ? Number(wish.point) : 1 };
   byId("strokes-point").value = wanted.point;
   drawStrokes();
 }
@@ -47,13 +38,7 @@ function settleStrokes({ layer, head, point }) {
 /** The weights of one point over all, of one head or of all joined. */
 function pointWeights(place) {
   const count = strokes.looking;
-  const own = (head) => head.slice(place * count, (place + 1) * count).map((weight) => weight / ONE);
-  if (!JOINED.includes(wanted.head)) return own(block().heads[wanted.head - 1]);
-  const all = block().heads.map(own);
-  return all[0].map((_, point) => {
-    const values = all.map((weights) => weights[point]);
-    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
-  });
+  return headWeights(strokes, wanted, place * count, (place + 1) * count);
 }
 
 function drawStrokes() {
@@ -101,20 +86,14 @@ function frame() {
 
 /** Make room for the view. */
 export function mountStrokes(holder) {
-  const group = (id) => element("fieldset", { id: `strokes-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const groups = ["layer", "head"].map(group);
   const slider = element("input", { id: "strokes-point", type: "range", min: "1", step: "1" });
   const chosen = element("label", { class: "worded" }, say("strokes.point"), slider);
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups, chosen);
+  const form = headControls("strokes", changeStrokes, chosen);
   const field = drawing("svg", { id: "strokes", role: "img", "aria-label": say("strokes.about") });
   const readout = element("p", { id: "strokes-readout", class: "readout", role: "status" });
   const part = section("strokes", say("strokes.title"), readout, field);
   holder.append(form, part, element("p", { id: "strokes-caption", class: "caption" }));
   savable(part, "strokes", () => ({ ...wanted, points: strokes.points, weights: pointWeights(current()) }));
-  for (const name of groups) {
-    name.addEventListener("change", ({ target }) => changeStrokes({ [name.id.split("-")[1]]: target.value }));
-  }
-  form.addEventListener("submit", (event) => event.preventDefault());
   slider.addEventListener("input", () => changeStrokes({ point: slider.value }));
   field.addEventListener("pointermove", ({ clientX, clientY }) => {
     const spot = new DOMPoint(clientX, clientY).matrixTransform(field.getScreenCTM().inverse());

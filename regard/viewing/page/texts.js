@@ -28,7 +28,9 @@ const LARGE = 1e6; // from here on a number is told by its power of ten
 
 /** A number with so many decimals, or a large one by its power of ten, as the language writes it. */
 export function decimal(value, digits) {
-  if (Math.abs(value) >= LARGE) return value.toLocaleString(language, { notation: "scientific", maximumFractionDigits: 1 });
+  if (Math.abs(value) >= LARGE) {
+    return value.toLocaleString(language, { notation: "scientific", maximumFractionDigits: 1 });
+  }
   if (!formats.has(digits)) {
     const exactly = { minimumFractionDigits: digits, maximumFractionDigits: digits };
     formats.set(digits, new Intl.NumberFormat(language, { ...exactly, useGrouping: false, signDisplay: "negative" }));
