@@ -24,6 +24,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "graph": lambda path: graph_page(neighbourhood()).write(path),
     "two rings": lambda path: graph_page(neighbourhood(rings=2)).write(path),
     "star": lambda path: graph_page(star(60)).write(path),
+    "long names": lambda path: graph_page(star(8, name="Probabilistic methods ")).write(path),
     "alone": lambda path: graph_page(star(0, heads=4)).write(path),
     "windows": lambda path: glimpse_page(glimpses()).write(path),
     "overlay": lambda path: overlay_page(overlay()).write(path),
@@ -138,6 +139,15 @@ def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> Non
     assert "head=2" in fragment(page)
     page.find("#graph-layer input[value='2']").click()
     assert page.text("#graph-caption").endswith("Shown: layers.1.")
+
+
+def test_long_names_leave_room_for_the_graph(opened: Opened) -> None:
+    opened("long names").appear(320)
+    page = opened("long names")
+    part, middle = page.find("#graph-part").rect, page.find("#graph-nodes .middle").rect["x"]
+    names = [each.rect for each in page.all("#graph-nodes .node-name:not(.middle)")]
+    assert all(part["x"] <= each["x"] and each["x"] + each["width"] <= part["x"] + part["width"] for each in names)
+    assert max(abs(each["x"] - middle) for each in names) > 80  # and not all in a heap
 
 
 def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:

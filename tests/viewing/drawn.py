@@ -31,12 +31,12 @@ def neighbourhood(rings: int = 1, most: int = 60) -> Neighbourhood:
     return neighbourhood_of(PAPERS, EDGES, edge_blocks(), 0, rings, most)
 
 
-def star(neighbours: int, heads: int = 8) -> Neighbourhood:
+def star(neighbours: int, heads: int = 8, name: str = "n") -> Neighbourhood:
     """A node that looks at itself and at so many others, each head at another of them."""
     weights = np.full((heads, neighbours + 1), 0.5 / (neighbours + 1))
     weights[np.arange(heads), np.arange(heads) % (neighbours + 1)] += 0.5
     edges = np.stack([np.zeros(neighbours + 1, dtype=int), np.arange(neighbours + 1)])
-    side = Nodes([f"n{node}" for node in range(neighbours + 1)], [0])
+    side = Nodes([f"{name}{node}" for node in range(neighbours + 1)], [0])
     return neighbourhood_of(side, edges, [Block("look", weights)], 0)
 
 
@@ -77,7 +77,7 @@ def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
 
 
 def stroke_looks() -> StrokeLooks:
-    """A corner, and a line at whose end nothing looks on; one head looks at the point before, the other at the first."""
+    """A corner, then a line whose end does not look; one head looks at the point before, the other at the first."""
     points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [30.0, 5.0], [34.0, 5.0]])
     weights = np.zeros((2, 4, 4))
     weights[0, np.arange(4), [0, 0, 1, 2]] = 1

@@ -11,6 +11,8 @@ const WHOLE = 10_000; // a weight of 1, as it comes
 const COLOURS = 8; // of heads; beyond, they repeat
 const CROWD = 22; // nodes from which on names turn with the ring
 const MIDDLE_RADIUS = 13; // pixels
+const LONGEST_NAME = 140; // pixels
+const MOST_FOR_NAMES = 0.22; // of the width, on either side
 
 let graph = null; // what is shown
 let chosen = {}; // its block and head
@@ -62,8 +64,11 @@ function nodeButton({ name }, place) {
 /** Draw it as large as the room allows. */
 export function layOutGraph() {
   const names = [...byId("graph-nodes").children];
-  const longest = Math.min(140, Math.max(0, ...names.map(({ offsetWidth }) => offsetWidth)));
-  const size = Math.min(byId("graph").parentElement.clientWidth, 400 + 6 * names.length + 2 * longest);
+  byId("graph").style.width = ""; // so that it has all the width there is
+  const room = byId("graph").clientWidth;
+  byId("graph").style.setProperty("--longest", `${Math.min(LONGEST_NAME, room * MOST_FOR_NAMES)}px`);
+  const longest = Math.max(0, ...names.map(({ offsetWidth }) => offsetWidth));
+  const size = Math.min(room, 400 + 6 * names.length + 2 * longest);
   const radius = size / 2 - longest - 14;
   byId("graph").style.width = byId("graph").style.height = `${size}px`;
   const spot = ([across, up]) => [size / 2 + across * radius, size / 2 - up * radius];
