@@ -83,6 +83,13 @@ def copied(compared: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(compared, tmp_path / "out"))
 
 
+@pytest.fixture
+def no_pictures(compared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparisons of this test draw nothing, which takes half of the time of one whose runs are finished."""
+    for draw in ("draw_by_length", "draw_comparison", "draw_curves"):
+        monkeypatch.setattr(f"regard.runs.compare.keep.{draw}", lambda *given: set())
+
+
 def numbers(folder: Path) -> dict[str, Any]:
     """What a comparison found, without where it lies and how fast it went."""
     found: dict[str, Any] = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
@@ -139,6 +146,7 @@ def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.Ca
     assert all((compared / name).is_file() for name in ("comparison.json", *pictures))
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_json_alone_is_printed_and_holds_what_is_kept(
     copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +162,7 @@ def test_json_alone_is_printed_and_holds_what_is_kept(
     assert before["tokens_per_second"] > 0
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_perplexity_is_that_of_evaluate(copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--seeds", "2", "--metric", "perplexity", "--out", str(copied), "--resume", "--json"]
     assert main(["compare", str(recipe), *NORMS, *options]) == 0
@@ -162,6 +171,7 @@ def test_perplexity_is_that_of_evaluate(copied: Path, recipe: Path, capsys: pyte
     assert value == pytest.approx(2.718281828459045 ** (sum(kept["nats"]) / sum(kept["tokens"])))
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_by_length_the_counts_add_up(compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(compared), "--resume"]
     assert main(arguments) == 0
@@ -171,6 +181,7 @@ def test_by_length_the_counts_add_up(compared: Path, recipe: Path, capsys: pytes
     assert len(found["variants"][0]["measures"][0]["by_length"]) == len(found["buckets"]) > 1
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_what_is_missing_is_trained_and_nothing_else(
     copied: Path, compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,6 +195,7 @@ def test_what_is_missing_is_trained_and_nothing_else(
     assert numbers(copied) == numbers(compared)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_outputs_are_made_again_when_the_weights_are_others(copied: Path, recipe: Path) -> None:
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(copied), "--resume"]
     old = (copied / NAMES[0] / "outputs.json").read_bytes()
@@ -271,6 +283,7 @@ def test_overwriting_begins_anew(copied: Path, recipe: Path) -> None:
     assert not (copied / "comparison.json").exists()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_without_test_data_the_validation_data_is_scored(
     recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
