@@ -136,6 +136,18 @@ def test_an_address_of_another_model_leaves_no_answer(browser: Browser, server: 
     assert not page.find("#looking").is_displayed()
 
 
+def test_no_answer_stands_over_what_another_looked_at(browser: Browser, server: Pretending) -> None:
+    page = show_models(browser, server, [answering("nodes")], "#input=3")
+    page.wait("return document.getElementById('looking').hidden", wanted=False)
+    with held(server, "/v1/look"):
+        page.find("#input").clear()
+        page.find("#input").send_keys("12\n")
+        page.wait("return document.getElementById('answer').textContent", wanted="even 90\u202f%")
+        assert not page.find("#looking").is_displayed()
+    page.wait("return document.querySelector('#graph-nodes .middle').ariaLabel", wanted="12")
+    assert page.find("#looking").is_displayed()
+
+
 def test_a_clean_sheet_has_no_answer(browser: Browser, server: Pretending) -> None:
     page = show_models(browser, server, [READER | {"can": ["answer"], "extent": 80}])
     page.wait("return document.getElementById('sketch') !== null")

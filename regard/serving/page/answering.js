@@ -112,6 +112,7 @@ export async function answerAgain() {
     const manner = { tokens: { raw: byId("raw").checked }, text: { unfold: true } }[asked.reads];
     const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
+    byId("looking").hidden = true; // which is of the input before
     showAnswer(found, input);
     if (asked.can.includes("look")) await showLooking(asked.name, input, signal);
   });
