@@ -2,24 +2,24 @@
 
     .venv/bin/python benchmarks/stream_memory.py runs/demo --lines 200000
 
-Short sentences are fed to standard input, and the memory of the process is read after each portion that comes out;
-every ten portions a line says the most there has been so far, after a portion and in between.
+Short sentences are fed to standard input, a portion at a time. The memory of the process is read when a portion has
+come out and before the next goes in, so that it does nothing meanwhile; every ten portions a line says the least, the
+middle and the most there was after one of them, and the most there ever was.
 """
 
 import argparse
 import random
+import statistics
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from threading import Thread
-from typing import IO
 
 from regard.cli.unfinished import PORTION
 
 SUBJECTS = ["I", "you", "he", "she", "we", "they", "dogs", "cats", "books"]
-EVERY = 10 * PORTION  # lines
+TOGETHER = 10  # portions
 
 
 def main() -> None:
@@ -29,27 +29,31 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="end it after so many")
     given = parser.parse_args()
     command = [sys.executable, "-m", "regard", "translate", str(given.model), "--beam", "1"]
-    began, most = time.monotonic(), 0.0
+    draw, began, readings = random.Random(1), time.monotonic(), list[float]()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        Thread(target=feed, args=(process.stdin, given.lines), daemon=True).start()
-        for number, _ in enumerate(process.stdout, 1):
-            if number % PORTION == 0:
-                most = max(most, memory(process.pid, "VmRSS"))
-            if number % EVERY == 0:
-                peak = memory(process.pid, "VmHWM")
-                print(f"{number:,} lines: {most:.0f} MiB after a portion, {peak:.0f} MiB in between", flush=True)
+        for number in range(1, given.lines // PORTION + 1):
+            process.stdin.writelines(sentence(draw) for _ in range(PORTION))
+            process.stdin.flush()
+            for _ in islice(process.stdout, PORTION):
+                pass
+            readings.append(memory(process.pid, "VmRSS"))
+            if number % TOGETHER == 0:
+                least, middle, most = min(readings), statistics.median(readings), max(readings)
+                ever, seconds = memory(process.pid, "VmHWM"), time.monotonic() - began
+                print(
+                    f"{number * PORTION:,} lines: {least:.0f}, {middle:.0f}, {most:.0f} MiB after a portion, "
+                    f"{ever:.0f} MiB ever; {seconds:.0f} s",
+                    flush=True,
+                )
+                readings.clear()
             if time.monotonic() - began > 60 * given.minutes:
-                process.kill()
                 break
 
 
-def feed(stream: IO[bytes], lines: int) -> None:
-    draw = random.Random(1)
-    with suppress(BrokenPipeError), stream:
-        for _ in range(lines):
-            stream.write(f"{draw.choice(SUBJECTS)} {draw.randrange(10)}\n".encode())
+def sentence(draw: random.Random) -> bytes:
+    return f"{draw.choice(SUBJECTS)} {draw.randrange(10)}\n".encode()
 
 
 def memory(number: int, name: str) -> float:

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -56,6 +57,8 @@ def open_translator(folder: Path, request: "TranslateRequest", precision: Litera
     from regard.engines.fast import CALLED
     from regard.verbs.translate.folder_translator import FolderTranslator
 
+    limit_primitives()
+
     @cache
     def find(name: str) -> FolderTranslator:
         return FolderTranslator(Path(name), "torch", precision)
@@ -67,6 +70,16 @@ def open_translator(folder: Path, request: "TranslateRequest", precision: Litera
     if (course := read_course(folder / "training")) and (caution := course.caution()):
         remark(caution)
     return translator
+
+
+def limit_primitives() -> None:
+    """Let oneDNN, by which torch multiplies on ARM and in half precision, keep fewer compiled operations, unless told.
+
+    It keeps one, of 20 KiB, for each shape, and a search has fewer rows with every sentence that ends; by default it
+    keeps 1,024, so that a stream would take more memory with each portion for a long time. Of those beyond the latest
+    256 hardly any comes again. It reads this variable when it is first needed.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
 
 
 def _load(name: str) -> "Model":

@@ -1,0 +1,38 @@
+"""What every way to translate lines has in common: here, that its memory stays the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Convolutions go through oneDNN on every processor; the last one here is the first one again, after 300 others.
+OPERATIONS = """
+import sys
+from pathlib import Path
+from regard.cli.translate_lines import open_translator
+from regard.verbs.requests.translate import TranslateRequest
+
+open_translator(Path(sys.argv[1]), TranslateRequest(text=["I love books."], engine="torch"), "float32")
+
+import torch
+weights = torch.ones(4, 4, 3, 3)
+for width in (*range(3, 304), 3):
+    torch.conv2d(torch.ones(2, 4, 3, width), weights)
+"""
+
+
+@pytest.mark.parametrize(("chosen", "is_kept"), [({}, False), ({"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "2048"}, True)])
+def test_a_stream_keeps_few_compiled_operations_unless_someone_chose_otherwise(
+    trained: Path, chosen: dict[str, str], is_kept: bool
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if "PRIMITIVE_CACHE" not in name}
+    environment |= {"ONEDNN_VERBOSE": "profile_create"} | chosen
+    told = subprocess.run(
+        [sys.executable, "-c", OPERATIONS, str(trained)], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    convolutions = [line for line in told.splitlines() if ",convolution," in line and ",create:" in line]
+    assert len(convolutions) == 302
+    assert ("create:cache_hit" in convolutions[-1]) is is_kept
+    assert all("create:cache_miss" in line for line in convolutions[:-1])
