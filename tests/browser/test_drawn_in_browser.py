@@ -67,7 +67,7 @@ def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_every_page_opens_alone_and_stays_within_the_window(
+def test_every_page_opens_alone_stays_within_the_window_and_names_every_button_and_choice(
     browser: Browser, opened: Opened, name: str, width: int, scheme: str
 ) -> None:
     browser.appear(width, scheme=scheme)
@@ -75,11 +75,7 @@ def test_every_page_opens_alone_and_stays_within_the_window(
     assert page.said() == []
     assert [address for address in page.requests() if not address.startswith(("file:", "data:"))] == []
     assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_button_and_choice_has_a_name(opened: Opened, name: str) -> None:
-    assert all(opened(name).names("button", "radio", more_than=3))
+    assert all(page.names("button", "radio", more_than=3))
 
 
 @pytest.mark.parametrize(("name", "part"), [("graph", "graph"), ("windows", "windows"), ("overlay", "overlay")])
