@@ -189,7 +189,7 @@ def test_what_a_model_looked_at_goes_with_its_caption(browser: Browser, server: 
     page.wait(CAPTION, wanted="a red circle above")
     settle(page)
     assert page.find("#caption-looks").is_displayed()
-    choose(page, "captioner", "blind")
+    page.lead("#captioner=blind")
     page.wait("return document.getElementById('caption-facts').textContent.endsWith('blind')")
     settle(page)
     assert not page.find("#caption-looks").is_displayed()
@@ -211,11 +211,12 @@ def test_another_voice_speaks_and_another_ear_says_what_it_knows(
     page.find("#sound-file").send_keys(str(tmp_path / "said.wav"))
     page.wait("return document.getElementById('transcribe-frames').hidden", wanted=False)
     assert names_of_rows(page, "transcribe-frames") == ["a", "a"]
-    choose(page, "transcriber", "deaf")
+    page.lead("#tab=transcribe&transcriber=deaf")
     page.wait("return document.getElementById('transcript-facts').textContent.endsWith('deaf')")
     settle(page)
     assert not page.find("#transcribe-frames").is_displayed()
     assert page.text("#transcribe-knowing b") == "deaf"
+    assert page.run("return document.getElementById('sound-part').hidden")  # for the address says nothing of it
 
 
 # Each view with what one points at in it, what it shows, and what that has several of, or counts.

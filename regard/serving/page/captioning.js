@@ -37,6 +37,7 @@ export function followCaptioning() {
   byId("picture-label").textContent = say(isOfVideos ? "caption.video" : "caption.picture");
   byId("picture-hint").textContent = say(isOfVideos ? "caption.drop_video" : "caption.drop");
   showKnowledge(byId("caption-knowing"), [model()], () => {});
+  captionAgain();
 }
 
 /** Take a file for the picture that is asked about. */
@@ -125,7 +126,6 @@ export function mountCaptioning(served, granted) {
   choice.addEventListener("change", () => {
     remember({ captioner: choice.value });
     followCaptioning();
-    captionAgain();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says

@@ -10,9 +10,8 @@ import { decimal, duration, say } from "./texts.js";
 
 let models = [];
 
-const asking = oneAtATime("sound-part", "speak-trouble", () => {
-  for (const part of ["sound-part", "speak-frames"]) byId(part).hidden = true;
-});
+const hideSound = () => ["sound-part", "speak-frames"].forEach((part) => (byId(part).hidden = true));
+const asking = oneAtATime("sound-part", "speak-trouble", hideSound);
 const model = () => models.find(({ name }) => name === byId("voice").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -21,8 +20,7 @@ export function followSpeaking() {
   if (models.some(({ name }) => name === voice)) byId("voice").value = voice;
   offerSpeakers();
   if (model().speakers.includes(speaker)) byId("speaker").value = speaker;
-  if (spoken === undefined) return;
-  byId("spoken").value = spoken;
+  byId("spoken").value = spoken ?? "";
   speakAgain();
 }
 
@@ -40,7 +38,10 @@ function offerSpeakers() {
 /** Ask for the sound of what is in the field; what was asked for before and did not come yet is forgotten. */
 export async function speakAgain() {
   const text = byId("spoken").value.trim();
-  if (!text) return;
+  if (!text) {
+    asking.forget();
+    return hideSound();
+  }
   const { name, can } = model();
   const speaker = byId("speaker").value;
   remember({ spoken: text, speaker });

@@ -23,6 +23,7 @@ export function followTranscribing() {
   const { transcriber } = wished();
   if (models.some(({ name }) => name === transcriber)) byId("transcriber").value = transcriber;
   showKnowledge(byId("transcribe-knowing"), [model()], () => {});
+  transcribeAgain();
 }
 
 /** The sound that is chosen, as the server takes it; nothing where there is none. */
@@ -94,7 +95,6 @@ export function mountTranscribing(served, granted) {
   choice.addEventListener("change", () => {
     remember({ transcriber: choice.value });
     followTranscribing();
-    transcribeAgain();
   });
   file.addEventListener("change", transcribeAgain);
   form.addEventListener("submit", (event) => {
