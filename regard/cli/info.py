@@ -95,9 +95,10 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
     from regard.families import check_recipe
     from regard.runs.budget.estimate import budget_lines, budget_of
     from regard.runs.folder import read_recipe
-    from regard.runs.request import recipe_table
+    from regard.runs.request import recipe_table, refuse_comparison
 
-    table = read_recipe(recipe) if recipe.is_dir() else recipe_table(str(recipe))[0]
+    table, name = (read_recipe(recipe), "") if recipe.is_dir() else recipe_table(str(recipe))
+    refuse_comparison(table, name)
     found = budget_of(check_recipe(apply_settings(table, settings)))
     if as_json:
         whole = {"all_tokens": found.all_tokens, "operations": found.operations}

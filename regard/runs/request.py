@@ -114,14 +114,19 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     return parse(recipe_text(name), name), name
 
 
+def refuse_comparison(table: Mapping[str, Any], name: str) -> None:
+    """Refuse what cannot be trained by itself."""
+    if "compare" in table:
+        raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
+
+
 def _plan_recipe(recipe: str | Mapping[str, Any]) -> RunPlan:
     """A recipe that can be trained by itself."""
     if isinstance(recipe, str):
         table, name = recipe_table(recipe)
     else:
         table, name = dict(recipe), str(recipe.get("family", "model"))
-    if "compare" in table:
-        raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
+    refuse_comparison(table, name)
     return RunPlan(table, name)
 
 

@@ -83,8 +83,13 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     with pytest.raises(Fault, match="sets no limit to its vocabulary"):
         budget_of(words)
     graph = check_recipe({"family": "gat", "data": {"graph": "planetoid:cora"}})
-    with pytest.raises(Fault, match="A budget is of what learns from tokens by gradient, and a gat is not"):
+    with pytest.raises(Fault, match="language models and BERTs that learn by gradient, and a gat for the task nodes is none"):
         budget_of(graph)
+
+
+def test_a_comparison_has_no_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "compare-adding", "--budget"]) == 2
+    assert "compare-adding is a comparison of several recipes; run it with" in capsys.readouterr().err
 
 
 def test_settings_without_a_budget_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,10 @@ def budget_of(recipe: Recipe) -> Budget:
     """The budget of a recipe, which must be of text and learn by gradient."""
     kind = task_class(recipe)
     if not issubclass(kind, Budgeted):
-        raise Fault(f"A budget is of what learns from tokens by gradient, and {with_article(recipe.family)} is not.")
+        raise Fault(
+            "A budget is of translators, language models and BERTs that learn by gradient, and "
+            f"{with_article(recipe.family)} for the task {recipe.task} is none of them."
+        )
     cost = kind.step_cost(recipe)
     nearest, pace = _pace(recipe, cost)
     return Budget(
