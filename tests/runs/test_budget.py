@@ -82,6 +82,9 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     words = check_recipe({"family": "rnnlm", "data": {"train": "text.txt"}, "training": {"steps": 1}})
     with pytest.raises(Fault, match="sets no limit to its vocabulary"):
         budget_of(words)
+    taken = check_recipe({"family": "rnnlm", "data": {"train": "text.txt", "tokeniser": {"from": "runs/translator"}}})
+    with pytest.raises(Fault, match="The tokeniser is taken over from runs/translator, so what a step costs"):
+        budget_of(taken)
     graph = check_recipe({"family": "gat", "data": {"graph": "planetoid:cora"}})
     with pytest.raises(Fault, match=r"learnt by gradient; this is a gat for the task nodes\.$"):
         budget_of(graph)

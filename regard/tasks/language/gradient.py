@@ -78,6 +78,8 @@ class GradientLanguage(LanguageTask, nn.Module):
     @classmethod
     def step_cost(cls, recipe: GradientLanguageRecipe) -> StepCost:
         training, cut = recipe.training, recipe.data.tokeniser
+        if cut.is_taken_over:
+            raise Fault(f"The tokeniser is taken over from {cut.from_}, so what a step costs is known only once it is.")
         if cut.vocabulary is None and cut.full().is_of_words:
             raise Fault(
                 "The recipe sets no limit to its vocabulary, so what a step costs is known only once its text is read; "

@@ -39,6 +39,7 @@ def draw_strip(
     texts = [strip.title, *strip.words]
     with canvas(texts):
         from matplotlib.figure import Figure
+        from matplotlib.patches import Rectangle
 
         count, high, wide, _ = strip.frames.shape
         across = min(_WIDE / count, _TALLEST * wide / high)
@@ -59,6 +60,9 @@ def draw_strip(
                     extent=(left, left + 1, top + tall, top),
                     interpolation="nearest",
                 )
+                # Where frames are as white as the paper, it would not be seen where one ends.
+                edge = Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6)
+                axes.add_patch(edge)
                 if own is not None:
                     axes.bar(
                         left, _BAR * own[place], bottom=top + tall + _GAP / 2, width=1, align="edge", color=_COLOUR
