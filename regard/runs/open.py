@@ -26,6 +26,7 @@ from regard.runs import checkpoint
 from regard.runs.about import about_data
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
+from regard.training.options import TrainingOptions
 from regard.training.pace import PLAN
 from regard.training.pieces import check_rows
 from regard.training.snapshot import Facts, load_weights, named_weights
@@ -258,4 +259,14 @@ def describe(run: Run) -> list[str]:
     frozen = sum(parameter.numel() for parameter in run.task.parameters() if not parameter.requires_grad)
     size = f"{run.recipe.family} of {parameters:,} parameters on {device_of(run)}"
     parts = ", ".join(getattr(run.recipe.training, "freeze", []))
-    return [size + (f", {frozen:,} of them frozen" if frozen else "") + (f" ({parts})" if parts else ""), *own]
+    whole = size + (f", {frozen:,} of them frozen" if frozen else "") + (f" ({parts})" if parts else "")
+    return [whole, *own, *_describe_warmup(run.recipe)]
+
+
+def _describe_warmup(recipe: Recipe) -> list[str]:
+    """A run that ends before its learning rate has risen learns little, which is seldom meant."""
+    training = recipe.training
+    if not isinstance(training, TrainingOptions) or training.optimizer.warmup <= training.steps:
+        return []
+    rising = f"{training.optimizer.warmup:,} steps (training.optimizer.warmup)"
+    return [f"the learning rate rises for {rising}, so in the {training.steps:,} of this run it stays below its height"]
