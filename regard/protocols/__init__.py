@@ -133,6 +133,20 @@ class Stacked(Protocol):
 
 
 @runtime_checkable
+class Sectional(Protocol):
+    """A network whose weights need not all be whole at once: its `sections` can be sharded each by itself.
+
+    With each come the methods, beside its call, by which a loss uses it; none of its weights is read otherwise, and all
+    ranks use all sections equally often, in one order. A section that lies in another comes before it. Where
+    `is_in_sections` is set they are sharded, and no kernel may read the weights of several.
+    """
+
+    is_in_sections: bool
+
+    def sections(self) -> Iterable[tuple[torch.nn.Module, Sequence[str]]]: ...
+
+
+@runtime_checkable
 class Adapts(Protocol):
     """Changes how it goes on by what a validation found; whatever it decides lies in its buffers, as weights do.
 

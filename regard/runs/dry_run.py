@@ -1,7 +1,7 @@
 """A training that is only checked: its recipe, its batches and its memory, on any number of processes, without them."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ from regard.training.guards import Splitter
 from regard.training.passes import Passes
 from regard.training.pieces import Gradients
 from regard.training.ranks import Ranks
+from regard.training.sharding import most_at_once
 
 MOST_BATCHES, MOST_SECONDS = 200, 1.0  # that are looked at
 
@@ -97,14 +98,14 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
     task.train()
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), NoProducts():
         passes.forward(next(iter(gradients.cut(batch).values())), None)
-    weights, learnt = (
-        sum(each.numel() * each.element_size() for each in of) for of in (task.parameters(), passes.parameters)
-    )
+    weights, learnt = _bytes(task.parameters()), _bytes(passes.parameters)
     remembered = learnt * optimizers.numbers_per_weight(training.optimizer)
-    if training.sharded:  # its share, and for a while the whole
+    if training.sharded and processes > 1:  # its share, and for a while what is whole at once
+        at_once = most_at_once(task)
+        whole, whole_learnt = _bytes(at_once), _bytes(each for each in at_once if each.requires_grad)
         own = {
-            "weights": weights + weights // processes,
-            "gradients": learnt + learnt // processes,
+            "weights": whole + weights // processes,
+            "gradients": whole_learnt + learnt // processes,
             "optimiser": remembered // processes,
         }
     else:
@@ -114,3 +115,7 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
     kept = own | {"activations": sum(size for place, size in sizes.items() if place not in places)}
     parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in kept.items())
     return f"each process holds about {sum(kept.values()) / 1e6:,.0f} MB beside torch itself: {parts}"
+
+
+def _bytes(tensors: Iterable[Tensor]) -> int:
+    return sum(each.numel() * each.element_size() for each in tensors)

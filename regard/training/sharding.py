@@ -4,6 +4,7 @@ optimiser's memory, and they are whole only while they are needed.
 Zhao et al. 2023, "PyTorch FSDP". A checkpoint holds whole tensors, as that of any other run does.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -11,15 +12,15 @@ from typing import Any
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.protocols import Loss, Stacked
+from regard.protocols import Loss, Sectional, Stacked
 from regard.training.ranks import Ranks
 
 
 def shard(module: nn.Module, ranks: Ranks) -> None:
-    """Share the weights of a task out among the ranks; they are whole, all of them, while a loss is computed.
+    """Share the weights of a task out among the ranks; while a loss is computed they are whole.
 
-    Layers are not shared out one by one, which would save more: many are asked for more than their output, and would be
-    used where they are not whole.
+    Those of sections are so only while theirs is at work, in the loss or in its gradient, with that of the next; all
+    others from the beginning of a loss to the end of its gradient.
     """
     device = next(module.parameters()).device
     if isinstance(module, Stacked):
@@ -29,12 +30,40 @@ def shard(module: nn.Module, ranks: Ranks) -> None:
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
-    fully_shard(module, mesh=init_device_mesh(device.type, (ranks.size,)))
+    mesh = init_device_mesh(device.type, (ranks.size,))
+    for network in _sectional(module):
+        for section, methods in network.sections():
+            fully_shard(section, mesh=mesh)
+            for method in methods:
+                register_fsdp_forward_method(section, method)
+        network.is_in_sections = True
+    fully_shard(module, mesh=mesh)
     _tell_of_total(module)
     register_fsdp_forward_method(module, "loss_and_total")
     for part in _sharded_parts(module):
         part.set_gradient_divide_factor(1.0)  # gradients are summed, and divided once, by the count of all items
         part.set_force_sum_reduction_for_comms(True)  # all that gloo knows
+    _let_begin(module)
+    # Keys and values that a section gives are views, of which torch fears that they are changed in place.
+    warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view", UserWarning)
+
+
+def _sectional(module: nn.Module) -> list[Sectional]:
+    return [part for part in module.modules() if isinstance(part, Sectional)]
+
+
+def _let_begin(module: Any) -> None:
+    """Give a module `begin_shards`, which uses it and none of its sections, and call it.
+
+    FSDP2 takes for the outermost what is used first, which in a validation may be a section. And before a section is
+    left backwards it fetches what was used before it: that must be the same on all ranks, whatever each has validated.
+    """
+    from torch.distributed.fsdp import register_fsdp_forward_method
+
+    module.begin_shards = lambda: None
+    register_fsdp_forward_method(module, "begin_shards")
+    module.begin_shards()
+    module.reshard()
 
 
 def _tell_of_total(module: Any) -> None:
@@ -56,12 +85,22 @@ def _sharded_parts(module: nn.Module) -> list[Any]:
     return [part for part in module.modules() if hasattr(part, "unshard")]
 
 
+def most_at_once(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that are whole at once in a sharded loss: those outside of sections, and of the two largest."""
+    sections = [section for network in _sectional(module) for section, _ in network.sections()]
+    inner = {part for section in sections for part in section.modules() if part is not section}
+    of_sections = [list(section.parameters()) for section in sections if section not in inner]
+    of_sections.sort(key=lambda parameters: sum(each.numel() for each in parameters))
+    resting = {each for parameters in of_sections[:-2] for each in parameters}
+    return [each for each in module.parameters() if each not in resting]
+
+
 def is_sharded(tensor: Tensor) -> bool:
     return hasattr(tensor, "full_tensor")
 
 
 @contextmanager
-def whole_weights(module: nn.Module) -> Iterator[None]:
+def whole_weights(module: Any) -> Iterator[None]:
     """Inside this block a sharded module has all of its weights, so that ranks need not work in step."""
     parts = _sharded_parts(module)
     for part in parts:
@@ -70,14 +109,21 @@ def whole_weights(module: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
+        if parts:
+            module.begin_shards()
         for part in parts:
             part.reshard()
-            part.set_reshard_after_forward(True, recurse=False)
+            part.set_reshard_after_forward(part is not module, recurse=False)  # the outermost stays for the gradient
 
 
-def whole(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Whole tensors, also of those that are sharded; all ranks must ask for them together."""
-    return {name: _whole(each) for name, each in tensors.items()}
+def whole(tensors: Mapping[str, Tensor], wanted: bool = True) -> dict[str, Tensor]:
+    """Whole tensors, those that are sharded on the host; all ranks must ask together, also for what is not `wanted`."""
+    found = {}
+    for name, each in tensors.items():
+        tensor = _whole(each)
+        if wanted:  # else it is let go before the next is fetched
+            found[name] = tensor
+    return found
 
 
 def _whole(tensor: Tensor) -> Tensor:
@@ -86,7 +132,7 @@ def _whole(tensor: Tensor) -> Tensor:
     from torch.distributed.tensor import DTensor
 
     assert isinstance(tensor, DTensor)
-    return tensor.full_tensor()
+    return tensor.full_tensor().cpu()
 
 
 def like(tensor: Tensor, own: Tensor) -> Tensor:

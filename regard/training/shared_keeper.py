@@ -16,7 +16,7 @@ class SharedKeeper:
         self.keeper, self.ranks = keeper, ranks
 
     def save(self, snapshot: Snapshot) -> None:
-        tensors = {group: whole(each) for group, each in snapshot.tensors.items()}
+        tensors = {group: whole(each, wanted=self.ranks.leads) for group, each in snapshot.tensors.items()}
         if self.ranks.leads:
             self.keeper.save(Snapshot(tensors, snapshot.facts))
 
@@ -30,7 +30,7 @@ class SharedKeeper:
         return own or Snapshot(shared, Facts(**facts))
 
     def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
-        all_of_them = whole(weights)
+        all_of_them = whole(weights, wanted=self.ranks.leads)
         if self.ranks.leads:
             self.keeper.publish(all_of_them, validation)
 

@@ -4,6 +4,8 @@ Departures: whether one text follows another is not learnt (as in RoBERTa, Liu e
 the mean or the maximum of its states instead of that of [CLS], and the learned positions begin as sinusoids.
 """
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -30,6 +32,7 @@ class Bert(OrderedReader):
     """
 
     inputs = None  # its vectors of tokens are its own
+    is_in_sections = False  # whether its blocks are whole one at a time
 
     def __init__(self, options: BertOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
@@ -47,6 +50,10 @@ class Bert(OrderedReader):
         with torch.no_grad():
             # Neighbours are a turn apart from the start: from places drawn by chance, looking at them is learnt late.
             self.places.copy_(sinusoids(torch.arange(options.longest), options.width) * _SPREAD * 2**0.5)
+
+    def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
+        """The blocks."""
+        return ((block, ()) for block in self.blocks)
 
     @property
     def device(self) -> torch.device:

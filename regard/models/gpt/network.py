@@ -8,7 +8,7 @@ matrix for embeddings and output. Departures are options: other positions, norms
 and values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -67,6 +67,7 @@ class GPT(nn.Module):
     """Tokens and what was read before in, states and logits out; `never` are tokens that are never written."""
 
     carries = False  # a batch of training begins with nothing
+    is_in_sections = False  # whether its blocks are whole one at a time
 
     def __init__(self, options: GPTOptions, tokens: int, never: Sequence[int] = ()) -> None:
         super().__init__()
@@ -85,6 +86,10 @@ class GPT(nn.Module):
             if parameter.dim() == 2:
                 adds = name.endswith(("look_back.out.weight", "feed_forward.outer.weight"))
                 nn.init.normal_(parameter, std=DEVIATION * ((2 * self.options.layers) ** -0.5 if adds else 1.0))
+
+    def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
+        """The blocks."""
+        return ((block, ()) for block in self.blocks)
 
     @property
     def context(self) -> int:
@@ -144,6 +149,7 @@ class GPT(nn.Module):
             and options.positions in ("learned", "sinusoidal", "none")
             and options.key_value_heads in (None, options.heads)
             and not is_watched()
+            and not self.is_in_sections
             and available()
         )
 

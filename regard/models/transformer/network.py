@@ -6,6 +6,7 @@ than its encoder, and the dropout of weights and activations, which the authors'
 option.
 """
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -195,6 +196,7 @@ class Transformer(nn.Module):
         "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying", "ctc_head"),
     }
     output_bias: Tensor | None
+    is_in_sections = False  # whether its blocks are whole one at a time
 
     def __init__(
         self, options: TransformerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
@@ -223,6 +225,15 @@ class Transformer(nn.Module):
         self.ctc_head = CTCHead(options.width, target_tokens, options.ctc_frames) if options.ctc else None
         # A buffer: imported models bring one, and it is no parameter to learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
+
+    def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
+        """The blocks; what looks at the source has keys and values made of it before its block is at work."""
+        for block in self.encoder:
+            yield block, ()
+        for block in self.decoder:
+            assert isinstance(block, DecoderBlock)
+            yield block.cross, ("remember",)
+            yield block, ()
 
     def encode(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]

@@ -1,7 +1,7 @@
 """Where a Transformer can be trained on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
-It takes the published heads and a ReLU, no CTC beside the decoder, a GPU, sentences that fit its kernels, and nobody
-watching; all else takes the plain path.
+It takes the published heads and a ReLU, no CTC beside the decoder, a GPU, weights that are all whole, sentences that
+fit its kernels, and nobody watching; all else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -32,6 +32,7 @@ def serves(network: object, longest: int) -> bool:
         isinstance(network, Transformer)
         and longest <= min(LONGEST, network.options.longest)
         and not is_watched()
+        and not network.is_in_sections
         and network.out.weight.is_cuda
         and available()
         and _fits(network.options)
