@@ -11,10 +11,14 @@ import torch
 from torch import nn
 from toys import open_toy
 
+from regard.models.gpt.network import GPT
+from regard.models.gpt.options import GPTOptions
+from regard.models.transformer import packing
+from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.protocols import Sectional
 from regard.training.passes import Passes
 from regard.training.ranks import Ranks
-from regard.training.sharding import is_sharded, shard, whole, whole_weights
+from regard.training.sharding import is_sharded, most_at_once, shard, whole, whole_weights
 
 sys.path.insert(0, str(Path(__file__).parent / "training"))
 from forked import on_ranks
@@ -129,3 +133,28 @@ def test_in_a_validation_weights_are_whole_and_ranks_need_not_work_in_step(tmp_p
 
     first, _ = on_ranks(2, work)
     assert first[1] == pytest.approx(first[0])
+
+
+def test_all_but_two_of_the_largest_blocks_can_rest(tmp_path: Path) -> None:
+    """Also of a decoder's blocks, which have a section within."""
+    task: Any = open_toy("transformer", tmp_path, encoder_layers=2, decoder_layers=3).task
+    network = network_of(task)
+    resting = {*network.encoder.parameters(), *network.decoder[0].parameters()}
+    assert set(most_at_once(task)) == set(task.parameters()) - resting
+
+
+def test_kernels_that_read_all_weights_are_not_taken_where_blocks_are_sharded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("transformer.packing", "gpt.network"):
+        monkeypatch.setattr(f"regard.models.{module}.available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "is_cuda", True)
+    translator = Transformer(TransformerOptions(preset="tiny"), 5, 5, True, 0)
+    assert packing.serves(translator, longest=4)
+    translator.is_in_sections = True
+    assert not packing.serves(translator, longest=4)
+    model = GPT(GPTOptions(layers=1, width=8, heads=2, context=4), 5)
+    tokens = torch.zeros(1, 4, dtype=torch.long)
+    assert model._can_fuse(tokens)
+    model.is_in_sections = True
+    assert not model._can_fuse(tokens)
