@@ -109,7 +109,7 @@ def test_the_server_goes_on_with_strokes_and_shows_what_was_looked_at(folder: Pa
         answer = client.post("/v1/draw", json={"complete": ring, "seed": 3})
         assert answer.json()["drawings"][0]["drawing"]["begun"] == 6
         looked = client.post("/v1/look", json={"input": {"drawing": ring}}).json()
-        assert (looked["view"], len(looked["looks"]["points"])) == ("strokes", 5)
+        assert (looked["view"], len(looked["looks"]["points"])) == ("strokes", 6)  # the last point too
         refused = client.post("/v1/look", json={"input": "/etc/passwd"})
         assert refused.status_code == 400
         assert 'reads drawings, each as {"drawing": its strokes}' in refused.json()["error"]
