@@ -15,12 +15,28 @@ from regard.training.process_group import Address, ProcessGroup, TCPStore, open_
 from regard.training.ranks import ALONE, Ranks
 
 PATIENCE = 120  # seconds: the machine may have much else to do
+BEGINNING, TRIES = 20, 5  # seconds until a fork has begun, and how often it is forked again
+BEGUN = "begun"
 
 
 def on_ranks(size: int, work: Callable[[Ranks], Any]) -> list[Any]:
-    """What `work` gives on each of so many ranks, as JSON has it; on a single one it is simply called."""
+    """What `work` gives on each of so many ranks, as JSON has it; on a single one it is simply called.
+
+    A fork has the locks of this process, and waits for ever where a thread had taken one: then all are forked again.
+    """
     if size == 1:
         return [json.loads(json.dumps(work(ALONE)))]
+    for _ in range(TRIES):
+        if (found := _on_forks(size, work)) is not None:
+            break
+    assert found is not None, "forks of this process do not begin"
+    for rank, each in enumerate(found):
+        assert isinstance(each, list), f"rank {rank}: {each}"
+    return [json.loads(each[0]) for each in found]
+
+
+def _on_forks(size: int, work: Callable[[Ranks], Any]) -> list[Any] | None:
+    """What the forks answer, each with a list or with what went wrong; None where one has not even begun."""
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     context = multiprocessing.get_context("fork")
     lines = [context.Pipe(duplex=False) for _ in range(size)]
@@ -33,20 +49,25 @@ def on_ranks(size: int, work: Callable[[Ranks], Any]) -> list[Any]:
         for process in processes:
             process.start()
     try:
-        found = [ours.recv() if ours.poll(PATIENCE) else "no answer" for ours, _ in lines]
+        first = [ours.recv() if ours.poll(BEGINNING) else None for ours, _ in lines]
+        if None in first:
+            return None
+        return [
+            one if one != BEGUN else ours.recv() if ours.poll(PATIENCE) else "no answer"
+            for one, (ours, _) in zip(first, lines, strict=True)
+        ]
     finally:
         for process in processes:
             process.kill()
             process.join()
-    for rank, each in enumerate(found):
-        assert isinstance(each, list), f"rank {rank}: {each}"
-    return [json.loads(each[0]) for each in found]
 
 
 def _serve(address: Address, work: Callable[[Ranks], Any], line: Connection) -> None:
     try:
         torch.set_num_threads(1)
-        group = ProcessGroup(address, open_store(address), seconds=PATIENCE)
+        store = open_store(address)
+        line.send(BEGUN)
+        group = ProcessGroup(address, store, seconds=PATIENCE)
         line.send([json.dumps(work(group))])
         group.gather("all are done")
     except BaseException:
