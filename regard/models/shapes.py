@@ -58,7 +58,7 @@ class Unfilled(TorchFunctionMode):
 class AllAlike(Unfilled):
     """Weights made inside are one small number, all of them: enough to see how a model computes, and soon there.
 
-    They lie in the same memory, for to fill a gigabyte takes a second.
+    They share one piece of memory, because filling a gigabyte takes a second.
     """
 
     def __init__(self) -> None:

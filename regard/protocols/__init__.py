@@ -348,10 +348,11 @@ class Describes(Protocol):
 
 
 class StepCost(NamedTuple):
-    """What one update of the weights takes: the tokens that it learns from, and the multiplications of one forward."""
+    """What one update of the weights takes: the tokens it has room for, and the multiplications of one forward."""
 
     tokens: int
     multiplications: float
+    filled: float = 1.0  # the share of that room in which there is a token to learn from
 
 
 @runtime_checkable

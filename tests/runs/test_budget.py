@@ -9,8 +9,9 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.families import check_recipe
 from regard.runs.budget import estimate
-from regard.runs.budget.estimate import FILLED, budget_lines, budget_of
+from regard.runs.budget.estimate import budget_lines, budget_of
 from regard.runs.budget.figures import MEASURED, PUBLISHED
+from regard.tasks.translation.task import FILLED
 
 
 def translator(vocabulary: int = 32_000, batch_tokens: int = 25_000, **model: Any) -> Any:

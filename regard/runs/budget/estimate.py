@@ -17,9 +17,6 @@ from regard.runs.budget.figures import MEASURED, PUBLISHED, MeasuredPace, Publis
 
 # An addition for each multiplication, and backward as much for the inputs as for the weights: Kaplan et al. 2020.
 OPERATIONS = 6
-# Of the tokens that a batch has room for, those of the target that are taken to be there; padding and longer sources
-# have the rest.
-FILLED = 0.93
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def budget_of(recipe: Recipe) -> Budget:
     nearest, pace = _pace(recipe, cost)
     return Budget(
         room=cost.tokens,
-        tokens=cost.tokens * (FILLED if recipe.task == "translation" else 1.0),
+        tokens=cost.tokens * cost.filled,
         steps=recipe.training.steps,
         multiplications=cost.multiplications,
         nearest=nearest,

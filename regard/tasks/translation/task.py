@@ -44,6 +44,7 @@ from regard.viewing.sides import Side
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 _USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
+FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
 
 
 class Translation(nn.Module):
@@ -90,7 +91,8 @@ class Translation(nn.Module):
             network = network_class(recipe)(recipe.model, tokens, tokens, recipe.data.tokeniser.shared, 0)
         passes = 2 if training.consistency else 1
         multiplications = passes * network.cost(_USUAL_LENGTH)["multiplications"] / _USUAL_LENGTH
-        return StepCost(training.accumulate * (training.batch_tokens or recipe.model.ample_tokens), multiplications)
+        room = training.accumulate * (training.batch_tokens or recipe.model.ample_tokens)
+        return StepCost(room, multiplications, FILLED)
 
     @classmethod
     def prepare(
