@@ -40,6 +40,7 @@ def ours(
     tokeniser: dict[str, Any] | None = None,
     family: str = "transformer",
     decoding: dict[str, Any] | None = None,
+    seed: int = 4,
     **options: Any,
 ) -> TranslationModel:
     """A model of random weights, its norms and biases too."""
@@ -53,7 +54,7 @@ def ours(
         }
     )
     task = build_translation(recipe, *tokenisers(recipe.data.tokeniser))
-    torch.manual_seed(4)
+    torch.manual_seed(seed)
     for tensor in named_weights(task).values():
         tensor.add_(torch.randn_like(tensor) * 0.3)
     return TranslationModel(task, recipe)
@@ -114,15 +115,19 @@ def test_same_tokens_and_text(tmp_path: Path, table: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_the_folder_generates_what_we_translate(tmp_path: Path) -> None:
-    """Greedily, for at the limit, where random models get to, transformers takes the end for certain."""
-    model = ours(decoding={"beam": 1, "longest_ratio": 1e-6, "longest_extra": 12})
+    """Greedily, for at the limit, where random models get to, transformers takes the end for certain.
+
+    Some random models write the same whatever they read; which ones depends on the pieces that SentencePiece learns.
+    """
+    decoding = {"beam": 1, "longest_ratio": 1e-6, "longest_extra": 12}
+    models = (ours(decoding=decoding, seed=seed) for seed in range(4, 24))
+    model = next(model for model in models if len({each.text for each in model.translate(ENGLISH[:4])}) > 2)
     export_marian(model, tmp_path / "marian")
     theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian")
     tokeniser = transformers().MarianTokenizer.from_pretrained(tmp_path / "marian")
     found = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
     expected = [each.text for each in model.translate(ENGLISH[:4])]
     assert tokeniser.batch_decode(found, skip_special_tokens=True) == expected
-    assert len(set(expected)) > 2
 
 
 def test_there_and_back_again(tmp_path: Path) -> None:
@@ -179,7 +184,7 @@ def test_only_an_export_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_the_imported_model_is_used_like_any_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make(tmp_path / "marian", search={"max_length": 12})
+    theirs = make(tmp_path / "marian", search={"max_length": 12})
     out = str(tmp_path / "ours")
 
     def said(*arguments: str) -> str:
@@ -190,7 +195,7 @@ def test_the_imported_model_is_used_like_any_other(tmp_path: Path, capsys: pytes
     assert "begin each text with one of >>por<<, >>rus<<" in capsys.readouterr().err
     said("import", "marian", str(tmp_path / "marian"), "-o", out, "--target-language", "por", "--overwrite")
     facts = json.loads(said("info", out, "--json"))
-    assert (facts["languages"], facts["source tokens"]) == ("en-por", 548)
+    assert (facts["languages"], facts["source tokens"]) == ("en-por", theirs.config.vocab_size)
     (tmp_path / "text.en").write_text("".join(f"{line}\n" for line in ENGLISH[:3]), encoding="utf-8")
     (tmp_path / "text.pt").write_text("".join(f"{line}\n" for line in PORTUGUESE[:3]), encoding="utf-8")
     assert len(said("translate", out, str(tmp_path / "text.en"), "--beam", "1").splitlines()) == 3

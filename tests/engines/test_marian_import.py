@@ -69,6 +69,12 @@ def their_logits(model: "MarianMTModel", target: Tensor = TARGET) -> Tensor:
     return model(input_ids=SOURCE, attention_mask=MASK, decoder_input_ids=target).logits
 
 
+def assert_close_in_float32(found: Tensor, expected: Tensor, width: int) -> None:
+    """Allow what rounding may do to sums over `width` products, whatever order a processor adds them in."""
+    bound = width * torch.finfo(torch.float32).eps * float(expected.abs().max())
+    torch.testing.assert_close(found, expected, rtol=0.0, atol=bound)
+
+
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_same_logits_in_float64(tmp_path: Path, shape: dict[str, Any]) -> None:
     """But for padding, which is never written."""
@@ -91,7 +97,7 @@ def test_same_logits_in_float32(tmp_path: Path, shape: dict[str, Any]) -> None:
     assert ours.task.begin == pad
     begun = torch.cat([torch.full((3, 1), pad), TARGET], dim=1)
     found, expected = logits(ours, begun), their_logits(theirs, begun)
-    torch.testing.assert_close(found[:, :, :pad], expected[:, :, :pad])
+    assert_close_in_float32(found[:, :, :pad], expected[:, :, :pad], theirs.config.d_model)
 
 
 def test_older_folders_share_embeddings_whose_output_layer_is_apart(tmp_path: Path) -> None:
@@ -105,7 +111,7 @@ def test_older_folders_share_embeddings_whose_output_layer_is_apart(tmp_path: Pa
     assert ours.recipe.model.shared_embeddings
     assert not ours.recipe.model.tied
     pad = theirs.config.pad_token_id
-    torch.testing.assert_close(logits(ours)[:, :, :pad], their_logits(theirs)[:, :, :pad])
+    assert_close_in_float32(logits(ours)[:, :, :pad], their_logits(theirs)[:, :, :pad], theirs.config.d_model)
 
 
 def test_same_attention(tmp_path: Path) -> None:
@@ -144,7 +150,7 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
     theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian", dtype=torch.float32)
     ours = imported(tmp_path / "marian")
     pad = theirs.config.pad_token_id
-    torch.testing.assert_close(logits(ours)[:, :, :pad], their_logits(theirs)[:, :, :pad])
+    assert_close_in_float32(logits(ours)[:, :, :pad], their_logits(theirs)[:, :, :pad], theirs.config.d_model)
 
 
 def test_the_search_may_stand_in_the_configuration(tmp_path: Path) -> None:
@@ -236,21 +242,6 @@ def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:
     return [translated.tokens for translated in searching.translate(SENTENCES)]
 
 
-@pytest.mark.usefixtures("unchecked_shapes")
-def test_same_outputs_as_the_folder_says(tmp_path: Path) -> None:
-    """A random model often goes on to the limit, where transformers takes the end for certain and ours does not.
-
-    So only what ended by itself is compared.
-    """
-    theirs = make(tmp_path / "marian", init_std=1.0)
-    theirs.final_logits_bias[0, 0] = 6.0
-    theirs.save_pretrained(tmp_path / "marian")
-    expected, found = outputs(theirs, tmp_path / "marian"), ours_with(imported(tmp_path / "marian"))
-    ended = [place for place, tokens in enumerate(expected) if len(tokens) < 28]
-    assert len({tuple(expected[place]) for place in ended}) >= 3
-    assert [found[place] for place in ended] == [expected[place] for place in ended]
-
-
 @pytest.fixture(scope="module")
 def ending(tmp_path_factory: pytest.TempPathFactory) -> "tuple[MarianMTModel, Path, TranslationModel]":
     """A model that never writes a token twice, and so ends before the limit; padding is improbable from the first."""
@@ -260,6 +251,15 @@ def ending(tmp_path_factory: pytest.TempPathFactory) -> "tuple[MarianMTModel, Pa
     theirs.final_logits_bias[0, 0], theirs.final_logits_bias[0, theirs.config.pad_token_id] = 6.0, -30.0
     theirs.save_pretrained(folder)
     return theirs, folder, imported(folder)
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_same_outputs_as_the_folder_says(ending: "tuple[MarianMTModel, Path, TranslationModel]") -> None:
+    theirs, folder, ours = ending
+    expected = outputs(theirs, folder)
+    assert max(map(len, expected)) < 28  # all end by themselves; at the limit transformers takes the end for certain
+    assert len(set(map(tuple, expected))) >= 3
+    assert ours_with(ours) == expected
 
 
 @pytest.mark.usefixtures("unchecked_shapes")

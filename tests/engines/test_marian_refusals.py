@@ -132,13 +132,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "absurd width": (config(d_model=10**9), "d_model is 1000000000, expected 65536 or less"),
     "absurd depth": (config(encoder_layers=10**12), "encoder_layers is 1000000000000, expected 512 or less"),
     "absurd vocabulary": (config(vocab_size=10**10), "vocab_size is 10000000000, expected 16777216 or less"),
-    "another width": (config(d_model=32), "is of shape (548, 16), but config.json says (548, 32)"),
+    "another width": (config(d_model=32), "is of shape ({tokens}, 16), but config.json says ({tokens}, 32)"),
     "odd heads": (config(encoder_attention_heads=3), "width 16 cannot be shared out among 3 heads"),
     "more layers": (config(encoder_layers=3), "has no 'model.encoder.layers.2.fc1.weight'"),
     "fewer layers": (config(encoder_layers=1), "holds 'model.encoder.layers.1.fc1.bias', for which config.json has no"),
     "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
-    "larger vocabulary": (config(vocab_size=600), "is of shape (548, 16), but config.json says (600, 16)"),
-    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its 548 pieces"),
+    "larger vocabulary": (config(vocab_size=600), "is of shape ({tokens}, 16), but config.json says (600, 16)"),
+    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its {tokens} pieces"),
     "unknown activation": (
         config(activation_function="mish"),
         "activation is 'mish', and regard has relu, gelu, swish",
@@ -194,7 +194,9 @@ def test_a_bad_folder_is_refused(good: Path, tmp_path: Path, capsys: pytest.Capt
     said = capsys.readouterr().err.splitlines()
     faults = [line for line in said if line.startswith("regard: ")]
     assert len(faults) == 1
-    assert words in faults[0]
+    # Versions of SentencePiece learn a few pieces more or less.
+    tokens = len(json.loads((good / "vocab.json").read_text(encoding="utf-8")))
+    assert words.replace("{tokens}", str(tokens)) in faults[0]
     assert not (folder / "exploded").exists()
     assert {path.name for path in tmp_path.iterdir()} <= {"marian"}
 
