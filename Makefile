@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Each of two workers takes half of the tests, in their order, so that most fixtures are made once; then it helps the other.
 SIDE_BY_SIDE := -n 2 --dist worksteal
+# Every family and verb, and what has kernels; without REGARD_TEST_GPU=1 tests run on the CPU alone.
+ON_A_GPU := tests/gpu tests/gpu_kernels
 
-.PHONY: setup demo test suite test-browser test-long check style types format bench screenshots docker clean
+.PHONY: setup demo test suite test-browser test-gpu test-long check style types format bench screenshots docker clean
 
 setup: .venv/ready
 
@@ -17,17 +19,22 @@ demo: setup
 	$(BIN)/regard demo --overwrite
 
 # Tests start many processes of Python, which need not each compile what they import.
-test test-browser test-long: export PYTHONDONTWRITEBYTECODE =
+test test-browser test-gpu test-long: export PYTHONDONTWRITEBYTECODE =
 
 # The first mypy of a checkout takes a minute of one core, so it does not keep the tests waiting.
+# Where there is a GPU, the tests of what runs on it follow.
 test: style
 	$(MAKE) --no-print-directory --jobs 2 types suite
+	$(if $(wildcard /dev/nvidiactl),$(MAKE) --no-print-directory test-gpu)
 
 suite: setup
 	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
 
 test-browser: setup
 	REGARD_BROWSER=required $(BIN)/python -m pytest -m browser
+
+test-gpu: setup
+	REGARD_TEST_GPU=1 $(BIN)/python -m pytest $(ON_A_GPU) $(SIDE_BY_SIDE)
 
 test-long: setup
 	$(BIN)/python -m pytest -m long $(SIDE_BY_SIDE)

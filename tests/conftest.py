@@ -9,9 +9,10 @@ from pathlib import Path
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Without a GPU, kernels run in Triton's interpreter; it is asked for before anybody imports Triton.
-if not Path("/dev/nvidiactl").exists():
-    os.environ["TRITON_INTERPRET"] = "1"
+# Tests run on the CPU, where a test means the same on every machine; `make test-gpu` shows those of kernels and of
+# tests/gpu the GPU. Without it kernels run in Triton's interpreter, which is asked for before anyone imports Triton.
+if os.environ.get("REGARD_TEST_GPU") != "1":
+    os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TRITON_INTERPRET"] = "", "1"
 # What numba would compile for seconds runs as plain Python, on data of a few words; see tests/kernels.
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))

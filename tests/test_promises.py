@@ -16,6 +16,7 @@ from checked_late import shapes
 from purity import GlobalChance, pure
 from small import undrawn
 from torch import Tensor, nn
+from toy_verbs import ASKED, assert_same, inputs_of, plain
 from toys import TOYS, open_toy
 
 import regard
@@ -207,6 +208,17 @@ def test_a_saved_folder_measures_the_same_and_so_does_a_watched_one(run: Run) ->
             with regard.watching(model):
                 watched = numbers(model.task.measure(batch))
             assert watched == {name: pytest.approx(members, rel=1e-5) for name, members in expected.items()}
+
+
+def test_a_watched_model_answers_the_same(family: str, run: Run) -> None:
+    """With every verb of its own; looks are drawn under watching anyway."""
+    model = regard.load(run.folder.folder, device="cpu")
+    inputs = inputs_of(family, run.recipe.task, run.folder.folder.parent)
+    for verb in [verb for verb in model.verbs if verb in ASKED]:
+        expected = plain(ASKED[verb](model, inputs))
+        assert expected
+        with regard.watching(model):
+            assert_same(plain(ASKED[verb](model, inputs)), expected, verb)
 
 
 def test_each_measure_says_which_direction_is_better_and_one_of_them_judges(run: Run) -> None:

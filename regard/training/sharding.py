@@ -57,12 +57,13 @@ def _let_begin(module: Any) -> None:
 
     FSDP2 takes for the outermost what is used first, which in a validation may be a section. And before a section is
     left backwards it fetches what was used before it: that must be the same on all ranks, whatever each has validated.
+    On a GPU its hook moves the arguments there and fails where a method has none, so this one takes None.
     """
     from torch.distributed.fsdp import register_fsdp_forward_method
 
-    module.begin_shards = lambda: None
+    module.begin_shards = lambda nothing: None
     register_fsdp_forward_method(module, "begin_shards")
-    module.begin_shards()
+    module.begin_shards(None)
     module.reshard()
 
 
@@ -110,7 +111,7 @@ def whole_weights(module: Any) -> Iterator[None]:
         yield
     finally:
         if parts:
-            module.begin_shards()
+            module.begin_shards(None)
         for part in parts:
             part.reshard()
             part.set_reshard_after_forward(part is not module, recurse=False)  # the outermost stays for the gradient

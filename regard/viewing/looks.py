@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from regard.viewing.seen import Block, Seen
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Steps, Strokes, Video, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Video, Words
 
 Manner = Literal["weights", "edges", "windows"]
 
@@ -67,11 +67,13 @@ def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], lis
 
 
 def names_along(side: Side, other: Side) -> list[str]:
-    """The name of each place along a side: a token, a step, a frame, a node or a fact; cells and points have none."""
+    """The name of each place along a side: a token, step, frame, node, fact or slot; cells and points have none."""
     if isinstance(side, Nodes):
         return list(side.names)
     if isinstance(side, Facts):
         return list(side.lines)
+    if isinstance(side, Slots):
+        return [f"slot {number}" for number in range(1, side.count + 1)]
     if isinstance(side, Video):
         return [f"frame {number}" for number in range(1, len(side.frames) + 1)]
     return [] if isinstance(side, Cells | Strokes) else places_along(side, other, by_word=False)[0]

@@ -1,4 +1,4 @@
-"""Kernels run on the GPU where there is one, and in Triton's interpreter elsewhere."""
+"""Kernels run on the GPU in `make test-gpu`, and elsewhere in Triton's interpreter."""
 
 import pytest
 import torch

@@ -158,12 +158,12 @@ class Algorithms(nn.Module):
         """Examples as people write them, the same for every member."""
         return AlgorithmBatch.of([read_examples(inputs, self.data)]).to(self.device).repeat(self.members)
 
-    @torch.no_grad()
     def answers(self, batch: AlgorithmBatch) -> list[Answer]:
         """What is answered to each example, and how probable all of its bits together are."""
         found = self._probabilities(batch)
         return [_answer(own[asked], self.data) for own, asked in zip(found, batch.asked.cpu(), strict=True)]
 
+    @torch.no_grad()
     def _probabilities(self, batch: AlgorithmBatch) -> Float[Tensor, "row step bit"]:
         return self._logits(batch).double().sigmoid().mean(dim=0).cpu()
 

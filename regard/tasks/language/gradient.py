@@ -304,7 +304,7 @@ class GradientLanguage(LanguageTask, nn.Module):
     @torch.no_grad()
     def nearness(self, batch: Prompts) -> Float[Tensor, "row token"]:
         """cos(v, h) of the state h after each prompt and each row v of V, as far as it may be written: −1 elsewhere."""
-        states = self._read_one(torch.full((batch.rows,), self.end), self.start(batch)).states[:, 0]
+        states = self._read_one(torch.full((batch.rows,), self.end, device=self.device), self.start(batch)).states[:, 0]
         found = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
         return found.masked_fill(self.model.logits(states).isinf(), -1.0)
 

@@ -1,0 +1,22 @@
+"""Tests of what runs on a GPU; `make test-gpu` runs them, and everywhere else they say that they were not run."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if torch.cuda.is_available():
+        return
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.skip("GPU tests not run: no GPU is shown to them (`make test-gpu` does)"))
+
+
+@pytest.fixture(autouse=True)
+def full_float32() -> None:
+    """Multiply in full float32, so that a GPU's numbers can be compared with those of a CPU."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False

@@ -1,0 +1,149 @@
+"""Every family on a GPU: trained, resumed, measured, and asked with every verb for what it answers on a CPU."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import torch
+from small import undrawn
+from torch import Tensor, nn
+from toy_verbs import ASKED, DRAWN, assert_same, inputs_of, plain
+from toys import TOYS
+
+import regard
+from regard.base.progress import silent
+from regard.cli import main
+from regard.families import FAMILIES, check_recipe
+from regard.model import Model
+from regard.protocols import Learns
+from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
+from regard.runs.open import Run, open_run
+from regard.runs.train import train
+from regard.training.events import Counted, Event, Hurried, Stepped
+from regard.training.snapshot import load_weights
+
+pytestmark = pytest.mark.usefixtures("no_curves")
+GPU = "cuda"
+
+
+def open_on(device: str, toy: str, folder: Path) -> Run:
+    """Open the run of a toy that trains on this device; what only counts has no device."""
+    table, family = TOYS[toy].table(folder), TOYS[toy].family or toy
+    if FAMILIES[family].learns == "gradient":
+        table["training"] = table["training"] | {"device": device}
+    recipe = check_recipe(table | {"family": family, "seed": 3})
+    return open_run(recipe, folder / "run", True, silent, lambda remark: None)
+
+
+def weights_of(run: Path) -> dict[str, Tensor]:
+    return bytes_to_weights((run / WEIGHTS).read_bytes(), WEIGHTS)
+
+
+@pytest.fixture(params=TOYS, scope="module")
+def toy(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def run(toy: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The toy of a family, trained on the GPU."""
+    run = open_on(GPU, toy, tmp_path_factory.mktemp(toy.replace(" ", "-")))
+    with undrawn():
+        assert train(run, []).finished
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(run: Run) -> Path:
+    return run.folder.folder
+
+
+@pytest.fixture(scope="module")
+def models(folder: Path) -> tuple[Model, Model]:
+    """The trained model on the CPU and on the GPU."""
+    return regard.load(folder, device="cpu"), regard.load(folder, device=GPU)
+
+
+def test_it_trains_on_the_gpu_and_resumed_is_never_stopped(toy: str, run: Run, folder: Path, tmp_path: Path) -> None:
+    """Bit by bit, also where it stops between two checkpoints."""
+    if isinstance(run.task, nn.Module):
+        assert next(run.task.parameters()).is_cuda
+    seen: list[Event] = []
+
+    def stop(event: Event) -> str | None:
+        seen.extend([event] if isinstance(event, Stepped | Counted) else [])
+        return Hurried("enough") if len(seen) == 3 else None
+
+    assert not train(open_on(GPU, toy, tmp_path), [stop]).finished
+    assert train(open_on(GPU, toy, tmp_path), []).finished
+    whole, resumed = weights_of(folder), weights_of(tmp_path / "run")
+    assert whole.keys() == resumed.keys()
+    assert [name for name in whole if not torch.equal(whole[name], resumed[name])] == []
+
+
+def test_losses_and_gradients_are_those_of_a_cpu(toy: str, run: Run, folder: Path) -> None:
+    if not isinstance(run.task, Learns) or TOYS[toy].draws:
+        pytest.skip("it has no loss, or one that draws random numbers")
+    batch = next(iter(run.task.batches("train", 3, 0, 0)))
+    found = []
+    for device in ("cpu", GPU):
+        task = deepcopy(run.task).to(device).eval()
+        load_weights(task, weights_of(folder))
+        task.zero_grad()
+        loss = task.loss(batch)
+        loss.total.backward()
+        gradients = {name: weight.grad.cpu() for name, weight in task.named_parameters() if weight.grad is not None}
+        found.append((loss.total.item(), float(loss.count), gradients))
+    (cpu, cpu_count, cpu_gradients), (gpu, gpu_count, gpu_gradients) = found
+    assert (gpu, gpu_count) == (pytest.approx(cpu, rel=1e-4), cpu_count)
+    assert gpu_gradients.keys() == cpu_gradients.keys()
+    largest = max(float(gradient.abs().max()) for gradient in cpu_gradients.values())
+    for name, gradient in cpu_gradients.items():
+        torch.testing.assert_close(gpu_gradients[name], gradient, rtol=1e-3, atol=1e-4 * max(largest, 1e-3), msg=name)
+
+
+def test_measures_are_those_of_a_cpu(run: Run, models: tuple[Model, Model]) -> None:
+    with torch.no_grad():
+        for batch in run.task.batches("valid", 0, 0, 0):
+            cpu, gpu = (
+                {name: plain(measure.tally.sums) for name, measure in model.task.measure(batch).items()}
+                for model in models
+            )
+            assert gpu.keys() == cpu.keys()
+            if run.recipe.family not in DRAWN:
+                assert_same(gpu, cpu)
+
+
+def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Model, Model]) -> None:
+    inputs = inputs_of(toy, models[0].recipe.task, folder.parent)
+    asked = [verb for verb in models[0].verbs if verb in ASKED]
+    assert asked
+    for verb in asked:
+        cpu, gpu = (plain(ASKED[verb](model, inputs)) for model in models)
+        assert cpu
+        if models[0].recipe.family not in DRAWN:
+            assert_same(gpu, cpu, verb)
+
+
+def test_the_commands_work_on_the_gpu(
+    toy: str, folder: Path, models: tuple[Model, Model], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores, facts, heads and looks of a model that the command line loads onto the GPU by itself."""
+    model, _ = models
+    given, _ = inputs_of(toy, model.recipe.task, folder.parent)
+    if model.recipe.task == "answering":  # a story is read from a file
+        (tmp_path / "story.txt").write_text(given, encoding="utf-8")
+        given = str(tmp_path / "story.txt")
+    assert main(["info", str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", str(folder), "--split", "valid", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"]
+    if "heads" in model.verbs:
+        assert main(["heads", str(folder)]) == 0
+    if "look" in model.verbs:
+        assert main(["look", str(folder), given, "-o", str(tmp_path / "look.json")]) == 0
+        assert (tmp_path / "look.json").exists()
+    if {"translate", "generate"} & set(model.verbs) and "look" in model.verbs:
+        assert main(["look", str(folder), given, "--next"]) == 0
+    assert "Traceback" not in capsys.readouterr().err
