@@ -28,7 +28,12 @@ def train_losses(arguments: list[str], *launcher: str) -> list[float]:
 
 def test_sharded_weights_learn_what_whole_ones_learn(tmp_path: Path) -> None:
     source, target = write_corpus(tmp_path)
-    settings = {"training__pieces": 2, "training__precision": "float32", "model__dropout": 0.0}
+    settings = {
+        "training__pieces": 2,
+        "training__precision": "float32",
+        "training__final": "last",
+        "model__dropout": 0.0,
+    }
     whole = train_losses(train_arguments(source, target, tmp_path / "whole", **settings))
     sharded = train_arguments(source, target, tmp_path / "sharded", training__sharded="true", **settings)
     assert train_losses(sharded, *TORCHRUN) == pytest.approx(whole, rel=1e-3)

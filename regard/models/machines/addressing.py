@@ -77,7 +77,7 @@ def allocate(usage: Float[Tensor, "row slot"]) -> Float[Tensor, "row slot"]:
 
     The product is taken of logarithms, whose gradient asks no number of a GPU; a usage of 0 counts as SMALLEST_USAGE.
     """
-    ordered, order = usage.sort(dim=-1)
+    ordered, order = usage.sort(dim=-1, stable=True)  # slots of equal usage in the same order on every device
     ordered = SMALLEST_USAGE + (1 - SMALLEST_USAGE) * ordered
     logarithms = ordered.log()
     free = (1 - ordered) * (logarithms.cumsum(dim=-1) - logarithms).exp()
