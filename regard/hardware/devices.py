@@ -22,9 +22,10 @@ def pick_device(name: str) -> torch.device:
 
 
 def _make_ready(device: torch.device) -> torch.device:
-    """Settings of torch that suit the device, and text, whose batches have ever new shapes."""
+    """Choose settings of torch that suit the device, batches of ever new shapes, and runs that resume bit by bit."""
     suit_threads(device)
     if device.type == "cuda":
+        torch.backends.cudnn.deterministic = True  # convolutions would else add up gradients in any order
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     return device
 
