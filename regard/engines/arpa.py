@@ -15,7 +15,6 @@ from regard.base.progress import Remark
 from regard.base.recipe import write
 from regard.data.catalogue.unpack import open_content, packing
 from regard.data.tokenisers.spaces import SpaceTokeniser
-from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
 from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, arpa_blocks, read_arpa
@@ -30,15 +29,17 @@ def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
     """Write the model of a task as an ARPA file."""
     if suffix := packing(out.name):
         raise Fault(f"{out} would be plain text under the name of a packed file; omit its {suffix}.")
-    names = _names(task.tokeniser, remark)
+    names = _names(task, remark)
     with whole_file(out) as file:
         file.writelines(arpa_blocks(task.model, names))
 
 
-def _names(tokeniser: Tokeniser, remark: Remark) -> list[str | None]:
-    """What each token is called in the file: the special ones as ARPA has them, words that look like them otherwise."""
-    special = {tokeniser.unknown: UNKNOWN_WORD, tokeniser.begin: BEGIN_WORD, tokeniser.end: END_WORD}
-    names: list[str | None] = list(tokeniser.pieces(range(tokeniser.size)))
+def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
+    """Names of all tokens in the file: the special ones as ARPA has them, words that look like them otherwise."""
+    tokeniser = task.tokeniser
+    special = {tokeniser.unknown: UNKNOWN_WORD, task.begin: BEGIN_WORD, task.end: END_WORD}
+    behind: list[str | None] = [None] * (task.begin + 1 - tokeniser.size)  # a begin of the model's own
+    names = [*tokeniser.pieces(range(tokeniser.size)), *behind]
     taken = set(names)
     for token, name in enumerate(names):
         if name is None or token in special:

@@ -9,15 +9,13 @@ from jaxtyping import Bool, Int64
 
 @dataclass(frozen=True)
 class Sentences:
-    """Whole sentences one after another, each from its begin to its end."""
+    """Whole sentences one after another, each from its begin to its end.
+
+    The places where they begin are kept beside the tokens, for a tokeniser may have one token for begin and end.
+    """
 
     tokens: Int64[np.ndarray, " place"]
-    begin: int
-
-    @property
-    def starts(self) -> Bool[np.ndarray, " place"]:
-        """Where sentences begin."""
-        return self.tokens == self.begin
+    starts: Bool[np.ndarray, " place"]
 
     @property
     def rows(self) -> int:
@@ -26,8 +24,8 @@ class Sentences:
     def split(self, parts: int) -> list["Sentences"]:
         """The same sentences in smaller batches."""
         starts = np.flatnonzero(self.starts)
-        cuts = [starts[rows[0]] for rows in np.array_split(np.arange(len(starts)), parts) if len(rows)]
-        return [Sentences(part, self.begin) for part in np.split(self.tokens, cuts[1:])]
+        cuts = [starts[rows[0]] for rows in np.array_split(np.arange(len(starts)), parts) if len(rows)][1:]
+        return list(map(Sentences, np.split(self.tokens, cuts), np.split(self.starts, cuts)))
 
 
 @dataclass(frozen=True)
@@ -51,15 +49,18 @@ def cut_sentences(tokens: np.ndarray, begin: int, end: int, size: int, start: in
     while first < len(tokens):
         last = int(ends[np.searchsorted(ends, min(first + size, len(tokens)) - 1)]) + 1
         if number >= start:
-            yield Sentences(_with_begins(np.asarray(tokens[first:last], np.int64), begin, end), begin)
+            yield _with_begins(np.asarray(tokens[first:last], np.int64), begin, end)
         first, number = last, number + 1
 
 
 def sentences_of(rows: Sequence[Sequence[int]], begin: int, end: int) -> Sentences:
     """The tokens of some texts as one batch."""
-    flat = [token for row in rows for token in (begin, *row, end)]
-    return Sentences(np.array(flat, np.int64), begin)
+    tokens = [token for row in rows for token in (begin, *row, end)]
+    starts = [place == 0 for row in rows for place in range(len(row) + 2)]
+    return Sentences(np.array(tokens, np.int64), np.array(starts, bool))
 
 
-def _with_begins(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
-    return np.insert(tokens, np.append(0, np.flatnonzero(tokens == end)[:-1] + 1), begin)
+def _with_begins(tokens: np.ndarray, begin: int, end: int) -> Sentences:
+    """Put a begin before each sentence of tokens that have an end behind each."""
+    places = np.append(0, np.flatnonzero(tokens == end)[:-1] + 1)
+    return Sentences(np.insert(tokens, places, begin), np.insert(np.zeros(len(tokens), bool), places, True))

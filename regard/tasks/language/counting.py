@@ -33,11 +33,22 @@ class CountedLanguage(LanguageTask):
 
     def __init__(self, options: NgramOptions, tokeniser: Tokeniser) -> None:
         self.options, self.tokeniser = options, tokeniser
-        self._possible = ~np.isin(np.arange(tokeniser.size), (tokeniser.pad, tokeniser.begin))
+        self._size = max(tokeniser.size, self.begin + 1)
+        never = {tokeniser.pad, self.begin} - {self.end}
+        self._possible = ~np.isin(np.arange(self._size), sorted(never))
         self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
         self._model: Ngrams | None = None
         self._next_tokens: dict[torch.device, NextTokens] = {}  # of the model, where it was asked for
         self._batch_tokens = 0
+
+    @property
+    def begin(self) -> int:
+        """The tokeniser's begin, or a token behind its vocabulary where that is its end too, as GPT-2's is.
+
+        The begin of a sentence is never predicted and its end is, so they cannot be one word of an n-gram.
+        """
+        tokeniser = self.tokeniser
+        return tokeniser.size if tokeniser.begin == tokeniser.end else tokeniser.begin
 
     # How it comes to be
 
@@ -64,7 +75,7 @@ class CountedLanguage(LanguageTask):
 
     def count(self, batch: Sentences) -> None:
         """Count a batch; pieces that have grown alike are put together, so that each is moved a few times only."""
-        self._counted.append(count(batch.tokens, batch.starts, self.options.order, self.tokeniser.size))
+        self._counted.append(count(batch.tokens, batch.starts, self.options.order, self._size))
         while len(self._counted) > 1 and _size(self._counted[-2]) < 2 * _size(self._counted[-1]):
             self._put_together()
 
@@ -72,14 +83,14 @@ class CountedLanguage(LanguageTask):
         return _as_tensors(counts_as_arrays(self._all_counts()))
 
     def resume_counts(self, tensors: Mapping[str, Tensor]) -> None:
-        self._counted = [counts_of_arrays(_as_arrays(tensors), self.options.order, self.tokeniser.size)]
+        self._counted = [counts_of_arrays(_as_arrays(tensors), self.options.order, self._size)]
 
     def estimate(self) -> None:
         self._model, self._next_tokens = estimate(self.options, self._all_counts(), self.begin, self._possible), {}
 
     def _all_counts(self) -> NgramCounts:
         if not self._counted:
-            return no_counts(self.options.order, self.tokeniser.size)
+            return no_counts(self.options.order, self._size)
         while len(self._counted) > 1:
             self._put_together()
         return self._counted[0]
@@ -93,6 +104,11 @@ class CountedLanguage(LanguageTask):
         return _as_tensors(model_as_arrays(self.model))
 
     def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
+        if self._size > self.tokeniser.size and len(tensors.get("log_probabilities.1", ())) == self.tokeniser.size:
+            raise Fault(
+                "This n-gram model was counted by an older version of regard, which took the ends of texts for their "
+                "beginnings and never predicts one; train it again."
+            )
         self._model, self._next_tokens = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible), {}
 
     @property
@@ -146,7 +162,7 @@ class CountedLanguage(LanguageTask):
         context, written = context.masked_fill(ended[:, None], NOWHERE), written.masked_fill(ended, self.begin)
         context = torch.cat([context, written[:, None]], dim=1)[:, 1:]
         state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})
-        return self._next_tokens_on(tokens.device)(context) * _LN_10, state
+        return self._next_tokens_on(tokens.device)(context)[:, : self.tokeniser.size] * _LN_10, state
 
     def _next_tokens_on(self, device: torch.device) -> NextTokens:
         if device not in self._next_tokens:

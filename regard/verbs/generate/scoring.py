@@ -17,6 +17,8 @@ class ScoresTokens(Protocol):
     """A task that knows how probable each token of a text is after those before it."""
 
     tokeniser: Tokeniser
+    begin: int
+    end: int
 
     def token_scores(self, batch: Sentences) -> np.ndarray:
         """The natural logarithms of the probabilities of all tokens but those that begin a sentence."""
@@ -61,11 +63,11 @@ def score_texts(task: ScoresTokens, texts: Sequence[str]) -> list[ScoredText]:
     rows = tokeniser.encode_all(list(texts))
     if not rows:
         return []
-    scores = task.token_scores(sentences_of(rows, tokeniser.begin, tokeniser.end)).tolist()
+    scores = task.token_scores(sentences_of(rows, task.begin, task.end)).tolist()
     found, first = [], 0
     for text, row in zip(texts, rows, strict=True):
         own = scores[first : first + len(row) + 1]
         first += len(own)
-        names = tokeniser.pieces([*row, tokeniser.end])
+        names = tokeniser.pieces([*row, task.end])
         found.append(ScoredText(text, sum(own), names, own, row.count(tokeniser.unknown)))
     return found

@@ -9,11 +9,15 @@ import torch
 from counted_language import LINES, counted_in, ready_in, recipe_in
 
 from regard.base.faults import Fault
+from regard.data.tokenisers.byte_pairs import BytePairTokeniser, byte_symbols
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.sampling import sample
+from regard.engines.arpa import export_arpa
+from regard.models.ngram import NgramOptions
 from regard.protocols import Counts, Measures, Reads, Stepwise, Task, Writes
 from regard.tasks.language.batches import Prompts, sentences_of
+from regard.tasks.language.counting import CountedLanguage
 
 
 def test_it_is_what_it_says(tmp_path: Path) -> None:
@@ -109,3 +113,42 @@ def test_text_is_scored_from_its_beginning_to_its_end(tmp_path: Path) -> None:
     (row,) = task.tokeniser.encode_all(["mat"])
     found = np.exp(task.token_scores(sentences_of([row], task.begin, task.end)))
     assert found == pytest.approx([(2 + 1) / (total + words), (len(LINES) + 1) / (total + words)])
+
+
+def one_mark() -> BytePairTokeniser:
+    """A tokeniser of bytes whose begin, end and pad are one token, as GPT-2's are."""
+    return BytePairTokeniser([*byte_symbols(), "<|endoftext|>"], [], end=256)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_sentences_end_where_begin_and_end_are_one_token(order: int) -> None:
+    """'ab' and 'a' have five tokens of 257: two of them are a, one is b and two are ends."""
+    task = CountedLanguage(NgramOptions(order=order, smoothing="add-k", k=1.0), one_mark())
+    batch = sentences_of(task.tokeniser.encode_all(["ab", "a"]), task.begin, task.end)
+    task.count(batch)
+    task.estimate()
+    found = np.exp(task.token_scores(batch)).tolist()
+    first, second, alone = [3 / 262, 2 / 262, 3 / 262], [3 / 259, 2 / 259, 2 / 258], [3 / 259, 2 / 259]
+    assert found == pytest.approx([*first, 3 / 262, 3 / 262] if order == 1 else [*second, *alone])
+    assert task.measure(batch)["loss_per_text"].items == 2
+    scores, _ = task.step(torch.tensor([task.begin]), task.start(Prompts([[]])))
+    assert scores.shape == (1, 257)
+    assert float(scores.exp().sum()) == pytest.approx(1, abs=1e-5)
+    assert scores[0, task.end] > -math.inf
+
+
+def test_an_arpa_file_tells_begin_and_end_apart_where_they_are_one_token(tmp_path: Path) -> None:
+    task = CountedLanguage(NgramOptions(order=2, smoothing="add-k"), one_mark())
+    task.count(sentences_of(task.tokeniser.encode_all(["ab", "a"]), task.begin, task.end))
+    task.estimate()
+    export_arpa(task, tmp_path / "model.arpa", lambda text: None)
+    lines = (tmp_path / "model.arpa").read_text(encoding="utf-8").splitlines()
+    words = [line.split("\t")[1] for line in lines if "\t" in line]
+    assert words[256:] == ["</s>", "<s>", "a b", "a </s>", "b </s>", "<s> a"]
+
+
+def test_an_older_model_that_never_ends_is_refused() -> None:
+    tokeniser = one_mark()
+    task = CountedLanguage(NgramOptions(order=1, smoothing="add-k"), tokeniser)
+    with pytest.raises(Fault, match="counted by an older version of regard, which took the ends of texts for their"):
+        task.load_weights({"log_probabilities.1": torch.full((tokeniser.size,), -2.0)})

@@ -22,6 +22,17 @@ def test_sentences_begin_and_end() -> None:
     assert batch.rows == 3
 
 
+@given(ROWS, st.integers(1, 4))
+def test_sentences_are_told_apart_where_begin_and_end_are_one_token(rows: list[list[int]], parts: int) -> None:
+    whole = sentences_of(rows, END, END)
+    stored = np.array([token for row in rows for token in (*row, END)], np.uint16)
+    (cut,) = cut_sentences(stored, END, END, size=1000)
+    for batch in (whole, cut):
+        sentences = np.split(batch.tokens, np.flatnonzero(batch.starts)[1:])
+        assert [each.tolist() for each in sentences] == [[END, *row, END] for row in rows]
+        assert batch.rows == len(rows) == sum(part.rows for part in batch.split(parts))
+
+
 @given(ROWS, st.integers(1, 20))
 def test_batches_are_whole_sentences_in_order_from_any_start(rows: list[list[int]], size: int) -> None:
     whole = sentences_of(rows, BEGIN, END)
