@@ -1,6 +1,8 @@
 """What the user can mend: a fault says in clear sentences what is wrong, and never shows a traceback."""
 
 import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -44,3 +46,12 @@ class TextFault(Fault):
 
 class TooLong(TextFault):
     """A text that the model was not made for."""
+
+
+@contextmanager
+def faults_numbered(numbers: Sequence[int]) -> Iterator[None]:
+    """Report what is wrong with a text of a batch by its number among all texts: `numbers` are those of the batch."""
+    try:
+        yield
+    except TextFault as fault:
+        raise type(fault)(numbers[fault.number], fault.sentence) from None

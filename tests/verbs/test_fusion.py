@@ -274,6 +274,37 @@ def test_what_does_not_go_together_is_refused(
     assert sentence in said.replace(str(trained), "TRANSLATOR")
 
 
+def test_an_output_longer_than_the_context_of_the_prior_is_told_by_the_line_it_is_for(
+    trained: Path, folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from small import turn_around, undrawn
+
+    back, short = turn_around(trained, tmp_path / "back"), tmp_path / "short"
+    recipe = write_recipe(tmp_path, "gpt", trained.parent / "small.pt", **{"from": str(trained)})
+    with undrawn():
+        assert main(["train", str(recipe), "--out", str(short), "--set", "model.context=2"]) == 0
+    (source := tmp_path / "two.en").write_text(f"\n{TEXTS[0]}\n", "utf-8")
+    options = ["--channel", str(back), "--prior", str(short), "--beam", "4"]
+    sentence = "the language model that ranks its outputs cannot read one of them: it is longer than the context."
+    said = refusal(capsys, "translate", str(trained), str(source), *options)
+    assert f"Line 2: {sentence}" in " ".join(said.split())
+    said = refusal(capsys, "evaluate", str(trained), "--source", str(source), "--reference", str(source), *options)
+    assert f"Text 2: {sentence}" in " ".join(said.split())
+
+
+def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
+    translator: TranslationModel, folders: dict[str, Path]
+) -> None:
+    data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
+    backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
+    prior: Any = regard.load(folders["gpt"], device="cpu")
+    found = find([translator.task], TEXTS, translator.search(beam=3, n_best=3))
+    tokens = translator.task.target.encode("casa " * 20)
+    found[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
+    with pytest.raises(Fault, match="Text 2: the language model that ranks its outputs cannot read one of them"):
+        by_channel(translator, backward, Channel(1.0, 0.5), prior)(TEXTS, found)
+
+
 def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
     with pytest.raises(Fault, match=r"The weight of a fusion is -1; give a number that is not below 0\."):
         fusion_of(translator, regard.load(folders["ngram"]), -1)

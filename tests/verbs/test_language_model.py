@@ -9,9 +9,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from counted_language import counted_in, recipe_in
 from small_network import network_in, table_in
+from test_gpt_language import gpt_in
 
 from regard.base.faults import Fault
 from regard.families import check_recipe
+from regard.verbs.generate import continuing, evaluation
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.requests.generate import GenerateRequest
 
@@ -98,3 +100,15 @@ def test_texts_are_scored(model: LanguageModel) -> None:
     assert known.score == pytest.approx(sum(known.token_scores))
     assert known.perplexity < unknown.perplexity
     assert model.score([]) == []
+
+
+def test_a_prompt_or_a_text_is_refused_by_its_number_among_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever portions they are worked on in."""
+    model = gpt_in(tmp_path)
+    monkeypatch.setattr(continuing, "ROWS", 2)
+    with pytest.raises(Fault, match="Text 5: the prompt has 9 tokens"):
+        model.generate(["the"] * 4 + ["the " * 9], tokens=1, beam=1)
+    monkeypatch.setattr(evaluation, "_LINES", 2)
+    (lines := tmp_path / "lines.txt").write_text("the\n" * 4 + "the " * 9 + "\n", encoding="utf-8")
+    with pytest.raises(Fault, match="Text 5: it has 9 tokens"):
+        list(evaluation.score_file(model, lines))

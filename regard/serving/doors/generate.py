@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, faults_numbered
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import GenerateBody, PromptBody
 from regard.serving.doors.door import EVENTS, Door, Service
@@ -74,8 +74,9 @@ async def _all_texts(catalogue: Catalogue, model: Served, request: GenerateReque
 
     def work(numbers: list[int]) -> list[list[GeneratedText]]:
         prompts = [request.prompt[number] for number in numbers]
-        found = model.generate(request.model_copy(update={"prompt": prompts}), numbers[0])
-        return [[GeneratedText(**each.as_dict()) for each in texts] for texts in found]
+        with faults_numbered(numbers):
+            found = model.generate(request.model_copy(update={"prompt": prompts}), numbers[0])
+            return [[GeneratedText(**each.as_dict()) for each in texts] for texts in found]
 
     numbers = range(len(request.prompt))
     cost = float(request.tokens * (request.samples or request.beam or 1))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from regard.base.faults import Fault, TextFault
+from regard.base.faults import Fault, faults_numbered
 from regard.protocols import TextVectors
 
 AT_ONCE = 256  # texts whose vectors are held at the same time
@@ -25,10 +25,8 @@ def embed_each(task: Any, texts: Iterable[str], layer: int | None = None) -> Ite
 
 
 def _embed(task: Any, texts: Sequence[str], numbers: Sequence[int], first: int) -> list[TextVectors]:
-    try:
+    with faults_numbered([first + number for number in numbers]):
         found: list[TextVectors] = task.embed(task.read([texts[number] for number in numbers]))
-    except TextFault as fault:
-        raise type(fault)(first + numbers[fault.number], fault.sentence) from None
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, faults_numbered
 from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
@@ -100,20 +100,32 @@ def generate(
     """
     search = _search(options, request)
     rows = _rows(search, request)
-    for first in range(0, len(request.prompt), max(1, ROWS // rows)):
-        prompts = request.prompt[first : first + max(1, ROWS // rows)]
-        batch = read_prompts(task, prompts, request.when_full)
-        limits = _limits(task, batch, search, request)
-        numbers = range(number + first, number + first + len(prompts))
-        captures = captures_for(task, batch, limits, search)
-        if captures is None:
-            found = _find(_writer(task, task, request, limits), batch, limits, search, request, numbers)
-        else:
-            writer = _writer(task, ReservingLanguage(task), request, limits)
-            drawn = numbers if request.draws else None
-            found = find_captured(writer, batch, limits, search, drawn, captures)
-        for prompt, read, limit, hypotheses in zip(prompts, batch.tokens, limits.tolist(), found, strict=True):
-            yield [_generation(task, prompt, read, each, limit, request) for each in hypotheses]
+    at_once = max(1, ROWS // rows)
+    for first in range(0, len(request.prompt), at_once):
+        portion = request.model_copy(update={"prompt": request.prompt[first : first + at_once]})
+        with faults_numbered(range(first, first + at_once)):
+            found = _generate_together(task, search, portion, number + first)
+        yield from found
+
+
+def _generate_together(
+    task: Continues, search: DecodingOptions, request: GenerateRequest, number: int
+) -> list[list[Generated]]:
+    """The texts for all prompts of a request, which are written at the same time."""
+    batch = read_prompts(task, request.prompt, request.when_full)
+    limits = _limits(task, batch, search, request)
+    numbers = range(number, number + batch.rows)
+    captures = captures_for(task, batch, limits, search)
+    if captures is None:
+        found = _find(_writer(task, task, request, limits), batch, limits, search, request, numbers)
+    else:
+        writer = _writer(task, ReservingLanguage(task), request, limits)
+        drawn = numbers if request.draws else None
+        found = find_captured(writer, batch, limits, search, drawn, captures)
+    return [
+        [_generation(task, prompt, read, each, limit, request) for each in hypotheses]
+        for prompt, read, limit, hypotheses in zip(request.prompt, batch.tokens, limits.tolist(), found, strict=True)
+    ]
 
 
 def generate_aloud(

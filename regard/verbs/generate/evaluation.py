@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.text import read_lines
 from regard.metrics import Score
 from regard.protocols import Measure
@@ -31,9 +31,13 @@ def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ())
 
 def score_file(model: LanguageModel, path: Path) -> Iterator[ScoredText]:
     """How probable each line of a text is."""
+    first = 0
     for lines in _blocks(path):
+        with faults_numbered(range(first, first + len(lines))):
+            found = model.score(lines)
         # A blank line has no token but its end.
-        yield from (each for each in model.score(lines) if len(each.tokens) > 1 or model.recipe.data.blank_lines)
+        yield from (each for each in found if len(each.tokens) > 1 or model.recipe.data.blank_lines)
+        first += len(lines)
 
 
 def _blocks(path: Path) -> Iterator[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, faults_numbered
 from regard.base.progress import Progress, silent
 from regard.data.corpora.prepared import are_learnt, read_valid
 from regard.data.corpora.text import lines_in_words, read_lines, read_pairs
@@ -172,7 +172,8 @@ def evaluate(
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
-            outputs += [each.text for each in model.translate_by(portion, search, rank=rank)]
+            with faults_numbered(range(first, first + len(portion))):
+                outputs += [each.text for each in model.translate_by(portion, search, rank=rank)]
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
             notice(remark)

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from regard.base.faults import Fault, TextFault
+from regard.base.faults import Fault, faults_numbered
 from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
@@ -273,8 +273,5 @@ def run_job(run: Run, job: Job) -> list[Translated]:
 @contextmanager
 def faults_of_job(job: Job) -> Iterator[None]:
     """Tell what is wrong with a sentence by the number of its text."""
-    try:
+    with faults_numbered([index for index, _ in job.places]):
         yield
-    except TextFault as fault:
-        index, _ = job.places[fault.number]
-        raise type(fault)(index, fault.sentence) from None

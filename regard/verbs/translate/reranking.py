@@ -6,7 +6,7 @@ from itertools import islice
 
 import torch
 
-from regard.base.faults import Fault, TooLong
+from regard.base.faults import Fault, TextFault, TooLong
 from regard.decoding.output import Hypothesis
 from regard.decoding.pauses import between_steps
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
@@ -77,7 +77,7 @@ def channel_means(
     written = [output for own in outputs for output in own]
     read = [text.strip() for text, own in zip(texts, outputs, strict=True) for _ in own]
     direct = [_mean(each.token_scores) for several in found for each in several]
-    fluent = [0.0] * len(written) if prior is None else [_mean(each.token_scores) for each in prior.score(written)]
+    fluent = [0.0] * len(written) if prior is None else _prior_means(prior, outputs)
     return direct, _backward_means(backward, written, read), fluent
 
 
@@ -89,6 +89,20 @@ def _best(found: list[Hypothesis], worth: list[float], count: int) -> list[Hypot
 
 def _mean(scores: Sequence[float]) -> float:
     return sum(scores) / len(scores)
+
+
+def _prior_means(prior: LanguageModel, outputs: Sequence[Sequence[str]]) -> list[float]:
+    """The mean log-probability of a token of each output; `outputs` has those for each text."""
+    try:
+        found = prior.score([output for own in outputs for output in own])
+    except TooLong as fault:
+        texts = [number for number, own in enumerate(outputs) for _ in own]
+        raise TextFault(
+            texts[fault.number],
+            "the language model that ranks its outputs cannot read one of them: it is longer than the context. Name a "
+            "prior with a longer context, or one that forgets (when_full = forget).",
+        ) from None
+    return [_mean(each.token_scores) for each in found]
 
 
 @torch.no_grad()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.base.faults import Fault, TextFault
+from regard.base.faults import Fault, faults_numbered
 from regard.data.tokenisers.labels import is_unspaced
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
@@ -118,10 +118,8 @@ def find(
 
     def search_together(constraints: Constraints, numbers: list[int]) -> dict[int, list[Hypothesis]]:
         part = [sources[number] for number in numbers], [keys[number] for number in numbers]
-        try:
+        with faults_numbered(numbers):
             outputs = seeker.seek(*part, constraints.of(numbers), ())
-        except TextFault as fault:
-            raise TextFault(numbers[fault.number], fault.sentence) from None
         return dict(zip(numbers, outputs, strict=True))
 
     def search_for(lengths: dict[int, int], constraints: Constraints, budget: int) -> None:

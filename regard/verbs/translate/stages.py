@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from regard.attention.watch import without_watching
-from regard.base.faults import TextFault
+from regard.base.faults import faults_numbered
 from regard.decoding.fixed_beam import run_fixed_beam
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis, check_numbers
@@ -78,10 +78,8 @@ class TranslationStages:
         return [worded[number] for number in range(len(texts))]
 
     def _checked(self, numbers: Sequence[int], outputs: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
-        try:
+        with faults_numbered(numbers):
             check_numbers(outputs)
-        except TextFault as fault:
-            raise TextFault(numbers[fault.number], fault.sentence) from None
         return outputs
 
 
