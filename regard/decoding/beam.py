@@ -5,8 +5,12 @@ log-probabilities (ties: the earlier hypothesis, then the smaller token, first) 
 among the first `beam` that end are finished, and the first `beam` that do not end live on. `choosing.py` says how
 groups, a nested beam and required phrases change that. What may be written at all is said in `rules.py`.
 
-A finished hypothesis of n tokens, its end counted, scores sum / lp(n) + cp (`scoring.py`); the best `beam` finished
-ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put together at the end.)
+At its limit an output must end, and its end counts with its own probability, however small: so a translation scores as
+it does when it is forced. Where outputs need not end, those that live at the limit are cut and finished as they are: no
+end is added or counted, as in a continuation that stops after so many tokens.
+
+A finished hypothesis of n tokens, its end counted where it has one, scores sum / lp(n) + cp (`hypothesis_scores.py`);
+the best `beam` finished ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put together at the end.)
 A sentence is done when nothing lives, or when `beam` are kept and, with `stop`
 - "settled": no living hypothesis, scored at its present length, beats the worst of them;
 - "first": at once;
@@ -32,7 +36,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import Phrases, refuse_unpromising
-from regard.decoding.rules import NOTHING, Rules
+from regard.decoding.rules import NOTHING, Rules, forced_ends
 from regard.decoding.trace import Trace
 from regard.protocols import State, Stepwise
 
@@ -44,6 +48,8 @@ class _Search:
     """What stays the same from step to step."""
 
     end: int
+    limits: Tensor
+    must_end: bool
     options: DecodingOptions
     rules: Rules
     phrases: Phrases | None
@@ -74,12 +80,14 @@ def beam_search(
     options: DecodingOptions,
     demands: Demands | None = None,
     trace: Trace | None = None,
+    must_end: bool = True,
 ) -> list[list[Hypothesis]]:
     """The best outputs for each sentence of the batch, best first; `limits` says how long each may be, its end counted.
 
-    The search happens where `limits` lies, which is where the model is. A `trace` hears of all that is kept.
+    At its limit an output `must_end`, or is cut there. The search happens where `limits` lies, which is where the model
+    is. A `trace` hears of all that is kept, in a search whose outputs must end.
     """
-    search = _prepare(task, limits, options, demands or Demands(), trace)
+    search = _prepare(task, limits, options, demands or Demands(), trace, must_end)
     size, count = options.beam, len(limits)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
     living = _begin(search, limits)
@@ -90,6 +98,7 @@ def beam_search(
         coverage = penalties_of_rows(task, state, living.sums, options)
         rows = _advance(search, living, log_probabilities, coverage)
         done = _done(search, living)
+        done += _cut_off(search, living, coverage.flatten()[rows], done)
         for place in done:
             results[int(living.numbers[place])] = _gather(living.finished[place])
         state, last = _move_on(living, state, rows, done)
@@ -100,15 +109,18 @@ def beam_search(
 
 
 def _prepare(
-    task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands, trace: Trace | None
+    task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands, trace: Trace | None, must_end: bool
 ) -> _Search:
-    rules = Rules(options, demands, task.end, limits)
+    rules = Rules(options, demands, task.end, forced_ends(limits, must_end))
     if trace is not None:
+        if not must_end:
+            raise ValueError("a trace is of a search whose outputs must end")
         trace.begin(len(limits), options)
-    if not any(demands.required):
-        return _Search(task.end, options, rules, None, trace)
-    refuse_unpromising(options, draws=False)
-    return _Search(task.end, options, rules, Phrases(demands, limits), trace)
+    phrases = None
+    if any(demands.required):
+        refuse_unpromising(options, draws=False)
+        phrases = Phrases(demands, limits)
+    return _Search(task.end, limits, must_end, options, rules, phrases, trace)
 
 
 def _begin(search: _Search, limits: Tensor) -> _Living:
@@ -166,7 +178,6 @@ def _take(table: Tensor, origin: Tensor) -> Tensor:
 
 
 def _finish(search: _Search, living: _Living, choice: Choice, own: Tensor, coverage: Tensor) -> None:
-    width = search.options.beam // search.options.groups
     penalty = search.penalty(living.tokens.shape[2] + 1)
     for place, rank in choice.finishes.nonzero().tolist():
         row = int(choice.origin[place, rank])
@@ -178,10 +189,32 @@ def _finish(search: _Search, living: _Living, choice: Choice, own: Tensor, cover
         if search.trace is not None:
             total = float(choice.sums[place, rank])
             search.trace.finish(int(living.numbers[place]), row, search.end, total, hypothesis)
-        kept = living.finished[place][row // width]
-        kept.append(hypothesis)
-        kept.sort(key=lambda each: -each.score)  # stable: of equals the earlier found stays first
-        del kept[width:]
+        _keep(search, living, place, row, hypothesis)
+
+
+def _keep(search: _Search, living: _Living, place: int, row: int, hypothesis: Hypothesis) -> None:
+    """Keep a finished hypothesis of a row if it is among the best of its group."""
+    width = search.options.beam // search.options.groups
+    kept = living.finished[place][row // width]
+    kept.append(hypothesis)
+    kept.sort(key=lambda each: -each.score)  # stable: of equals the earlier found stays first
+    del kept[width:]
+
+
+def _cut_off(search: _Search, living: _Living, coverage: Tensor, done: list[int]) -> list[int]:
+    """Finish the hypotheses at their limits as they are, where outputs need not end; returns their sentences."""
+    if search.must_end:
+        return []
+    length = living.tokens.shape[2]
+    penalty = search.penalty(length)
+    reached = (search.limits[living.numbers] <= length).nonzero().flatten().tolist()
+    places = [place for place in reached if place not in done]
+    for place in places:
+        for row in (living.sums[place].isfinite() & living.met[place].all(dim=1)).nonzero().flatten().tolist():
+            score = float(living.sums[place, row] / penalty + coverage[place, row])
+            found = Hypothesis(living.tokens[place, row].tolist(), living.scores[place, row].tolist(), score)
+            _keep(search, living, place, row, found)
+    return places
 
 
 def _done(search: _Search, living: _Living) -> list[int]:
@@ -191,7 +224,7 @@ def _done(search: _Search, living: _Living) -> list[int]:
     hopes = living.sums.unflatten(1, (options.groups, width)).amax(dim=2).tolist()
     lengths = [living.tokens.shape[2]] * len(hopes)
     if options.stop == "exhaustive":
-        lengths = search.rules.limits[living.numbers].tolist()
+        lengths = search.limits[living.numbers].tolist()
     done = []
     for place, kept in enumerate(living.finished):
         penalty = search.penalty(lengths[place])

@@ -85,11 +85,12 @@ class _Search:
 
     task: Reserves
     options: DecodingOptions
+    must_end: bool = True
 
     @property
     def key(self) -> Hashable:
         options = self.options
-        return options.beam, options.length_penalty, options.length_penalty_kind, options.stop
+        return options.beam, options.length_penalty, options.length_penalty_kind, options.stop, self.must_end
 
     def penalty(self, length: int) -> float:
         return float(length_penalty(length, self.options.length_penalty, self.options.length_penalty_kind))
@@ -101,11 +102,16 @@ class _Search:
 
 @torch.no_grad()
 def fixed_beam_search(
-    task: Reserves, batch: Any, limits: Tensor, options: DecodingOptions, captures: CapturedSteps
+    task: Reserves,
+    batch: Any,
+    limits: Tensor,
+    options: DecodingOptions,
+    captures: CapturedSteps,
+    must_end: bool = True,
 ) -> list[list[Hypothesis]]:
     """The best outputs for each sentence, best first, as `beam_search` gives them; `limits` lie where the model is."""
     with captures.taken():
-        records = run_fixed_beam(task, batch, limits, options, captures)
+        records = run_fixed_beam(task, batch, limits, options, captures, must_end)
     outputs = records.best(options.n_best).hypotheses()
     check_numbers(outputs)
     return outputs
@@ -113,10 +119,15 @@ def fixed_beam_search(
 
 @torch.no_grad()
 def run_fixed_beam(
-    task: Reserves, batch: Any, limits: Tensor, options: DecodingOptions, captures: CapturedSteps
+    task: Reserves,
+    batch: Any,
+    limits: Tensor,
+    options: DecodingOptions,
+    captures: CapturedSteps,
+    must_end: bool = True,
 ) -> Records:
     """All that needs the device, inside `taken`; what the outputs are can be read from the records without it."""
-    search, most = _Search(task, options), limits.tolist()
+    search, most = _Search(task, options, must_end), limits.tolist()
     numbers, time = list(range(len(most))), 0
     records = Records(len(most), options.beam)
     tree, room = _begin(search, batch, most, limits.device), FIRST_ROOM
@@ -169,7 +180,7 @@ def _begin(search: _Search, batch: Any, limits: list[int], device: torch.device)
         farthest=search.penalties(own, device),
         penalties=search.penalties(range(FIRST_ROOM + 1), device),
         living=torch.tensor(len(limits), device=device),
-        record=record_of(sums, sums, sums, sums, sums, sums),
+        record=record_of(sums, sums, sums, sums, sums, sums, sums),
     )
     state = search.task.reserve(search.task.start(batch).keep(index, index), beam, FIRST_ROOM)
     return _Tree(standing, state.sentence, state.row)
@@ -223,7 +234,9 @@ def _advance(search: _Search, old: _Standing, log_probabilities: Tensor) -> tupl
     """Lengthen the living by one token and finish those that end; also the rows that the survivors came from."""
     (sentences, beam), end, options = old.sums.shape, search.task.end, search.options
     time = old.time + 1
-    own, token = _candidates(log_probabilities, old.limits <= time, end, beam)
+    at_limit = old.limits <= time
+    forced = at_limit if search.must_end else torch.zeros_like(at_limit)
+    own, token = _candidates(log_probabilities, forced, end, beam)
     ranks = (old.sums[:, :, None] + own.double()).flatten(1).sort(dim=1, descending=True, stable=True)
     sums, index = ranks.values[:, : 2 * beam], ranks.indices[:, : 2 * beam]
     choice = settle(index // own.shape[2], token.flatten(1).gather(1, index), sums, end, beam)
@@ -239,22 +252,24 @@ def _advance(search: _Search, old: _Standing, log_probabilities: Tensor) -> tupl
     worst = kept[:, -1]
     over = worst.isfinite() if options.stop == "first" else worst.isfinite() & (hope <= worst)
     sums = sums.masked_fill(over[:, None], NOTHING)
+    cut = (sums / penalty).masked_fill(~at_limit[:, None], NOTHING)  # what lives at the limit is finished as it is
+    sums = sums.masked_fill(at_limit[:, None], NOTHING)
     standing = old._replace(
         time=time,
         last=written.flatten(),
         sums=sums,
         kept=kept,
         living=sums.isfinite().any(dim=1).sum(),
-        record=record_of(origin, written, written_own, choice.origin[:, :beam], own[:, :beam], scores),
+        record=record_of(origin, written, written_own, choice.origin[:, :beam], own[:, :beam], scores, cut),
     )
     return standing, (origin + torch.arange(sentences, device=origin.device)[:, None] * beam).flatten()
 
 
-def _candidates(log_probabilities: Tensor, at_limit: Tensor, end: int, beam: int) -> tuple[Tensor, Tensor]:
-    """The 2·beam best tokens of each row, (sentence, beam, candidate), and how likely; at the limit the end alone."""
-    shape = len(at_limit), beam, -1
+def _candidates(log_probabilities: Tensor, forced: Tensor, end: int, beam: int) -> tuple[Tensor, Tensor]:
+    """The 2·beam best tokens of each row, (sentence, beam, candidate), and how likely; the end alone where forced."""
+    shape = len(forced), beam, -1
     own, token = (table.view(shape) for table in ranked_in_parts(log_probabilities, 2 * beam))
     ending = log_probabilities[:, end].view(*shape[:2], 1)
     only = torch.cat([ending, torch.full_like(own[:, :, 1:], NOTHING)], dim=2)
-    limited = at_limit[:, None, None]
+    limited = forced[:, None, None]
     return torch.where(limited, only, own), token.masked_fill(limited, end)

@@ -54,6 +54,7 @@ def fixed_sample(
     options: DecodingOptions,
     lines: Sequence[int],
     captures: CapturedSteps,
+    must_end: bool = True,
 ) -> list[list[Hypothesis]]:
     """The samples of each sentence, as `sample` gives them; `limits` lie where the model is."""
     copies, most, time, room = options.sampling.samples, int(limits.max()), 0, FIRST_ROOM
@@ -61,7 +62,7 @@ def fixed_sample(
     with captures.taken():
         tree = _begin(task, batch, limits, lines, copies)
         while True:
-            captured = captures.of(_key(options, task), partial(_step, task, options), tree)
+            captured = captures.of(_key(options, task, must_end), partial(_step, task, options, must_end), tree)
             records += _stretch(captured, min(room, most) - time)
             time = len(records) // 2
             if time == most or not int(captured.held.standing.living):
@@ -70,14 +71,18 @@ def fixed_sample(
             state = task.extend(State(captured.held.sentence, captured.held.row), room)
             tree = _Tree(captured.held.standing, state.sentence, state.row)
         tokens, scores = (torch.stack(records[first::2], dim=1)[: len(limits) * copies].tolist() for first in (0, 1))
-    rows = [hypothesis_of(*each, task.end) for each in zip(tokens, scores, strict=True)]
+    most_of_rows = limits.repeat_interleave(copies).tolist()
+    rows = [
+        hypothesis_of(written[:limit], own[:limit], task.end)
+        for written, own, limit in zip(tokens, scores, most_of_rows, strict=True)
+    ]
     found = [rows[first : first + copies] for first in range(0, len(rows), copies)]
     check_numbers(found)
     return found
 
 
-def _key(options: DecodingOptions, task: Reserves) -> Hashable:
-    return "sampling", task.end, options.sampling.model_dump_json()
+def _key(options: DecodingOptions, task: Reserves, must_end: bool) -> Hashable:
+    return "sampling", task.end, options.sampling.model_dump_json(), must_end
 
 
 def _begin(task: Reserves, batch: Any, limits: Tensor, lines: Sequence[int], copies: int) -> _Tree:
@@ -116,15 +121,18 @@ def _stretch(captured: CapturedStep, steps: int) -> list[Tensor]:
     return records
 
 
-def _step(task: Reserves, options: DecodingOptions) -> Step:
+def _step(task: Reserves, options: DecodingOptions, must_end: bool) -> Step:
     def step(tree: _Tree) -> _Tree:
         old = tree.standing
         scores, state = task.step(old.last, State(tree.sentence, tree.row))
-        is_end = torch.arange(scores.shape[1], device=scores.device) == task.end
-        values = scores.double().masked_fill((old.limits <= old.time + 1)[:, None] & ~is_end, NOTHING)
+        at_limit = old.limits <= old.time + 1
+        values = scores.double()
+        if must_end:
+            is_end = torch.arange(scores.shape[1], device=scores.device) == task.end
+            values = values.masked_fill(at_limit[:, None] & ~is_end, NOTHING)
         chances = uniform(options.sampling.seed, old.lines, old.numbers, old.time.expand_as(old.lines))
         token = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
-        ended = old.ended | (token == task.end)
+        ended = old.ended | (token == task.end) | at_limit
         standing = old._replace(
             time=old.time + 1,
             last=token,

@@ -36,7 +36,7 @@ class Wanted:
 class Hypothesis:
     """One output: its tokens without the end, their log-probabilities with the end's last, and its score.
 
-    The token scores are the model's own log-probabilities, whatever rules held. The score is what the search ranked by.
+    An output that was cut at its limit has no end, and no score of one. The token scores are the model's own log-probabilities, whatever rules held. The score is what the search ranked by.
     Where a language model was fused with the model, its log-probabilities stand beside them.
     """
 
@@ -44,6 +44,11 @@ class Hypothesis:
     token_scores: list[float]
     score: float
     language_scores: list[float] = field(default_factory=list)
+
+    @property
+    def has_ended(self) -> bool:
+        """False if the output was cut at its limit."""
+        return len(self.token_scores) > len(self.tokens)
 
 
 def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:

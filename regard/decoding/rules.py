@@ -5,7 +5,7 @@ log-probabilities of everything else as the model gave them; nothing is normalis
 changes values: searches rank by the changed ones, and the token scores they report stay the model's own.
 
 Where rules meet, exactly: a prefix is written whatever else is forbidden; after it, at its length limit, an output must
-end; and the end is held back for the shortest length only while something else may be written. So there is always
+end, unless the search cuts it there; and the end is held back for the shortest length only while something else may be written. So there is always
 a next token, unless the model itself gives none.
 """
 
@@ -105,6 +105,11 @@ class Rules:
             yield unforbidden(tokens, phrases, vocabulary)
         if self.options.unrepeated:
             yield unrepeated_mask(tokens, self.options.unrepeated, vocabulary)
+
+
+def forced_ends(limits: Tensor, must_end: bool) -> Tensor:
+    """The lengths at which outputs are forced to end; a search that cuts them at their limits never reaches these."""
+    return limits if must_end else limits + 1
 
 
 def pad_rows(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:

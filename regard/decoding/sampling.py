@@ -19,7 +19,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import refuse_unpromising
-from regard.decoding.rules import NOTHING, Rules
+from regard.decoding.rules import NOTHING, Rules, forced_ends
 from regard.protocols import State, Stepwise
 
 
@@ -41,17 +41,18 @@ def sample(
     options: DecodingOptions,
     lines: Sequence[int] | None = None,
     demands: Demands | None = None,
+    must_end: bool = True,
 ) -> list[list[Hypothesis]]:
     """`options.sampling.samples` outputs for each sentence, in the order of their sample numbers.
 
     `limits` says how long each output may be, its end counted, and `lines` which line of the whole input each sentence
-    is (default: its place in the batch). Scores are the sums of the model's own log-probabilities, undivided.
+    is (default: its place in the batch). At its limit an output `must_end`, or is cut there without one. Scores are the sums of the model's own log-probabilities, undivided.
     """
     demands = demands or Demands()
     if any(demands.required):
         refuse_unpromising(options, draws=True)
     count, copies, device = len(limits), options.sampling.samples, limits.device
-    rules = Rules(options, demands, task.end, limits)
+    rules = Rules(options, demands, task.end, forced_ends(limits, must_end))
     keys = torch.tensor(lines if lines is not None else range(count), dtype=torch.long, device=device)
     if len(keys) != count:
         raise ValueError(f"{len(keys)} line numbers were given for {count} sentences")
@@ -71,6 +72,7 @@ def sample(
         chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])
         last = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
         _append(drawn, last, log_probabilities, task.end)
+        drawn.ended |= (limits[drawn.numbers] <= drawn.tokens.shape[2])[:, None]
         state, last = _move_on(drawn, state, last, task.end, results)
     check_numbers(results)
     return results
@@ -125,7 +127,7 @@ def _move_on(
 
 
 def hypothesis_of(tokens: list[int], scores: list[float], end: int) -> Hypothesis:
-    """What was drawn up to the first end."""
-    length = tokens.index(end)
+    """The output up to its first end, or all of it where it was cut before one."""
+    length = tokens.index(end) if end in tokens else len(tokens)
     own = scores[: length + 1]
     return Hypothesis(tokens[:length], own, sum(own))

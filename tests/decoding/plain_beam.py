@@ -41,10 +41,12 @@ def plain_beam(
     alpha: float,
     options: DecodingOptions | None = None,
     demands: Demands | None = None,
+    must_end: bool = True,
 ) -> list[Output]:
     """The finished hypotheses of a batch of one sentence as (tokens without the end, score), best first.
 
-    `size` and `alpha` are the beam and the length penalty, whatever the options say of these.
+    `size` and `alpha` are the beam and the length penalty, whatever the options say of these. At the limit hypotheses
+    must end, or are finished as they are.
     """
     options, demands = options or DecodingOptions(), demands or Demands()
     groups, width = options.groups, size // options.groups
@@ -59,7 +61,8 @@ def plain_beam(
     for length in range(1, limit + 1):
         last = torch.tensor([each.tokens[-1] if each.tokens else task.begin for each in alive])
         log_probabilities, state = task.step(last, state)
-        candidates = continuations(alive, log_probabilities.tolist(), task.end, limit, options, demands)
+        forced = limit if must_end else limit + 1
+        candidates = continuations(alive, log_probabilities.tolist(), task.end, forced, options, demands)
         survivors: list[tuple[Candidate, int]] = []
         written: list[int] = []  # by survivors of earlier groups, just now
         for group in range(groups):
@@ -73,8 +76,16 @@ def plain_beam(
             hope = scored(max((each.total for each in living), default=-math.inf),
                           limit if options.stop == "exhaustive" else length)  # fmt: skip
             filled = len(finished[group]) == width
-            if not (filled and (options.stop == "first" or hope <= finished[group][-1][1])):
+            if filled and (options.stop == "first" or hope <= finished[group][-1][1]):
+                continue
+            if length < limit:
                 survivors += [(each, group) for each in living]
+                continue
+            for each in living:
+                if each is not NOBODY and all(met(each.tokens, phrase) for phrase in required(demands)):
+                    score = scored(each.total, length) + uncovered(task, state, each.row, options.coverage_penalty)
+                    finished[group].append((each.tokens, score))
+            finished[group] = sorted(finished[group], key=lambda each: -each[1])[:width]
         if not survivors:
             break
         state = state.select(torch.tensor([each.row for each, _ in survivors]))

@@ -2,16 +2,18 @@
 
 import math
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import torch
 
 from regard.base.faults import Fault
-from regard.decoding.beam import Hypothesis, beam_search
+from regard.decoding.beam import Hypothesis, beam_search, length_penalty
 from regard.decoding.choosing import largest_first
 from regard.decoding.options import DecodingOptions
 from regard.decoding.sampling import sample
+from regard.decoding.trace import Trace
 from regard.protocols import Stepwise
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -71,6 +73,43 @@ def test_token_scores_sum_to_the_score() -> None:
         for hypothesis in found:
             assert len(hypothesis.token_scores) == len(hypothesis.tokens) + 1  # the end has one too
             assert sum(hypothesis.token_scores) == pytest.approx(hypothesis.score)
+
+
+def test_an_output_is_cut_at_its_limit_and_nothing_is_counted_of_an_end() -> None:
+    """On paper: 'a' has probability 0.9 and the end 0.1, so three of 'a' beat an end at any time."""
+    task, limits = fixed(0.0, 0.1, 0.9), torch.tensor([3])
+    options = DecodingOptions(beam=2, n_best=2, length_penalty=1.0, length_penalty_kind="average")
+    (first, second) = beam_search(task, torch.tensor([0]), limits, options, must_end=False)[0]
+    assert (first.tokens, first.has_ended) == ([2, 2, 2], False)
+    assert first.token_scores == pytest.approx([math.log(0.9)] * 3)
+    assert first.score == pytest.approx(math.log(0.9))
+    assert (second.tokens, second.has_ended) == ([2, 2], True)
+    assert second.score == pytest.approx(math.log(0.9**2 * 0.1) / 3)
+    (forced, _) = beam_search(task, torch.tensor([0]), limits, options)[0]
+    assert (forced.tokens, forced.has_ended) == ([2, 2], True)
+
+
+@pytest.mark.parametrize("must_end", [True, False])
+@pytest.mark.parametrize("kind", ["wu", "average", "none"])
+def test_the_score_is_the_sum_of_the_token_scores_by_the_length_penalty_of_their_number(
+    kind: str, must_end: bool
+) -> None:
+    table = {"beam": 4, "n_best": 4, "length_penalty": 0.8, "length_penalty_kind": kind}
+    options, ended = DecodingOptions.model_validate(table), set()
+    for seed in range(20):
+        task, limits = random_table(seed, 3, 5), torch.tensor([2, 3, 5])
+        found = beam_search(task, torch.arange(3), limits, options, must_end=must_end)
+        for each in chain.from_iterable(found):
+            penalty = length_penalty(len(each.token_scores), 0.8, kind)
+            assert each.score == pytest.approx(sum(each.token_scores) / penalty, rel=1e-12)
+            assert each.has_ended == (len(each.token_scores) == len(each.tokens) + 1)
+            ended.add(each.has_ended)
+    assert ended == ({True} if must_end else {True, False})
+
+
+def test_a_trace_is_of_a_search_whose_outputs_must_end() -> None:
+    with pytest.raises(ValueError, match="a trace is of a search whose outputs must end"):
+        beam_search(fixed(0, 0.5, 0.5), torch.tensor([0]), torch.tensor([2]), DecodingOptions(), None, Trace(), False)
 
 
 def test_exhaustive_beam_finds_the_best_there_is() -> None:

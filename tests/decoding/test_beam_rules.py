@@ -80,28 +80,34 @@ def one(demands: Demands, number: int) -> Demands:
 
 
 def found_all(
-    task: Table, limits: list[int], options: DecodingOptions, demands: Demands | None = None
+    task: Table,
+    limits: list[int],
+    options: DecodingOptions,
+    demands: Demands | None = None,
+    must_end: bool = True,
 ) -> list[list[Hypothesis]]:
-    return beam_search(task, torch.arange(len(limits)), torch.tensor(limits), options, demands)
+    return beam_search(task, torch.arange(len(limits)), torch.tensor(limits), options, demands, must_end=must_end)
 
 
-def agree(seed: int, changes: dict[str, Any], asked: str) -> None:
+def agree(seed: int, changes: dict[str, Any], asked: str, must_end: bool = True) -> None:
     """One random case: the same outputs as the definition, with the same scores."""
     dice = random.Random(seed)
     vocabulary, width = dice.randint(4, 8), dice.randint(1, 3)
     size = width * changes.get("groups", 1)
     alpha, limits = dice.random() * 1.5, [dice.randint(9, 12) for _ in range(SENTENCES)]
+    if not must_end and asked == "nothing":  # of which some reach their limits, and some end before
+        limits = [dice.randint(1, 6) for _ in range(SENTENCES)]
     options = DecodingOptions(beam=size, n_best=size, length_penalty=alpha, **changes)
     demands = random_demands(dice, asked, vocabulary)
     task = Looking(random_table(seed, SENTENCES, vocabulary, ties=seed % 2 == 0).table)
 
     def defined(number: int) -> list[tuple[list[int], float]]:
         batch = torch.tensor([number])
-        return plain_beam(task, batch, limits[number], size, alpha, options, one(demands, number))
+        return plain_beam(task, batch, limits[number], size, alpha, options, one(demands, number), must_end)
 
     found: list[list[Hypothesis]] | TextFault
     try:
-        found = found_all(task, limits, options, demands)
+        found = found_all(task, limits, options, demands, must_end)
     except TextFault as fault:  # phrases that undo each other
         found = fault
     if isinstance(found, TextFault):
@@ -115,16 +121,18 @@ def agree(seed: int, changes: dict[str, Any], asked: str) -> None:
         assert [each.score for each in hypotheses] == (scores if exact else pytest.approx(scores))
 
 
+@pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("way", WAYS)
-def test_options_agree_with_the_definition(way: str) -> None:
+def test_options_agree_with_the_definition(way: str, must_end: bool) -> None:
     for seed in range(6):
-        agree(seed, WAYS[way], "nothing")
+        agree(seed, WAYS[way], "nothing", must_end)
 
 
+@pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("asked", ASKED[1:])
-def test_demands_agree_with_the_definition(asked: str) -> None:
+def test_demands_agree_with_the_definition(asked: str, must_end: bool) -> None:
     for seed in range(12):
-        agree(seed, {}, asked)
+        agree(seed, {}, asked, must_end)
 
 
 @pytest.mark.parametrize("way", ["coverage", "first", "exhaustive", "shortest", "repetition"])

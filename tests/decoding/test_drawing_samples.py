@@ -145,3 +145,21 @@ def test_refusals() -> None:
         drawn(fixed(0.0, 0.5, 0.5), [0], [0], demands=Demands(required=[[[2]]]))
     with pytest.raises(ValueError, match="2 line numbers were given for 1 sentences"):
         drawn(fixed(0.0, 0.5, 0.5), [0], [0, 1])
+
+
+def test_a_sample_is_cut_at_its_limit_or_must_end_there() -> None:
+    """The same is drawn, but for the end that is forced at the limit and counted."""
+    task, options = random_table(4, 3, 6), DecodingOptions(sampling=SamplingOptions(samples=50))
+    forced, cut = (
+        sample(task, torch.arange(3), torch.tensor(limits), options, must_end=must_end)
+        for must_end, limits in ((True, [4, 6, 2]), (False, [3, 5, 1]))
+    )
+    ended = set()
+    for limit, with_ends, without in zip([3, 5, 1], forced, cut, strict=True):
+        for one, other in zip(with_ends, without, strict=True):
+            assert other.tokens == one.tokens
+            assert other.has_ended == (len(one.tokens) < limit)
+            assert other.token_scores == (one.token_scores if other.has_ended else one.token_scores[:-1])
+            assert other.score == sum(other.token_scores)
+            ended.add(other.has_ended)
+    assert ended == {True, False}

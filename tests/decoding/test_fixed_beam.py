@@ -46,9 +46,10 @@ def fixed_table(seed: int, sentences: int, vocabulary: int, ties: bool = False) 
     return FixedTable(random_table(seed, sentences, vocabulary, ties).table)
 
 
+@pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])
-def test_agrees_with_the_definition(stop: str, ties: bool) -> None:
+def test_agrees_with_the_definition(stop: str, ties: bool, must_end: bool) -> None:
     generator = torch.Generator().manual_seed(0)
     for seed in range(12):
         size = int(torch.randint(1, 6, (), generator=generator))
@@ -58,12 +59,14 @@ def test_agrees_with_the_definition(stop: str, ties: bool) -> None:
         table = {"beam": size, "n_best": size, "stop": stop, "length_penalty_kind": kind, "length_penalty": seed / 8}
         options = DecodingOptions.model_validate(table)
         task = fixed_table(seed, 6, vocabulary, ties)
-        together = fixed_beam_search(task, torch.arange(6), torch.tensor(limits), options, CapturedSteps())
+        batch = torch.arange(6), torch.tensor(limits)
+        together = fixed_beam_search(task, *batch, options, CapturedSteps(), must_end)
         for number, found in enumerate(together):
             expected = plain_beam(
-                task, torch.tensor([number]), limits[number], size, options.length_penalty, options
+                task, torch.tensor([number]), limits[number], size, options.length_penalty, options, None, must_end
             )  # fmt: skip
             assert [(each.tokens, each.score) for each in found] == expected
+        assert together == beam_search(task, *batch, options, must_end=must_end)
 
 
 def ending(steep: float) -> Translation:

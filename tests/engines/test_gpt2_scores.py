@@ -15,8 +15,9 @@ import regard
 from regard.cli import main
 from regard.engines.gpt2.importing import import_gpt2
 from regard.seeing.prompts import see_prompt
+from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import PromptRequest
+from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 
 transformers = pytest.importorskip("transformers")
 
@@ -38,6 +39,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     torch.manual_seed(0)
     sizes = SIZES | {"n_positions": 48, "initializer_range": 0.4}
     theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes)).eval()
+    with torch.no_grad():
+        theirs.transformer.wte.weight[END] *= 2  # so that some texts end by themselves
     source = write_gpt2(folder / "theirs")
     theirs.save_pretrained(source)
     import_gpt2(source, folder / "ours")
@@ -119,27 +122,50 @@ def test_looks_are_their_attention_weights(both: Both, tmp_path: Path) -> None:
         torch.testing.assert_close(torch.as_tensor(gaze.weights), theirs, check_dtype=False)
 
 
+def numbers_of(both: Both, found: Generated) -> list[int]:
+    """The tokens that were written, with the end where there is one."""
+    tokeniser = both.ours.task.tokeniser
+    named = {name: number for number, name in enumerate(tokeniser.pieces(range(tokeniser.size)))}
+    return [*(named[name] for name in found.tokens), *([END] if found.ended == "end" else [])]
+
+
 def test_a_sample_scores_as_transformers_scores_it_and_may_end_by_itself(both: Both) -> None:
-    ended = set()
+    ended, read = set(), both.ours.task.tokeniser.encode("he")
     for found in both.ours.generate(["he"], tokens=12, samples=200, sample={"seed": 2, "temperature": 1.5})[0]:
-        written = [*both.ours.task.tokeniser.encode("he"), *(WORDS.index(each) for each in raw(found.tokens))]
-        expected = their_scores(both, written)[1:]
-        own = expected if found.ended == "end" else expected[:-1]
-        assert found.token_scores == pytest.approx(own, abs=1e-5)
+        written = numbers_of(both, found)
+        expected = their_scores(both, [*read, *written])[len(read) : -1]
+        assert found.token_scores == pytest.approx(expected, abs=1e-5)
         assert found.score == pytest.approx(sum(found.token_scores))
         ended.add(found.ended)
     assert ended == {"end", "tokens"}
 
 
-def raw(pieces: list[str]) -> list[str]:
-    """The words of the vocabulary that are shown so."""
-    shown = dict(zip(both_pieces(), WORDS, strict=True))
-    return [shown[piece] for piece in pieces]
+STOPS = {"settled": False, "first": True, "exhaustive": "never"}  # as `early_stopping` has them
 
 
-def both_pieces() -> list[str]:
-    from regard.data.tokenisers.byte_pairs import BytePairTokeniser
-
-    from gpt2_models import PAIRS
-
-    return BytePairTokeniser(WORDS, PAIRS, END).pieces(range(len(WORDS)))
+@torch.no_grad()
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("tokens", [1, 2, 5, 11])
+def test_beams_find_what_transformers_finds_and_are_cut_at_the_limit_of_tokens(
+    both: Both, tokens: int, stop: str
+) -> None:
+    """All outputs of a beam with their scores; the end counts where it is written and nowhere else."""
+    for number, prompt in enumerate(["", "hello", "he wo", "lo lo wo", "é\n"]):
+        beam, penalty = (1, 2, 3, 5)[number % 4], (0.0, 0.6, 1.0, 2.0)[(number + tokens) % 4]
+        read = torch.tensor([[END, *both.ours.task.tokeniser.encode(prompt)]])
+        asked = {"num_beams": beam, "num_return_sequences": beam, "length_penalty": penalty, "max_new_tokens": tokens}
+        if beam > 1:
+            asked |= {"early_stopping": STOPS[stop], "return_dict_in_generate": True, "output_scores": True}
+        marks = {"eos_token_id": END, "pad_token_id": END, "do_sample": False}
+        theirs = both.theirs.generate(read, attention_mask=torch.ones_like(read), **asked, **marks)
+        rows = (theirs if beam == 1 else theirs.sequences)[:, read.shape[1] :].tolist()
+        search = {"length_penalty_kind": "average", "stop": stop}
+        request = {"prompt": prompt, "tokens": tokens, "beam": beam, "n_best": beam, "length_penalty": penalty}
+        (found,) = both.ours.generate_by(GenerateRequest.read({**request, "search": search}))
+        assert [numbers_of(both, each) for each in found] == [
+            row[: row.index(END) + 1] if END in row else row for row in rows
+        ]
+        for each in found:
+            assert each.score == pytest.approx(sum(each.token_scores) / len(each.token_scores) ** penalty)
+        if beam > 1:
+            assert [each.score for each in found] == pytest.approx(theirs.sequences_scores.tolist(), abs=1e-4)

@@ -103,6 +103,20 @@ def test_the_score_of_several_lines_has_nothing_but_their_tokens(model: Language
     assert len(found.tokens) == len(found.token_scores) == 12
 
 
+@pytest.mark.parametrize("past_end", [False, True])
+@pytest.mark.parametrize("tokens", [1, 3, 12])
+def test_the_score_of_a_beam_is_that_of_its_tokens_and_of_an_end_that_it_wrote(
+    model: LanguageModel, tokens: int, past_end: bool
+) -> None:
+    """((5 + n) / 6)^0.6 for n scores, whether a text ended by itself or was cut after so many tokens."""
+    table = {"prompt": ["the", "a cat"], "tokens": tokens, "past_end": past_end, "beam": 4, "n_best": 4}
+    for found in model.generate_by(GenerateRequest.read({**table, "length_penalty": 0.6})):
+        for each in found:
+            assert each.score == pytest.approx(sum(each.token_scores) / ((5 + len(each.token_scores)) / 6) ** 0.6)
+            assert len(each.token_scores) == len(each.tokens) + (each.ended == "end") <= tokens
+        assert past_end <= ({each.ended for each in found} == {"tokens"})
+
+
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 2, "n_best": 2}, {"samples": 2}, {}], ids=str)
 def test_what_is_told_is_the_first_of_what_is_written(model: LanguageModel, search: dict[str, Any]) -> None:
     wanted = {"prompt": "the", "tokens": 6, **search}

@@ -36,5 +36,5 @@ def find_captured(
 ) -> list[list[Hypothesis]]:
     """What the search finds for each prompt; with `numbers` it is drawn, and depends on them."""
     if numbers is not None:
-        return fixed_sample(writer, batch, limits, search, numbers, captures)
-    return fixed_beam_search(writer, batch, limits, search, captures)
+        return fixed_sample(writer, batch, limits, search, numbers, captures, must_end=False)
+    return fixed_beam_search(writer, batch, limits, search, captures, must_end=False)

@@ -48,8 +48,10 @@ Ending = Literal["end", "tokens", "context"]
 class Generated:
     """A prompt and what was written after it; `text` is both, tokens and scores are of what was written.
 
-    It `ended` by itself, after as many tokens as were asked for, or where the context was full; `forgotten` is how many
-    tokens, of the prompt first, a model whose context was full did not see any more in the end.
+    It `ended` by itself, and then the end has a score too; or it was cut after as many tokens as were asked for, or
+    where the context was full, and no end is counted. The `score` is the sum of the token scores, in a beam divided by
+    the length penalty of as many tokens as there are scores. `forgotten` is how many tokens, of the prompt first, a
+    model whose context was full did not see any more in the end.
     """
 
     prompt: str
@@ -117,9 +119,9 @@ def _generate_together(
     numbers = range(number, number + batch.rows)
     captures = captures_for(task, batch, limits, search)
     if captures is None:
-        found = _find(_writer(task, task, request, limits), batch, limits, search, request, numbers)
+        found = _find(_writer(task, task, request), batch, limits, search, request, numbers)
     else:
-        writer = _writer(task, ReservingLanguage(task), request, limits)
+        writer = _writer(task, ReservingLanguage(task), request)
         drawn = numbers if request.draws else None
         found = find_captured(writer, batch, limits, search, drawn, captures)
     return [
@@ -140,7 +142,7 @@ def generate_aloud(
     batch = read_prompts(task, [prompt], request.when_full)
     (read,) = batch.tokens
     limits = _limits(task, batch, search, request)
-    writer, teller = _writer(task, task, request, limits), Teller(task, read, tell)
+    writer, teller = _writer(task, task, request), Teller(task, read, tell)
     if _rows(search, request) == 1:
         writer = Overheard(writer, teller.hear)
     (found,) = _find(writer, batch, limits, search, request, range(1))
@@ -161,8 +163,11 @@ def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | 
 
 
 def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: GenerateRequest) -> Tensor:
-    """How long each text may be: one more than what may be written, for the end."""
-    return task.limits(batch, search).clamp(max=request.tokens + 1)
+    """How many tokens may be written after each prompt, an end counted as one of them.
+
+    The task keeps a place of its context for the end of a whole text, and a continuation may be cut before one.
+    """
+    return (task.limits(batch, search) - 1).clamp(max=request.tokens)
 
 
 def _rows(search: DecodingOptions, request: GenerateRequest) -> int:
@@ -170,9 +175,9 @@ def _rows(search: DecodingOptions, request: GenerateRequest) -> int:
     return search.sampling.samples if request.draws else search.beam
 
 
-def _writer(task: Continues, writer: Any, request: GenerateRequest, limits: Tensor) -> Any:
+def _writer(task: Continues, writer: Any, request: GenerateRequest) -> Any:
     """The task, or what stands for it, as the search drives it."""
-    return PastEnds(writer, task.tokeniser.size, limits) if request.past_end else writer
+    return PastEnds(writer, task.tokeniser.size) if request.past_end else writer
 
 
 def _find(
@@ -185,8 +190,8 @@ def _find(
 ) -> list[list[Hypothesis]]:
     """What the search finds for each prompt; what is drawn depends on their numbers."""
     if request.draws:
-        return sample(writer, batch, limits, search, numbers)
-    return beam_search(writer, batch, limits, search)
+        return sample(writer, batch, limits, search, numbers, must_end=False)
+    return beam_search(writer, batch, limits, search, must_end=False)
 
 
 def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
@@ -200,18 +205,13 @@ def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptio
 def _generation(
     task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, request: GenerateRequest
 ) -> Generated:
-    """What was found, as people read it.
-
-    A text that is as long as it may be had no choice but to end there, so that the end has no score of its own.
-    """
-    is_whole = len(found.tokens) < limit - 1
-    scores = found.token_scores if is_whole else found.token_scores[: len(found.tokens)]
+    """What was found, as people read it."""
     before = task.write(read)
     text = stem_of(prompt, before) + task.write([*read, *found.tokens]).removeprefix(before)
-    score = sum(scores) if request.draws else found.score
-    ended: Ending = "end" if is_whole else "tokens" if limit > request.tokens else "context"
+    ended: Ending = "end" if found.has_ended else "tokens" if limit == request.tokens else "context"
     forgotten = task.forgotten(len(read) + len(found.tokens)) if isinstance(task, Forgets) else 0
-    return Generated(prompt, text, score, task.tokeniser.pieces(found.tokens), list(scores), ended, forgotten)
+    tokens = task.tokeniser.pieces(found.tokens)
+    return Generated(prompt, text, found.score, tokens, found.token_scores, ended, forgotten)
 
 
 def stem_of(prompt: str, written: str) -> str:

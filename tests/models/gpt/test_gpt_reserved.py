@@ -61,8 +61,10 @@ def as_numbers(found: list[list[Hypothesis]]) -> list[list[tuple[list[int], Any]
     return [[(each.tokens, pytest.approx(each.token_scores, abs=1e-5)) for each in several] for several in found]
 
 
-@pytest.mark.parametrize("past_end", [False, True])
-def test_captured_searches_find_what_plain_ones_find(past_end: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("past_end", "must_end"), [(False, True), (False, False), (True, False)])
+def test_captured_searches_find_what_plain_ones_find(
+    past_end: bool, must_end: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fixed_sampling, "FIRST_ROOM", 4)  # so that room runs out
     task = task_of()
     batch = task.read(["ab", "", "a longer one"])
@@ -72,16 +74,16 @@ def test_captured_searches_find_what_plain_ones_find(past_end: bool, monkeypatch
     )
 
     def writer(inner: Any) -> Any:
-        return PastEnds(inner, task.tokeniser.size, limits) if past_end else inner
+        return PastEnds(inner, task.tokeniser.size) if past_end else inner
 
     lines = [7, 3, 5]
-    drawn = sample(writer(task), batch, limits, options, lines)
+    drawn = sample(writer(task), batch, limits, options, lines, must_end=must_end)
     captured = fixed_sampling.fixed_sample(
-        writer(ReservingLanguage(task)), batch, limits, options, lines, CapturedSteps()
+        writer(ReservingLanguage(task)), batch, limits, options, lines, CapturedSteps(), must_end
     )
     assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in drawn]
-    best = beam_search(writer(task), batch, limits, options)
-    captured = fixed_beam_search(writer(ReservingLanguage(task)), batch, limits, options, CapturedSteps())
+    best = beam_search(writer(task), batch, limits, options, must_end=must_end)
+    captured = fixed_beam_search(writer(ReservingLanguage(task)), batch, limits, options, CapturedSteps(), must_end)
     assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in best]
 
 
