@@ -10,7 +10,8 @@ it does when it is forced. Where outputs need not end, those that live at the li
 end is added or counted, as in a continuation that stops after so many tokens.
 
 A finished hypothesis of n tokens, its end counted where it has one, scores sum / lp(n) + cp (`hypothesis_scores.py`);
-the best `beam` finished ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put together at the end.)
+the best `beam` finished ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put
+together at the end.)
 A sentence is done when nothing lives, or when `beam` are kept and, with `stop`
 - "settled": no living hypothesis, scored at its present length, beats the worst of them;
 - "first": at once;

@@ -36,8 +36,9 @@ class Wanted:
 class Hypothesis:
     """One output: its tokens without the end, their log-probabilities with the end's last, and its score.
 
-    An output that was cut at its limit has no end, and no score of one. The token scores are the model's own log-probabilities, whatever rules held. The score is what the search ranked by.
-    Where a language model was fused with the model, its log-probabilities stand beside them.
+    An output that was cut at its limit has no end, and no score of one. The token scores are the model's own
+    log-probabilities, whatever rules held. The score is what the search ranked by. Where a language model was fused
+    with the model, its log-probabilities stand beside them.
     """
 
     tokens: list[int]

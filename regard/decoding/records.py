@@ -2,7 +2,8 @@
 
 A record (sentence, beam, 7) is of one step: of each survivor the row it came from, its token and the model's
 log-probability of it; of each candidate that may have ended the row it came from, the log-probability of the end and
-its score, which is -inf where nothing ended; and the score of each survivor that was cut, -inf where none was. Rows and tokens are whole numbers, which float64 holds exactly.
+its score, which is -inf where nothing ended; and the score of each survivor that was cut, -inf where none was. Rows and
+tokens are whole numbers, which float64 holds exactly.
 """
 
 from typing import NamedTuple

@@ -5,8 +5,8 @@ log-probabilities of everything else as the model gave them; nothing is normalis
 changes values: searches rank by the changed ones, and the token scores they report stay the model's own.
 
 Where rules meet, exactly: a prefix is written whatever else is forbidden; after it, at its length limit, an output must
-end, unless the search cuts it there; and the end is held back for the shortest length only while something else may be written. So there is always
-a next token, unless the model itself gives none.
+end, unless the search cuts it there; and the end is held back for the shortest length only while something else may be
+written. So there is always a next token, unless the model itself gives none.
 """
 
 from collections.abc import Iterator, Sequence

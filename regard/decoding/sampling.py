@@ -46,7 +46,8 @@ def sample(
     """`options.sampling.samples` outputs for each sentence, in the order of their sample numbers.
 
     `limits` says how long each output may be, its end counted, and `lines` which line of the whole input each sentence
-    is (default: its place in the batch). At its limit an output `must_end`, or is cut there without one. Scores are the sums of the model's own log-probabilities, undivided.
+    is (default: its place in the batch). At its limit an output `must_end`, or is cut there without one. Scores are the
+    sums of the model's own log-probabilities, undivided.
     """
     demands = demands or Demands()
     if any(demands.required):

@@ -128,14 +128,15 @@ def test_steps_are_captured_once_for_all_batches_of_a_shape() -> None:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])
-def test_a_step_asks_the_host_nothing(stop: str) -> None:
+def test_a_step_asks_the_host_nothing(stop: str, must_end: bool) -> None:
     """On a device without values or memory, where to look at one or to mix in the host's is an error."""
     device, options = torch.device("meta"), DecodingOptions.model_validate({"beam": 3, "stop": stop})
     task = ending(0.0)
     batch = task.read(TEXTS[:5])
     task.to(device)
-    search = fixed_beam._Search(Reserving(task), options)
+    search = fixed_beam._Search(Reserving(task), options, must_end)
     tree = fixed_beam._begin(search, replace(batch, source=batch.source.to(device)), [9, 8, 7, 6, 5], device)
     after = fixed_beam._step(search)(tree)
     kinds = [[(leaf.shape, leaf.dtype, leaf.device) for leaf in leaves(each)] for each in (tree, after)]
