@@ -6,8 +6,9 @@ among the first `beam` that end are finished, and the first `beam` that do not e
 groups, a nested beam and required phrases change that. What may be written at all is said in `rules.py`.
 
 At its limit an output must end, and its end counts with its own probability, however small: so a translation scores as
-it does when it is forced. Where outputs need not end, those that live at the limit are cut and finished as they are: no
-end is added or counted, as in a continuation that stops after so many tokens.
+it does when it is forced. Where outputs need not end, those that live at the limit are cut and finished as they are,
+and so are those that nothing may follow. No end is added or counted then, as in a continuation that stops after so many
+tokens.
 
 A finished hypothesis of n tokens, its end counted where it has one, scores sum / lp(n) + cp (`hypothesis_scores.py`);
 the best `beam` finished ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put
@@ -99,7 +100,7 @@ def beam_search(
         coverage = penalties_of_rows(task, state, living.sums, options)
         rows = _advance(search, living, log_probabilities, coverage)
         done = _done(search, living)
-        done += _cut_off(search, living, coverage.flatten()[rows], done)
+        done += _cut_at_limits(search, living, coverage.flatten()[rows], done)
         for place in done:
             results[int(living.numbers[place])] = _gather(living.finished[place])
         state, last = _move_on(living, state, rows, done)
@@ -142,6 +143,8 @@ def _advance(search: _Search, living: _Living, log_probabilities: Tensor, covera
     sentences, size = living.sums.shape
     of_rows = living.numbers.repeat_interleave(size)
     values = search.rules(log_probabilities, living.tokens.flatten(0, 1), of_rows).view(sentences, size, -1)
+    if not search.must_end and living.tokens.shape[2]:
+        _cut(search, living, coverage, ~values.isfinite().any(dim=2))
     choice = _choose(search, living, values)
     index = choice.origin * values.shape[2] + choice.token
     own = log_probabilities.double().view(sentences, -1).gather(1, index)
@@ -202,20 +205,23 @@ def _keep(search: _Search, living: _Living, place: int, row: int, hypothesis: Hy
     del kept[width:]
 
 
-def _cut_off(search: _Search, living: _Living, coverage: Tensor, done: list[int]) -> list[int]:
-    """Finish the hypotheses at their limits as they are, where outputs need not end; returns their sentences."""
+def _cut_at_limits(search: _Search, living: _Living, coverage: Tensor, done: list[int]) -> list[int]:
+    """Cut the hypotheses at their limits, where outputs need not end; returns the sentences that are done by it."""
     if search.must_end:
         return []
-    length = living.tokens.shape[2]
-    penalty = search.penalty(length)
-    reached = (search.limits[living.numbers] <= length).nonzero().flatten().tolist()
-    places = [place for place in reached if place not in done]
-    for place in places:
-        for row in (living.sums[place].isfinite() & living.met[place].all(dim=1)).nonzero().flatten().tolist():
-            score = float(living.sums[place, row] / penalty + coverage[place, row])
-            found = Hypothesis(living.tokens[place, row].tolist(), living.scores[place, row].tolist(), score)
-            _keep(search, living, place, row, found)
-    return places
+    reached = search.limits[living.numbers] <= living.tokens.shape[2]
+    reached[done] = False
+    _cut(search, living, coverage, reached[:, None])
+    return reached.nonzero().flatten().tolist()
+
+
+def _cut(search: _Search, living: _Living, coverage: Tensor, rows: Tensor) -> None:
+    """Finish those of these rows (sentence, beam) that live as they are, without an end."""
+    penalty = search.penalty(living.tokens.shape[2])
+    for place, row in (rows & living.sums.isfinite() & living.met.all(dim=2)).nonzero().tolist():
+        score = float(living.sums[place, row] / penalty + coverage[place, row])
+        found = Hypothesis(living.tokens[place, row].tolist(), living.scores[place, row].tolist(), score)
+        _keep(search, living, place, row, found)
 
 
 def _done(search: _Search, living: _Living) -> list[int]:

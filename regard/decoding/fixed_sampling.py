@@ -73,7 +73,7 @@ def fixed_sample(
         tokens, scores = (torch.stack(records[first::2], dim=1)[: len(limits) * copies].tolist() for first in (0, 1))
     most_of_rows = limits.repeat_interleave(copies).tolist()
     rows = [
-        hypothesis_of(written[:limit], own[:limit], task.end)
+        hypothesis_of(written[:limit], own[:limit], task.end, must_end)
         for written, own, limit in zip(tokens, scores, most_of_rows, strict=True)
     ]
     found = [rows[first : first + copies] for first in range(0, len(rows), copies)]

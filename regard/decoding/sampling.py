@@ -74,7 +74,7 @@ def sample(
         last = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
         _append(drawn, last, log_probabilities, task.end)
         drawn.ended |= (limits[drawn.numbers] <= drawn.tokens.shape[2])[:, None]
-        state, last = _move_on(drawn, state, last, task.end, results)
+        state, last = _move_on(drawn, state, last, task.end, must_end, results)
     check_numbers(results)
     return results
 
@@ -111,7 +111,7 @@ def _append(drawn: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) 
 
 
 def _move_on(
-    drawn: _Drawn, state: State, last: Tensor, end: int, results: list[list[Hypothesis]]
+    drawn: _Drawn, state: State, last: Tensor, end: int, must_end: bool, results: list[list[Hypothesis]]
 ) -> tuple[State, Tensor]:
     """Hand in the sentences of which all samples have ended, and go on with the others."""
     done = drawn.ended.all(dim=1)
@@ -119,7 +119,7 @@ def _move_on(
         return state, last
     for place in done.nonzero().flatten().tolist():
         written = zip(drawn.tokens[place].tolist(), drawn.scores[place].tolist(), strict=True)
-        results[int(drawn.numbers[place])] = [hypothesis_of(tokens, scores, end) for tokens, scores in written]
+        results[int(drawn.numbers[place])] = [hypothesis_of(*each, end, must_end) for each in written]
     stay = (~done).nonzero().flatten()
     rows = torch.arange(done.numel() * drawn.ended.shape[1], device=stay.device).view(drawn.ended.shape)[stay].flatten()
     drawn.numbers, drawn.ended = drawn.numbers[stay], drawn.ended[stay]
@@ -127,8 +127,13 @@ def _move_on(
     return state.keep(stay, rows), last[rows]
 
 
-def hypothesis_of(tokens: list[int], scores: list[float], end: int) -> Hypothesis:
-    """The output up to its first end, or all of it where it was cut before one."""
+def hypothesis_of(tokens: list[int], scores: list[float], end: int, must_end: bool) -> Hypothesis:
+    """The output up to its first end, or all of it where it was cut before one.
+
+    An end that has no probability was written where nothing else could be; an output that need not end was cut there.
+    """
     length = tokens.index(end) if end in tokens else len(tokens)
     own = scores[: length + 1]
+    if not must_end and own[length:] == [NOTHING]:
+        own = own[:length]
     return Hypothesis(tokens[:length], own, sum(own))

@@ -63,6 +63,11 @@ def plain_beam(
         log_probabilities, state = task.step(last, state)
         forced = limit if must_end else limit + 1
         candidates = continuations(alive, log_probabilities.tolist(), task.end, forced, options, demands)
+        for row, (tokens, total, group) in enumerate(alive):
+            is_stuck = all(each.row != row for each in candidates)
+            if is_stuck and tokens and not must_end and all(met(tokens, phrase) for phrase in required(demands)):
+                score = scored(total, length - 1) + uncovered(task, state, row, options.coverage_penalty)
+                finished[group].append((tokens, score))
         survivors: list[tuple[Candidate, int]] = []
         written: list[int] = []  # by survivors of earlier groups, just now
         for group in range(groups):

@@ -107,6 +107,25 @@ def test_the_score_is_the_sum_of_the_token_scores_by_the_length_penalty_of_their
     assert ended == ({True} if must_end else {True, False})
 
 
+def test_an_output_that_nothing_may_follow_is_cut() -> None:
+    """Of three tokens that may not come again one after another; no end is ever possible."""
+    for seed in range(10):
+        logits = random_table(seed, 2, 5).table.clone()
+        logits[..., END] = -math.inf
+        task, limits = Table(logits), torch.tensor([9, 2])
+        options = DecodingOptions(beam=3, n_best=3, unrepeated=1, length_penalty=0.7)
+        together = beam_search(task, torch.arange(2), limits, options, must_end=False)
+        for number, found in enumerate(together):
+            expected = plain_beam(
+                task, torch.tensor([number]), int(limits[number]), 3, 0.7, options, None, False
+            )  # fmt: skip
+            assert [(each.tokens, each.score) for each in found] == expected
+            assert {(len(each.tokens), each.has_ended) for each in found} == {((4, 2)[number], False)}
+        drawn = sample(task, torch.arange(2), limits, options, must_end=False)
+        assert [len(each.tokens) for (each,) in drawn] == [4, 2]
+        assert all(each.score == sum(each.token_scores) > -math.inf for (each,) in drawn)
+
+
 def test_a_trace_is_of_a_search_whose_outputs_must_end() -> None:
     with pytest.raises(ValueError, match="a trace is of a search whose outputs must end"):
         beam_search(fixed(0, 0.5, 0.5), torch.tensor([0]), torch.tensor([2]), DecodingOptions(), None, Trace(), False)

@@ -1,5 +1,6 @@
 """What a language model makes of a prompt, prompts and texts of several lines, and texts told as they are written."""
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,17 @@ def test_the_score_of_several_lines_has_nothing_but_their_tokens(model: Language
     ((found,),) = model.generate_by(request)
     assert found.score == pytest.approx(sum(found.token_scores))
     assert len(found.tokens) == len(found.token_scores) == 12
+
+
+@pytest.mark.parametrize("search", [{"beam": 2}, {"sample": {"seed": 4}}], ids=str)
+def test_a_text_stops_where_the_rules_leave_nothing_to_write(model: LanguageModel, search: dict[str, Any]) -> None:
+    """No word may come twice, and past the ends of lines nothing else ends a text."""
+    table = {"prompt": "the", "tokens": 50, "past_end": True, "search": {"unrepeated": 1}, **search}
+    ((found,),) = model.generate_by(GenerateRequest.read(table))
+    words = model.task.tokeniser.size - 2  # neither the pad nor the begin
+    assert (len(found.tokens), len(found.token_scores), found.ended) == (words, words, "rules")
+    assert found.score > -math.inf
+    assert found.remark == f"After {words} tokens the rules of the search left nothing to write; the text stops."
 
 
 @pytest.mark.parametrize("past_end", [False, True])

@@ -278,7 +278,7 @@ class GeneratedText(DoorAnswer):
     score: float | None
     tokens: list[str]
     token_scores: list[float | None]
-    ended: Literal["end", "tokens", "context"]
+    ended: Literal["end", "tokens", "context", "rules"]
     forgotten: int
 
 

@@ -41,17 +41,17 @@ class Forgets(Protocol):
     def forgotten(self, tokens: int) -> int: ...
 
 
-Ending = Literal["end", "tokens", "context"]
+Ending = Literal["end", "tokens", "context", "rules"]
 
 
 @dataclass(frozen=True)
 class Generated:
     """A prompt and what was written after it; `text` is both, tokens and scores are of what was written.
 
-    It `ended` by itself, and then the end has a score too; or it was cut after as many tokens as were asked for, or
-    where the context was full, and no end is counted. The `score` is the sum of the token scores, in a beam divided by
-    the length penalty of as many tokens as there are scores. `forgotten` is how many tokens, of the prompt first, a
-    model whose context was full did not see any more in the end.
+    It `ended` by itself, and then the end has a score too; or it was cut after as many tokens as were asked for, where
+    the context was full, or where the rules of the search left nothing to write, and no end is counted. The `score` is
+    the sum of the token scores, in a beam divided by the length penalty of as many tokens as there are scores.
+    `forgotten` is how many tokens, of the prompt first, a model whose context was full did not see any more in the end.
     """
 
     prompt: str
@@ -81,12 +81,14 @@ class Generated:
 
     @property
     def remark(self) -> str | None:
-        """What the end of the context did to it, for people; nothing where it did nothing."""
+        """What the end of the context or the rules of the search did to it, for people; None where they did nothing."""
         if self.ended == "context":
             return (
                 f"The context was full after {len(self.tokens):,} tokens, and the text stops there; with --when-full "
                 "forget it goes on, and the older half is forgotten."
             )
+        if self.ended == "rules":
+            return f"After {len(self.tokens):,} tokens the rules of the search left nothing to write; the text stops."
         if self.forgotten:
             return f"The context was full: the first {self.forgotten:,} tokens of the text were forgotten on the way."
         return None
@@ -208,10 +210,18 @@ def _generation(
     """What was found, as people read it."""
     before = task.write(read)
     text = stem_of(prompt, before) + task.write([*read, *found.tokens]).removeprefix(before)
-    ended: Ending = "end" if found.has_ended else "tokens" if limit == request.tokens else "context"
     forgotten = task.forgotten(len(read) + len(found.tokens)) if isinstance(task, Forgets) else 0
     tokens = task.tokeniser.pieces(found.tokens)
+    ended = _ending(found, limit, request)
     return Generated(prompt, text, found.score, tokens, found.token_scores, ended, forgotten)
+
+
+def _ending(found: Hypothesis, limit: int, request: GenerateRequest) -> Ending:
+    if found.has_ended:
+        return "end"
+    if len(found.tokens) < limit:
+        return "rules"
+    return "tokens" if limit == request.tokens else "context"
 
 
 def stem_of(prompt: str, written: str) -> str:
