@@ -36,6 +36,7 @@ def test_it_goes_on_streams_and_looks(folder: Path) -> None:
         forgetting = client.post("/v1/generate", json=asked | {"when_full": "forget"}).json()
         looks = client.post("/v1/look", json={"input": "the cat sat"}).json()
         refused = client.post("/v1/generate", json={"prompt": "the " * 9})
+        among_others = client.post("/v1/generate", json={"prompt": ["the"] * 40 + ["the " * 9], "tokens": 500})
     ((text,),) = whole["texts"]
     assert (text["ended"], text["forgotten"], len(text["tokens"])) == ("context", 0, 5)
     assert streamed.count("event: token") == 5
@@ -45,3 +46,4 @@ def test_it_goes_on_streams_and_looks(folder: Path) -> None:
     assert looks["looks"]["columns"] == ["</s>", "the", "cat", "sat"]
     assert refused.status_code == 400
     assert "The prompt has 9 tokens, and a context of 8 has room for 6" in refused.json()["error"]
+    assert "Text 41: the prompt has 9 tokens" in among_others.json()["error"]
