@@ -140,12 +140,12 @@ class Texts(NamedTuple):
 def our_writing(task: GradientLanguage, texts: Texts) -> Callable[[], object]:
     """By captured steps."""
     rows = len(texts.prompts)
-    prompts, limits = Prompts(texts.prompts.tolist()), torch.full((rows,), texts.length + 1, device=DEVICE)
+    prompts, limits = Prompts(texts.prompts.tolist()), torch.full((rows,), texts.length, device=DEVICE)
     options, captures = DecodingOptions(beam=1), captures_of(task)
-    writer = PastEnds(ReservingLanguage(task), VOCABULARY, limits)
+    writer = PastEnds(ReservingLanguage(task), VOCABULARY)
     if texts.are_drawn:
-        return lambda: fixed_sample(writer, prompts, limits, options, range(rows), captures)
-    return lambda: fixed_beam_search(writer, prompts, limits, options, captures)
+        return lambda: fixed_sample(writer, prompts, limits, options, range(rows), captures, must_end=False)
+    return lambda: fixed_beam_search(writer, prompts, limits, options, captures, must_end=False)
 
 
 def their_writing(model: Any, texts: Texts) -> Callable[[], object]:
