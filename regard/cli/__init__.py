@@ -144,6 +144,10 @@ def run() -> NoReturn:
 
     def leave_at_once() -> None:
         if status == 130:
+            if "torch" in sys.modules:
+                from regard.hardware.devices import wait_for_gpu
+
+                wait_for_gpu()
             os._exit(status)
 
     atexit.register(leave_at_once)  # called last, being registered first

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from regard.base.faults import Fault
 from regard.base.processes import die_with_parent
+from regard.hardware.devices import wait_for_gpu
 
 LEADERS_LAST_WORK = timedelta(hours=1)  # when all is trained: a curve, and what a model folder keeps besides
 
@@ -25,6 +26,7 @@ def main() -> NoReturn:
         status = _train()
     except KeyboardInterrupt:
         status = 130
+        wait_for_gpu()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,5 +1,7 @@
 """Where to compute: the device of a name, made ready for its work."""
 
+from contextlib import suppress
+
 import torch
 
 from regard.base.faults import Fault
@@ -28,6 +30,16 @@ def _make_ready(device: torch.device) -> torch.device:
         torch.backends.cudnn.deterministic = True  # convolutions would else add up gradients in any order
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     return device
+
+
+def wait_for_gpu() -> None:
+    """Wait for the work that this process has given to a GPU, before the process ends without Python's own end.
+
+    Where processes share a GPU by NVIDIA's MPS, one that ends with work outstanding may take all the others with it.
+    """
+    if torch.cuda.is_initialized():
+        with suppress(RuntimeError):  # a GPU that has failed already says so again
+            torch.cuda.synchronize()
 
 
 def seed_generators(seed: int, device: torch.device) -> None:
