@@ -157,7 +157,7 @@ def _train(planned: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
 def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
     from regard.cli.train import console_audience
     from regard.runs.compare.report import Failure
-    from regard.runs.from_text.planning import Allowance
+    from regard.runs.planning.allowance import Allowance
     from regard.runs.start import train_recipe
 
     failures: list[Failure] = []

@@ -1,5 +1,6 @@
 """`regard train`: from a recipe, or from text files."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,6 +66,7 @@ def command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
     """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
+    began = time.monotonic()  # loading what trains takes seconds, which count
     from regard.runs.request import TrainingRequest
     from regard.runs.start import start_training
 
@@ -85,6 +87,7 @@ def command(
         out=out,
         resume=resume,
         minutes=minutes,
+        began=began,
         overwrite=overwrite,
         processes=processes,
         restarts=restarts,

@@ -2,7 +2,7 @@
 
 import fcntl
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +17,7 @@ from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress, Remark
-from regard.base.recipe import Recipe, TextRecipe, differences, write
+from regard.base.recipe import Recipe, TextRecipe, apply_settings, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
 from regard.model import build_task, check_room, check_weights, load
@@ -32,7 +32,7 @@ from regard.training.pieces import check_rows
 from regard.training.snapshot import Facts, load_weights, named_weights
 from regard.verbs.table import has
 
-Plan = Callable[[Any, Any, Path], list[str]]  # from a recipe and its prepared data to settings
+Plan = Callable[[Any, Any, RunFolder], list[str]]  # from a recipe and its prepared data to settings
 LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
 READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
 # What may differ between a run and its resumption: where it stops, where it is computed and what is said of it.
@@ -73,8 +73,8 @@ def open_run(
     kind, place = task_class(recipe), data_folder(recipe, run_folder.folder)
     prepared = kind.prepare(recipe, place, progress, remark, _start_files(start) if start else None)
     check_room(recipe, prepared.files())
-    if plan is not None and not run_folder.exists() and (settings := plan(recipe, prepared, _timing(run_folder))):
-        write_file(run_folder.training / PLAN, json.dumps({"settings": settings}, indent=1).encode())
+    if plan is not None and not run_folder.exists() and (settings := plan(recipe, prepared, run_folder)):
+        _write_plan(run_folder, settings)
         recipe = with_settings(recipe, settings)
         run_folder = _run_folder(recipe, folder, remark)
     task = build_task(recipe, prepared.files())
@@ -100,11 +100,6 @@ def _run_folder(recipe: Recipe, folder: Path, remark: Remark) -> RunFolder:
     return RunFolder(folder, getattr(training, "keep", 1), training.save_every, remark)
 
 
-def _timing(folder: RunFolder) -> Path:
-    """Where what is only timed is kept meanwhile."""
-    return folder.training / "timing"
-
-
 def planned_settings(folder: RunFolder) -> list[str]:
     """The settings by which a run was planned, if it was: whoever goes on with its recipe needs them too."""
     try:
@@ -114,6 +109,28 @@ def planned_settings(folder: RunFolder) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError, Fault):
         raise Fault(f"{folder.training / PLAN} is damaged, so the plan of the run is lost.") from None
     return [str(setting) for setting in settings]
+
+
+def _write_plan(folder: RunFolder, settings: Sequence[str]) -> None:
+    """Note these settings with those of the plan so far, of which they replace what has the same name."""
+    names = {setting.partition("=")[0] for setting in settings}
+    before = [setting for setting in planned_settings(folder) if setting.partition("=")[0] not in names]
+    write_file(folder.training / PLAN, json.dumps({"settings": [*before, *settings]}, indent=1).encode())
+
+
+def keep_plan(run: Run, recipe: Recipe, settings: Sequence[str], writes: bool = True) -> Recipe:
+    """Plan a run that is open by these settings; gives its recipe, which its folder then has too."""
+    planned = with_settings(recipe, settings)
+    run.folder.every = planned.training.save_every
+    if writes:  # the plan first: where a kill comes between, the recipe is read with the plan
+        _write_plan(run.folder, settings)
+        checkpoint.update_folder(run.folder.folder, {checkpoint.RECIPE: _recipe_bytes(planned)})
+    return planned
+
+
+def _recipe_bytes(recipe: Recipe) -> bytes:
+    header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
+    return write(recipe, header).encode()
 
 
 def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
@@ -182,7 +199,7 @@ def locked_run(folder: RunFolder) -> Iterator[None]:
 
 def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
     """The recipe to resume with; one that differs in more than where it stops is refused."""
-    old = check_recipe(checkpoint.read_recipe(run_folder.folder))
+    old = check_recipe(apply_settings(checkpoint.read_recipe(run_folder.folder), planned_settings(run_folder)))
     recipe = _as_settled(recipe, old)
     changed = [line for line in differences(old, recipe) if not line.startswith(tuple(f"{stop} " for stop in STOPS))]
     if changed:
@@ -221,8 +238,7 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         about = about_data(prepared, parameters, recipe.examples, recipe.task)
         files[checkpoint.ABOUT] = about.to_bytes()
     # The recipe comes last: where it lies, a run has all that it began with.
-    header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
-    files[checkpoint.RECIPE] = write(recipe, header).encode()
+    files[checkpoint.RECIPE] = _recipe_bytes(recipe)
     checkpoint.update_folder(run_folder.folder, files)
 
 

@@ -38,6 +38,7 @@ class TrainingRequest:
     out: Path | None = None
     resume: bool = False
     minutes: float | None = None
+    began: float | None = None  # when the minutes began, by the monotonic clock; None: with the request
     overwrite: bool = False
     processes: int | None = None
     restarts: int = 0

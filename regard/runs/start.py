@@ -17,19 +17,23 @@ from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.dry_run import dry_run
-from regard.runs.from_text.planning import Allowance, Planner
+from regard.runs.from_text.sizes import TextSizes
 from regard.runs.parents import resolve_in
+from regard.runs.planning.allowance import Allowance
+from regard.runs.planning.planner import Planner, why_unplanned
 from regard.runs.processes import Job, train_on_processes
 from regard.runs.rank import this_rank
 from regard.runs.request import RunPlan, TrainingRequest, plan_of
 from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
 from regard.training.events import Listener
-from regard.training.listeners import TensorBoard, deadline, interruptions
+from regard.training.listeners import TensorBoard, deadline, interruptions, minutes_are_over
 from regard.training.options import TrainingOptions, UpdatingOptions
 from regard.training.pace import Pace
 from regard.training.pieces import check_shares, refuse_pieces
 from regard.training.ranks import ALONE, Ranks
+
+GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class StartedRun:
 
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     """Train what is asked for, after every contradiction in it is refused."""
-    began = time.monotonic()
+    began = time.monotonic() if asked.began is None else asked.began
     plan = plan_of(asked)
     folder = asked.out or Path("runs") / plan.name
     if asked.processes is not None or asked.dry_run:
@@ -167,18 +171,22 @@ def train_table(
 ) -> StartedRun:
     """Check the recipe, say what was chosen for it, and train it.
 
-    An allowance of time is what a new run of a translator is planned for; every other run is only stopped by it.
+    An allowance of time is what a new run is planned for if it learns by steps; every other run is only stopped by it.
     """
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     whole = apply_settings(table, [*planned, *settings])
     recipe = resolve_in(folder, apply_settings(whole, _open_pieces(whole, folder, resume, ranks.size)), resume)
     _check_pieces(recipe, ranks.size)
     planner = None
-    if allowance is not None and not resume and recipe.task == "translation" and ranks.size == 1:
+    if allowance is not None:
         given = frozenset(setting.partition("=")[0].strip() for setting in settings)
-        free = bool(choices) and recipe.start_from is None
-        planner = Planner(allowance, given, is_free=free, remark=audience.remark)
-    for choice in choices[:1] if planner else choices:  # a planner has sentences of its own for the rest
+        if why := why_unplanned(recipe, given, goes_on=resume and bool(RunFolder(folder).steps())):
+            audience.remark(f"{why}: the run stops when {minutes_are_over(allowance.minutes)}.")
+        else:
+            is_free = bool(choices) and recipe.start_from is None and ranks.size == 1
+            sizes = TextSizes(allowance, given) if is_free else None
+            planner = Planner(allowance, given, audience.remark, sizes)
+    for choice in choices[:1] if planner and planner.sizes else choices:  # a plan has sentences of its own for the rest
         audience.remark(choice)
     check_same(ranks, facts_of(recipe))
     if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
@@ -208,19 +216,20 @@ def train_recipe(
     if overwrite and folder.exists() and ranks.leads:
         with runs.locked_run(RunFolder(folder)):  # nobody's run is removed under their hands
             RunFolder(folder).remove()
+    sizes = planner.sizes if planner else None
     with runs.locked_run(RunFolder(folder)) if ranks.leads else nullcontext():
         with quick_products(), audience.progress() as progress:
             run = open_together(
                 ranks,
                 folder,
                 lambda writes: runs.open_run(
-                    recipe, folder, resume or not writes, progress, audience.remark, planner, writes
+                    recipe, folder, resume or not writes, progress, audience.remark, sizes, writes
                 ),
             )
         for line in [*run.prepared.report, *runs.describe(run)]:
             audience.remark(line)
-        reserve = planner.reserve if planner else 0.0
-        stop_in_time = [deadline(allowance.minutes, allowance.left - reserve)] if allowance else []
+        grace = GRACE * 60 * allowance.minutes if allowance and planner else 0.0
+        stop_in_time = [deadline(allowance.minutes, allowance.left + grace)] if allowance else []
         with (
             _threads(run, audience.remark),
             quick_products(),
@@ -229,7 +238,7 @@ def train_recipe(
         ):
             tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
             keeping: list[Listener] = [tensorboard, pace, *stop_in_time] if ranks.leads else []
-            train_run(run, [shown, *keeping, interrupted], ranks)
+            train_run(run, [shown, *keeping, interrupted], ranks, planner)
     return interrupted.asked
 
 

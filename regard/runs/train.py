@@ -8,6 +8,7 @@ from regard.families import with_article
 from regard.protocols import Counts, Updates
 from regard.runs.folder import update_folder
 from regard.runs.open import Run, device_of
+from regard.runs.planning.planner import Planner
 from regard.runs.validate import validator_of
 from regard.training.counter import Counter
 from regard.training.events import Listener
@@ -21,18 +22,26 @@ from regard.viewing.curves import Points
 CURVE = "curve.png"  # in the folder of a run
 
 
-def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE) -> Facts:
-    """Train the run to its end or to a stop, together with other ranks, and draw its loss curve, if it has one."""
+def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE, planner: Planner | None = None) -> Facts:
+    """Train the run to its end or to a stop, together with other ranks, and draw its loss curve, if it has one.
+
+    A planner gives a run that learns by steps as many of them as there is time for.
+    """
     recipe, validator = run.recipe, validator_of(run.task, run.recipe, ranks)
     task: Any = run.task
-    given = task, recipe.training, recipe.seed, run.folder, validator, listeners
+    given = task, recipe.training, recipe.seed, run.folder, lambda: validator(), listeners
     if isinstance(task, Counts | Updates):
         facts = (Counter if isinstance(task, Counts) else Updater)(*given).run()
     else:
-        facts = Trainer(*given, ranks).run()
+        trainer = Trainer(*given, ranks)
+        if planner is not None:
+            recipe = planner.begin(run, trainer, validator, ranks)
+            validator = validator_of(task, recipe, ranks)
+        facts = trainer.run()
     if not ranks.leads:
         return facts
-    if facts.finished and (files := validator.closing_files(run.folder.folder, str(device_of(run)))):
+    has_time = planner is None or not planner.spares_writing
+    if facts.finished and has_time and (files := validator.closing_files(run.folder.folder, str(device_of(run)))):
         update_folder(run.folder.folder, files)
     if facts.losses:
         draw_course(course_of(facts, recipe), run.folder.folder / CURVE, f"Training of {with_article(recipe.family)}")

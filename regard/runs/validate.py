@@ -1,5 +1,6 @@
 """Measuring a run on its validation data."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -58,9 +59,39 @@ class Validator:
             finish = finish or {name: measure.tally.finish for name, measure in task.measure(batch).items()}
         return {name: Sums(np.concatenate(rows[name]), partial(_finish_total, finish[name])) for name in names}
 
+    @torch.no_grad()
+    def timed(self, most: float) -> tuple[float, float]:
+        """Return about how many seconds a validation takes, by measures of the task and by writing outputs.
+
+        Each is found from a part of the validation data, in about `most` seconds.
+        """
+        return self._time_measuring(most), 0.0
+
+    def _time_measuring(self, most: float) -> float:
+        spent, measured, batches = 0.0, 0, 0
+        for batch in self.task.batches("valid", seed=0, epoch=0, start=0):
+            batches += 1
+            if not measured or (spent < most and self.ranks.size == 1):  # ranks measure the same number of batches
+                spent += seconds_of(partial(measure_in_pieces, self.task, batch), most)
+                measured += 1
+        return spent / max(measured, 1) * batches
+
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
         """What a model folder is to keep besides, once its weights are final."""
         return {}
+
+
+def seconds_of(work: Callable[[], object], most: float) -> float:
+    """Return how long some work takes; it is done a second time if the first took less than `most` seconds.
+
+    The first time may set things up that are there the second time.
+    """
+    began = time.monotonic()
+    work()
+    if (first := time.monotonic() - began) >= most:
+        return first
+    work()
+    return time.monotonic() - began - first
 
 
 def _finish_total(finish: Callable[..., float], total: list[float]) -> float:

@@ -60,6 +60,14 @@ class Remarked:
 
 
 @dataclass(frozen=True)
+class Replanned:
+    """From `step` on the run is planned to have so many `steps`, for the time there is."""
+
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True)
 class Ended:
     """The run stops at `step` for `reason`; it is `finished` if there is nothing to resume."""
 
@@ -72,5 +80,5 @@ class Hurried(str):
     """A reason to stop that leaves no time even for a validation."""
 
 
-Event = Started | Stepped | Counted | Validated | Remarked | Ended
+Event = Started | Stepped | Counted | Validated | Remarked | Replanned | Ended
 Listener = Callable[[Event], str | None]

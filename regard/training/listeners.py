@@ -15,7 +15,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from regard.base.figures import in_figures
 from regard.base.files import naming
 from regard.base.signals import handling_signals
-from regard.training.events import Counted, Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
+from regard.training.events import (
+    Counted,
+    Ended,
+    Event,
+    Hurried,
+    Listener,
+    Remarked,
+    Replanned,
+    Started,
+    Stepped,
+    Validated,
+)
 
 FADING = 0.98  # of a loss shown to people, at each step after its own
 TIMED_SECONDS = 8.0  # of steps, before it is said how long a run will take
@@ -76,6 +87,8 @@ class Forecast:
                 self._said = True
                 left = (time.monotonic() - self._first[0]) / (step - self._first[1]) * (self._steps - step)
                 return f"the {self._steps - step:,} steps to come take about {_minutes(left)}, validations not counted"
+            case Replanned():
+                self._said = True  # such a run was planned for a time, and keeps to it
             case Validated():
                 self._said = True  # what it took would be counted too
         return None
@@ -100,6 +113,8 @@ class Gauge:
         self.smoother.hear(event)
         if isinstance(event, Started):
             self.unit, self._steps = event.unit, event.steps
+        if isinstance(event, Replanned):
+            self._steps = event.steps
         return self.forecast.hear(event)
 
     def is_worth_telling(self, event: Validated) -> bool:
@@ -169,6 +184,8 @@ class Lines:
                     self._print(line)
             case Remarked(step, text):
                 self._print(f"step {step}  {text}")
+            case Replanned(_, steps):
+                self.steps = steps
             case Ended(step, reason, finished):
                 self._print(f"step {step}  {'finished' if finished else 'stopped'}: {reason}")
 
@@ -201,6 +218,8 @@ class Bar:
                 self._hear_validation(event)
             case Remarked(step, text):
                 self.console.print(f"[yellow]step {step}  {escape(text)}[/]", highlight=False)
+            case Replanned(step, steps):
+                self.progress.update(self.bar, completed=step, total=steps)
             case Ended(step, reason, finished):
                 self.progress.stop()
                 self.console.print(f"step {step}  {'finished' if finished else 'stopped'}: {escape(reason)}")
@@ -269,9 +288,14 @@ def deadline(minutes: float, seconds: float) -> Listener:
 
     def listen(event: Event) -> str | None:
         late = isinstance(event, Stepped | Counted | Validated) and time.monotonic() >= end
-        return ("the minute is over" if minutes == 1 else f"the {minutes:g} minutes are over") if late else None
+        return minutes_are_over(minutes) if late else None
 
     return listen
+
+
+def minutes_are_over(minutes: float) -> str:
+    """Return the reason to stop when so many minutes are over."""
+    return "the minute is over" if minutes == 1 else f"the {minutes:g} minutes are over"
 
 
 class Interruptions:

@@ -15,7 +15,7 @@ OWN_OPTIONS: dict[str, dict[str, float]] = {
     "rmsprop": {"smoothing": 0.99, "momentum": 0.0, "centred": False, "epsilon": 1e-8},
     "asgd": {"average_from": 1, "average_trigger": 0},
 }
-ScheduleName = Literal["inverse-sqrt", "cosine", "linear", "constant", "stairs"]
+ScheduleName = Literal["inverse-sqrt", "cosine", "linear", "constant", "stairs", "trapezoid"]
 OF_STAIRS = ("fall_after", "fall_every", "fall_to")
 
 
@@ -39,6 +39,11 @@ class OptimizerOptions(Options):
     fall_after: int = Field(default=0, ge=0, description="Steps before the learning rate first falls (stairs).")
     fall_every: int = Field(default=1000, ge=1, description="Steps from one fall to the next (stairs).")
     fall_to: float = Field(default=0.5, gt=0, le=1, description="The share that is left after each fall (stairs).")
+    falls: list[list[int]] = Field(
+        default_factory=list,
+        description="Pairs of a step and the length of the run that was planned there (trapezoid): from the first on "
+        "the learning rate falls straight to zero, from each further one on to another end; none: in the second half.",
+    )
     beta1: float | None = Field(default=None, ge=0, lt=1, description=_own("beta1", "Decay of the mean of gradients"))
     beta2: float | None = Field(
         default=None, ge=0, lt=1, description=_own("beta2", "Decay of the mean of squared gradients")
@@ -106,6 +111,16 @@ class OptimizerOptions(Options):
         for name in OF_STAIRS:
             if self.schedule != "stairs" and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for schedule = 'stairs', not '{self.schedule}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_falls(self) -> "OptimizerOptions":
+        if self.falls and self.schedule != "trapezoid":
+            raise ValueError(f"falls is for schedule = 'trapezoid', not '{self.schedule}'")
+        are_pairs = all(len(fall) == 2 and 0 <= fall[0] <= fall[1] for fall in self.falls)
+        starts = [fall[0] for fall in self.falls if fall]
+        if not are_pairs or starts != sorted(set(starts)):
+            raise ValueError("falls has pairs of a step and a later end, and the steps rise from pair to pair")
         return self
 
 

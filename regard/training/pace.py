@@ -9,7 +9,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
-from regard.training.events import Ended, Event, Started, Stepped, Validated
+from regard.training.events import Ended, Event, Replanned, Started, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run
 PLAN = "plan.json"  # beside it, of a run that was planned for the time there was
@@ -55,7 +55,7 @@ class Pace:
     def __init__(self, folder: Path) -> None:
         self.path = folder / PACE
         self.items, self.seconds = read_pace(folder)
-        self.course = replace(read_course(folder) or Course(), planned=(folder / PLAN).is_file())
+        self.plan, self.course = folder / PLAN, read_course(folder) or Course()
         self._since = time.monotonic()
 
     def __call__(self, event: Event) -> None:
@@ -65,6 +65,7 @@ class Pace:
             self.items, self.seconds = self.items + event.items, self.seconds + spent
         self.course = _follow(replace(self.course, minutes=self.course.minutes + spent / 60), event)
         if isinstance(event, Started | Validated | Ended):
+            self.course = replace(self.course, planned=self.plan.is_file())
             kept = {"items": self.items, "seconds": self.seconds, "course": asdict(self.course)}
             write_file(self.path, json.dumps(kept).encode())
         self._since = time.monotonic()
@@ -75,6 +76,8 @@ def _follow(course: Course, event: Event) -> Course:
     match event:
         case Started(step, steps):
             return replace(course, step=step, steps=steps, ended="", finished=False)
+        case Replanned(step, steps):
+            return replace(course, step=step, steps=steps)
         case Validated(step, _, is_best):
             return replace(course, step=step, validated=True, best=step if is_best else course.best)
         case Ended(step, reason, finished):

@@ -4,6 +4,7 @@ On a GPU a batch of fixed shape goes by a captured pass, which is replayed for e
 instead of a thousand, for the GPU computes faster than Python can tell it what.
 """
 
+import time
 from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -34,6 +35,7 @@ class Passes:
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
         self._captured: dict[Hashable, tuple[CapturedStep, Loss]] = {}
         self._pool: Any = None
+        self.capture_seconds = 0.0  # spent on recording passes, which are then replayed many times
 
     @property
     def capturing(self) -> bool:
@@ -65,7 +67,11 @@ class Passes:
         if key not in self._captured:
             if not self._may_capture():
                 return self.plainly(batch, carry)
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)  # what is still under way is no part of the capture
+            began = time.monotonic()
             self._captured[key] = self._capture(batch, carry)
+            self.capture_seconds += time.monotonic() - began
         captured, first = self._captured[key]
         held = captured.held
         torch._foreach_copy_(leaves(held["batch"]), leaves(batch.tensors), non_blocking=True)

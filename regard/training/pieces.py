@@ -5,7 +5,7 @@ numbers of its own, a function of (seed, step, piece), and the gradients of the 
 sum is the same to the last bit on one process, on two and on four.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NoReturn
@@ -20,8 +20,8 @@ from regard.training.carrying import Carry, carry_through
 from regard.training.guards import Splitter
 from regard.training.passes import Passes
 from regard.training.ranks import Ranks
-from regard.training.snapshot import Trainable, key_of
-from regard.training.updates import Placed
+from regard.training.snapshot import Facts, Trainable, key_of
+from regard.training.updates import Place, Placed
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,17 @@ class Gradients:
             # All ranks must take each pass together. The whole batch on each of them has the same mean.
             return dict.fromkeys(self.own, batch)
         return {number: piece for number, piece in enumerate(pieces) if number in self.own}
+
+    def stream(self, facts: Facts) -> Iterator[Placed]:
+        """Batches without end, from where a run stands."""
+        epoch, start = facts.epoch, facts.batch
+        while True:
+            number = start
+            for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
+                yield Placed(Place(epoch, number), self.cut(batch))
+            if number == 0:
+                raise Fault("The training data has not a single batch.")
+            epoch, start = epoch + 1, 0
 
     def take(self, group: Sequence[Placed], step: int) -> GroupLosses:
         """The gradients of an update from these batches, and their losses."""

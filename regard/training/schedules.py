@@ -34,6 +34,23 @@ def stairs(step: int, options: OptimizerOptions, steps: int) -> float:
     return options.fall_to ** max(0, falls)
 
 
+def trapezoid(step: int, options: OptimizerOptions, steps: int) -> float:
+    """One for a while, then straight down to zero.
+
+    While it falls the end of the run may be planned again, sooner or later: the fall then goes on from where it is to
+    the new end. The last end is always that of the run.
+    """
+    falls = options.falls or [(steps // 2, steps)]
+    ends = [*(end for _, end in falls[:-1]), steps]
+    level = 1.0
+    for (start, _), end, until in zip(falls, ends, [*(start for start, _ in falls[1:]), steps], strict=True):
+        level *= max(0.0, 1 - max(0, min(step, until) - start) / max(1, end - start + 1))
+        if step <= until:
+            break
+    # A run that has less time than was thought may have to fall before it has risen.
+    return min(level, step / options.warmup) if step < options.warmup else level
+
+
 def _done(step: int, options: OptimizerOptions, steps: int) -> float:
     # The last step is still taken with something left, so that it is not wasted.
     return min(1.0, (step - options.warmup) / max(1, steps - options.warmup + 1))
@@ -45,9 +62,12 @@ SCHEDULES: dict[str, Schedule] = {
     "linear": linear,
     "constant": constant,
     "stairs": stairs,
+    "trapezoid": trapezoid,
 }
 
 
 def factor(options: OptimizerOptions, step: int, steps: int) -> float:
     """Linear warm-up, then the schedule that the options name."""
-    return step / options.warmup if step < options.warmup else SCHEDULES[options.schedule](step, options, steps)
+    if step < options.warmup and options.schedule != "trapezoid":
+        return step / options.warmup
+    return SCHEDULES[options.schedule](step, options, steps)

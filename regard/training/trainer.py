@@ -4,7 +4,9 @@ Everything random is a function of (seed, epoch) or (seed, step), and a checkpoi
 was killed and resumed ends with the same bits as one that was not; rolling back after a divergence is the same act.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
@@ -12,10 +14,9 @@ from itertools import islice
 import torch
 from torch import nn
 
-from regard.base.faults import Fault
 from regard.protocols import Stacked
 from regard.training import optimizers, schedules
-from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started
+from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Replanned, Started
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, OptimizersAverage, Splitter, Watchdog
 from regard.training.judge import Judge
 from regard.training.members import MembersJudge
@@ -24,6 +25,7 @@ from regard.training.passes import Passes
 from regard.training.pieces import Gradients
 from regard.training.prefetch import prefetch
 from regard.training.ranks import ALONE, Ranks
+from regard.training.replanning import Replanner, with_changes
 from regard.training.sharding import shard
 from regard.training.shared_keeper import SharedKeeper
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, load_weights, named_weights
@@ -65,11 +67,27 @@ class Trainer:
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget, ranks)
         self.gradients = Gradients(task, self.passes, options.pieces, seed, ranks, self.splitter)
         self.facts, self.watchdog = Facts(), Watchdog()
+        self.replanner: Replanner | None = None
         self.stop: str | None = None
         self._asked_to_stop: str | None = None  # this rank, while the others may not know of it
         self._unread: list[UnreadUpdate] = []
         self._read_last: Sequence[Place] = ()  # the batches of the loss that was read last
         self._rollbacks, self._failed_at = 0, 0
+
+    def rehearse(self, watch: Listener) -> None:
+        """Take steps until `watch` has heard enough of them, then undo them all; nobody else hears of them."""
+        before, listeners = deepcopy(self._snapshot()), self.listeners
+        self.listeners = [watch]
+        with suppress(Diverged), prefetch(self.gradients.stream(self.facts)) as batches:
+            while not self._is_stopped():
+                self._update(list(islice(batches, self.options.accumulate)))
+        self.listeners, self._unread, self._asked_to_stop = listeners, [], None
+        self._restore(before)
+
+    def follow(self, options: TrainingOptions, replanner: Replanner | None) -> None:
+        """Train by these options, which differ in the run's length and how it is judged, and by what revises them."""
+        self.options = self.judge.options = options
+        self.replanner, self.listeners = replanner, [*self.listeners, *filter(None, [replanner])]
 
     def run(self) -> Facts:
         """Train on from the last checkpoint, or from the start, to the end or to a stop."""
@@ -90,7 +108,7 @@ class Trainer:
         return self.facts
 
     def _train_on(self) -> None:
-        with prefetch(self._stream()) as batches:
+        with prefetch(self.gradients.stream(self.facts)) as batches:
             while not self._is_stopped() and not self._has_trained():
                 self._update(list(islice(batches, self.options.accumulate)))
                 self._pause()
@@ -98,20 +116,10 @@ class Trainer:
             self._finish()
         else:
             self._read_losses()
-            if self.facts.best is None:
-                self._publish_unfinished()
+            hurried = isinstance(self.stop, Hurried)
+            if self.facts.best is None and (validated := self.judge.publish_unfinished(self.facts, hurried)):
+                self._tell(validated)
             self._save()
-
-    def _stream(self) -> Iterator[Placed]:
-        """Batches without end."""
-        epoch, start = self.facts.epoch, self.facts.batch
-        while True:
-            number = start
-            for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
-                yield Placed(Place(epoch, number), self.gradients.cut(batch))
-            if number == 0:
-                raise Fault("The training data has not a single batch.")
-            epoch, start = epoch + 1, 0
 
     def _update(self, group: list[Placed]) -> None:
         """One update of the weights from a group of batches."""
@@ -134,8 +142,7 @@ class Trainer:
 
     def _learning_rate(self, step: int) -> float:
         options = self.options.optimizer
-        factor = schedules.factor(options, step, self.options.steps)
-        return options.learning_rate * factor * self.facts.rate_scale
+        return options.learning_rate * schedules.factor(options, step, self.options.steps) * self.facts.rate_scale
 
     def _read_losses(self) -> None:
         """Look at the losses of the updates since the last look; raises Diverged where one is not right."""
@@ -151,6 +158,7 @@ class Trainer:
 
     def _pause(self) -> None:
         """Between two updates: validate and save when it is time."""
+        self._replan()
         step, options = self.facts.step, self.options
         if step % options.validate_every == 0 or step == options.steps:
             self._read_losses()
@@ -163,14 +171,19 @@ class Trainer:
             if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
                 self._save()
 
+    def _replan(self) -> None:
+        """Go on by the plan of the rank that leads where it has changed."""
+        if self.replanner is None:
+            return
+        changes, *_ = self.ranks.gather(self.replanner.revise(self.facts.step) if self.ranks.leads else None)
+        if changes:
+            self.options = self.judge.options = with_changes(self.options, changes)
+            self._tell(Replanned(self.facts.step, self.options.steps))
+
     def _average_if_triggered(self) -> None:
         optimizers.set_averaging(self.optimizer, self.options.optimizer, self.facts.averages_from)
         if self.facts.averages_from == self.facts.step + 1:
             self._tell(Remarked(self.facts.step, "validations get no better: from here on the weights are averaged"))
-
-    def _publish_unfinished(self) -> None:
-        if validated := self.judge.publish_unfinished(self.facts, in_a_hurry=isinstance(self.stop, Hurried)):
-            self._tell(validated)
 
     def _is_stopped(self) -> bool:
         """Whether a listener of any rank has asked for a stop, which is then that of all."""
@@ -194,8 +207,7 @@ class Trainer:
         failed, scale = self.facts.step, self.facts.rate_scale / 2
         self._rollbacks = self._rollbacks + 1 if failed <= self._failed_at else 1
         self._failed_at = max(failed, self._failed_at)
-        snapshot = self.keeper.latest()
-        self._unread = []
+        snapshot, self._unread = self.keeper.latest(), []
         if snapshot is not None:
             self._restore(snapshot)
         if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
@@ -205,6 +217,9 @@ class Trainer:
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
 
     def _save(self) -> None:
+        self.keeper.save(self._snapshot())
+
+    def _snapshot(self) -> Snapshot:
         self.facts.watchdog, self.facts.parts = asdict(self.watchdog), self.splitter.parts
         self.facts.threads = torch.get_num_threads() if self.device.type == "cpu" else None
         tensors = {"weights": named_weights(self.module), "optimizer": optimizers.state_tensors(self.optimizer)}
@@ -214,7 +229,7 @@ class Trainer:
             tensors["carry"] = carried
         if best := self.judge.before_save():
             tensors["best"] = best
-        self.keeper.save(Snapshot(tensors, self.facts))
+        return Snapshot(tensors, self.facts)
 
     def _restore(self, snapshot: Snapshot) -> None:
         self.facts, self.watchdog = replace(snapshot.facts), Watchdog(**snapshot.facts.watchdog)

@@ -1,6 +1,6 @@
 """What a recipe for the classes of texts says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -8,16 +8,14 @@ from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
 from regard.models.text.inputs import InputOptions
 from regard.tasks.text import AnswerTraining
-from regard.training.options import OptimizerOptions
+from regard.training.options import OptimizerOptions, ScheduleName
 
 
 class ClassificationOptimizer(OptimizerOptions):
     """The optimiser, by default Adam at a rate that stays as it is."""
 
     learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
-    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
-        default="constant", description="How the learning rate falls after warm-up."
-    )
+    schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
     warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
 
 

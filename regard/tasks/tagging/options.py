@@ -1,6 +1,6 @@
 """What a recipe for a tagger says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -9,16 +9,14 @@ from regard.data.tagging.options import TaggingData
 from regard.models.text.inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
 from regard.tasks.text import AnswerTraining
-from regard.training.options import OptimizerOptions
+from regard.training.options import OptimizerOptions, ScheduleName
 
 
 class TaggingOptimizer(OptimizerOptions):
     """The optimiser of a tagger."""
 
     learning_rate: float = Field(default=2e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
-    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
-        default="linear", description="How the learning rate falls after warm-up."
-    )
+    schedule: ScheduleName = Field(default="linear", description="How the learning rate falls after warm-up.")
     warmup: int = Field(default=100, ge=0, description="Steps in which the learning rate rises from zero.")
 
 

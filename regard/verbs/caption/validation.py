@@ -12,7 +12,7 @@ from regard.metrics import METRICS, score
 from regard.metrics.significance import SUMS, Sums
 from regard.metrics.text import BETTER, OF_TREES
 from regard.protocols import Measure, Tally, mean
-from regard.runs.validate import Validator, scores_of
+from regard.runs.validate import Validator, scores_of, seconds_of
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.tasks.captioning.options import CaptioningRecipe
 from regard.training.snapshot import Validation
@@ -49,6 +49,14 @@ class CaptionValidator(Validator):
             measures |= self._score(self._write(split, beam), split, wanted, beam)
         return measures
 
+    def timed(self, most: float) -> tuple[float, float]:
+        measuring, beam = self._time_measuring(most), self.recipe.training.validation_beam
+        if not beam:
+            return measuring, 0.0
+        batches = self.task.source("valid").pictures(MEASURED_ROWS)
+        first, others = next(batches), sum(1 for _ in batches)
+        return measuring, (1 + others) * seconds_of(lambda: self._write_batch(first, beam), most)
+
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
         """What each picture adds: to scores of text by the caption written of it, to the others by all that it has."""
         own = [name for name in names if name not in METRICS]
@@ -69,14 +77,17 @@ class CaptionValidator(Validator):
 
     def _write(self, split: str, beam: int) -> list[str]:
         """The model's caption of every picture of a split."""
-        task, options = self.task, change_options(self.recipe.decoding, {"beam": beam, "n_best": 1}, None)
         ranks, own = self.ranks, dict[int, list[str]]()
-        for number, batch in enumerate(task.source(split).pictures(MEASURED_ROWS)):
+        for number, batch in enumerate(self.task.source(split).pictures(MEASURED_ROWS)):
             if number % ranks.size == ranks.rank:
-                found = search_captions(task, batch.to(task.device), options)
-                own[number] = [task.write(hypotheses[0].tokens) for hypotheses in found]
+                own[number] = self._write_batch(batch, beam)
         in_order = sorted(each for of_rank in ranks.gather(list(own.items())) for each in of_rank)
         return [caption for _, captions in in_order for caption in captions]
+
+    def _write_batch(self, batch: Any, beam: int) -> list[str]:
+        task, options = self.task, change_options(self.recipe.decoding, {"beam": beam, "n_best": 1}, None)
+        found = search_captions(task, batch.to(task.device), options)
+        return [task.write(hypotheses[0].tokens) for hypotheses in found]
 
     def _references(self, split: str) -> list[list[str | None]]:
         """What people wrote: a first caption of every picture, a second, …"""

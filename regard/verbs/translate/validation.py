@@ -10,7 +10,7 @@ from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
 from regard.runs.folder import CERTAINTY
-from regard.runs.validate import Validator, measure_split, scores_of
+from regard.runs.validate import Validator, measure_split, scores_of, seconds_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
 from regard.training.ranks import ALONE, Ranks
@@ -22,6 +22,8 @@ from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import Search
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
+FIRST_TIMED, TIMED = 8, 64  # validation pairs translated to know what a validation costs
+LONGER = 1.5  # than its reference an output may be, of a model that has learnt little
 SAMPLES = 2  # outputs shown at each validation
 CERTAIN = 200  # validation pairs by which a run whose validations translate nothing finds how sure its model is
 TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
@@ -82,6 +84,36 @@ class TranslationValidator(Validator):
                 for text, score, tokens, scores in outputs
             ]
         return [each for each in found if each is not None]
+
+    def timed(self, most: float) -> tuple[float, float]:
+        """Return about how many seconds a validation takes, by loss and by translating, from a few of its sentences.
+
+        A model that has learnt nothing writes to the limit; one that has learnt a little ends of itself, if late.
+        """
+        task, recipe = self.model.task, self.model.recipe
+        pairs, beam = task.pairs.corpus.valid, recipe.training.validation_beam
+        if not pairs:
+            return 0.0, 0.0
+        batch = task.pair_up(pairs[:TIMED])
+        measuring = len(pairs) / len(pairs[:TIMED]) * seconds_of(lambda: task.measure(batch), most)
+        if not beam:
+            return measuring, 0.0
+        writing = self._time_translating(pairs[:FIRST_TIMED], beam, most)
+        if writing * FIRST_TIMED / len(pairs) < most:  # where those take long, more are not needed
+            writing = self._time_translating(pairs[:TIMED], beam, most)
+        return measuring, writing
+
+    def _time_translating(self, sample: Sequence[tuple[str, str]], beam: int, most: float) -> float:
+        task, outputs = self.model.task, list[Translated]()
+
+        def translate() -> None:
+            outputs[:] = self.model.translate([source for source, _ in sample], beam=beam, n_best=1)
+
+        seconds = seconds_of(translate, most)
+        written = sum(len(output.tokens) + 1 for output in outputs)
+        wanted = sum(len(tokens) + 1 for tokens in task.target.encode_all([target for _, target in sample]))
+        times = len(task.pairs.corpus.valid) / len(sample)
+        return times * seconds * min(1.0, LONGER * wanted / written)
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
         recipe = self.model.recipe

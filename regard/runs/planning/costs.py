@@ -1,0 +1,84 @@
+"""What a run costs on this machine, found by taking its first steps and undoing them."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+from regard.runs.validate import Validator
+from regard.training.events import Event, Hurried, Stepped
+from regard.training.sharding import whole_weights
+from regard.training.trainer import Trainer
+
+LEAST_EVENTS = 4  # of steps; what comes before the first does not count
+MOST_TIMES = 4  # as long as was meant, at the most, where even a single step takes long
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The seconds of a step and of a validation, by measures and by writing outputs; the items of a step."""
+
+    step: float
+    items: float
+    measuring: float
+    writing: float = 0.0
+
+    @property
+    def validation(self) -> float:
+        return self.measuring + self.writing
+
+
+class Stopwatch:
+    """Hears the steps of a run and stops it when enough of them were timed.
+
+    `aside` gives the seconds spent so far on what is done once, such as recording passes on a GPU.
+    """
+
+    def __init__(self, seconds: float, aside: Callable[[], float] = lambda: 0.0) -> None:
+        self.seconds, self.aside = seconds, aside
+        self.heard = [
+            (time.monotonic() - aside(), 0, 0)
+        ]  # without what was done aside, the steps, the items of the last
+
+    def __call__(self, event: Event) -> str | None:
+        if not isinstance(event, Stepped):
+            return None
+        now = time.monotonic() - self.aside()
+        self.heard.append((now, event.step, event.items))
+        is_enough = len(self.heard) > LEAST_EVENTS and now - self.heard[1][0] >= self.seconds
+        return Hurried("timed") if is_enough or now - self.heard[0][0] >= MOST_TIMES * self.seconds else None
+
+    @property
+    def _pairs(self) -> list[tuple[tuple[float, int, int], tuple[float, int, int]]]:
+        """Neighbouring events, without the first step if there are others: it is slower than all that follow."""
+        return list(pairwise(self.heard[1:] if len(self.heard) > 2 else self.heard))
+
+    @property
+    def seconds_of_step(self) -> float:
+        return max(statistics.median((two[0] - one[0]) / (two[1] - one[1]) for one, two in self._pairs), 1e-6)
+
+    @property
+    def items(self) -> float:
+        """Those that a step learns from."""
+        return statistics.median(two[2] / (two[1] - one[1]) for one, two in self._pairs)
+
+
+def time_run(trainer: Trainer, validator: Validator, seconds: float, watch: Stopwatch | None = None) -> Costs:
+    """Return what a step and a validation cost, from timing each for about so many seconds; the run stays as it is.
+
+    A watch that has timed its steps before spares doing it again.
+    """
+    watch = watch or time_steps(trainer, seconds)
+    trainer.module.eval()
+    with torch.no_grad(), whole_weights(trainer.module):
+        return Costs(watch.seconds_of_step, watch.items, *validator.timed(seconds))
+
+
+def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:
+    """Return a watch that has heard the first steps of a run, which are undone."""
+    watch = Stopwatch(seconds, lambda: trainer.passes.capture_seconds)
+    trainer.rehearse(watch)
+    return watch

@@ -1,0 +1,159 @@
+"""The length of a run, fitted to the time there is again and again while it trains.
+
+A pace that was timed before the first step may be wrong: a GPU was still being warmed up, or another program came or
+went. So the learning rate stays at its height over the first half of a run, and what is left of the time decides where
+the run ends, until it ends. What was decided is a function of the step alone (the schedule `trapezoid`): a run that is
+resumed, or trained again by its recipe, comes to the same weights.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from regard.training.events import Event, Replanned, Started, Stepped, Validated
+from regard.training.options import TrainingOptions
+
+HOLD = 0.5  # of the steps: over the rest the learning rate falls
+WINDOW = 0.2  # of all the time, over which the pace is measured
+LEAST_WINDOW = 0.02  # of all the time, before anything is decided by it
+EVERY = 0.02  # of all the time, between two decisions
+TOLERANCE = 0.03  # of the steps to come, or of all while the learning rate is at its height
+MOST_VALIDATIONS = 10
+VALIDATING_SHARE = 0.1  # of the time, but for the validation at the end
+CHECKPOINTS = 10  # of a run that averages none
+AVERAGED = 80  # checkpoints of a run that averages the last ones
+OF_KNOWN_LENGTH = ("cosine", "linear")  # schedules that must know from the first step on where a run ends
+
+Changes = Mapping[str, Any]  # of training options, by names such as optimizer.falls
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The time of a run: `whole` seconds, and when all of it must be done, by the monotonic clock."""
+
+    whole: float
+    end: float
+
+    def left(self, validation: float, final: str) -> float:
+        """The seconds left for steps and for validations before the last, each of which takes so many."""
+        last = 1 if final == "best" else 2  # weights that were not validated are, once the run is done
+        return max(0.0, self.end - time.monotonic() - last * validation)
+
+
+def with_changes(options: TrainingOptions, changes: Changes) -> TrainingOptions:
+    """Return the options of a run with some of them changed."""
+    own = {name: value for name, value in changes.items() if "." not in name}
+    of_optimizer = {name.partition(".")[2]: value for name, value in changes.items() if "." in name}
+    return options.model_copy(update={**own, "optimizer": options.optimizer.model_copy(update=of_optimizer)})
+
+
+def fall_of(steps: int, taken: int = 0) -> list[list[int]]:
+    """Return where the learning rate of a run falls that has so many steps and has taken some of them."""
+    return [[max(taken, int(HOLD * steps)), steps]]
+
+
+def intervals(options: TrainingOptions, steps: int, seconds: float, validation: float) -> dict[str, int]:
+    """Return how often a run of so many steps and seconds validates and saves."""
+    affordable = int(VALIDATING_SHARE * seconds / max(validation, 1e-6))
+    saves = AVERAGED if options.final == "average" else CHECKPOINTS
+    return {
+        "validate_every": math.ceil(steps / max(1, min(MOST_VALIDATIONS, affordable))),
+        "save_every": max(1, steps // saves),
+    }
+
+
+class Replanner:
+    """Hears how fast a run trains and says when it is to have more steps or fewer.
+
+    `free` are the options that it may change, `most` the steps that it never exceeds, `validation` the seconds that a
+    validation seems to take, and `keep` is told of each decision before it takes effect.
+    """
+
+    def __init__(
+        self,
+        options: TrainingOptions,
+        budget: Budget,
+        free: frozenset[str],
+        most: int,
+        validation: float,
+        keep: Callable[[Changes], None],
+    ) -> None:
+        self.options, self.budget, self.free, self.most = options, budget, free, most
+        self.validation, self.keep = validation, keep
+        self._has_validated = False
+        self._busy = 0.0  # seconds without validations
+        self._since = time.monotonic()
+        self._marks: deque[tuple[float, int]] = deque()  # busy seconds and steps, of the window
+        self._heard_step, self._next = False, 0.0
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        spent, self._since = now - self._since, now
+        if isinstance(event, Validated):
+            self.validation, self._has_validated = spent, True
+        elif isinstance(event, Started):
+            self._marks.append((self._busy, event.step))
+        elif not isinstance(event, Replanned):
+            self._busy += spent
+        if isinstance(event, Stepped):
+            self._mark(event.step)
+            self._heard_step = True
+
+    def _mark(self, step: int) -> None:
+        if self._marks and step <= self._marks[-1][1]:  # the run went back
+            self._marks.clear()
+        self._marks.append((self._busy, step))
+        while len(self._marks) > 2 and self._busy - self._marks[1][0] >= WINDOW * self.budget.whole:
+            self._marks.popleft()
+
+    @property
+    def seconds_a_step(self) -> float | None:
+        """The pace of the last while, checkpoints counted and validations not; None before it can be told."""
+        if len(self._marks) < 2:
+            return None
+        (first, start), (last, step) = self._marks[0], self._marks[-1]
+        return (last - first) / (step - start) if last - first >= LEAST_WINDOW * self.budget.whole else None
+
+    def revise(self, step: int) -> Changes | None:
+        """Return what changes after this step, if anything does."""
+        pace, now = self.seconds_a_step, time.monotonic()
+        if pace is None or not self._heard_step or (now < self._next and now < self.budget.end):
+            return None
+        self._heard_step, self._next = False, now + EVERY * self.budget.whole
+        seconds = self.budget.left(self.validation, self.options.final)
+        each = pace + self.validation / self.options.validate_every
+        changes = self._change(step, max(step, min(self.most, step + int(seconds / max(each, 1e-9)))))
+        if changes:
+            self.options = with_changes(self.options, changes)
+            self.keep(changes)
+        return changes or None
+
+    def _change(self, step: int, steps: int) -> dict[str, Any]:
+        """Return the options to change where a run is to have so many steps and has taken `step` of them."""
+        falls = self.options.optimizer.falls if "optimizer.falls" in self.free else []
+        is_at_height = not falls or step <= falls[0][0]
+        ahead = self.options.steps if is_at_height else self.options.steps - step
+        if steps != step and abs(steps - self.options.steps) <= TOLERANCE * ahead:
+            return {}
+        if steps == self.options.steps:
+            return {}
+        changes: dict[str, Any] = {"steps": steps}
+        if falls and is_at_height:
+            changes["optimizer.falls"] = fall_of(steps, step)
+        elif falls:
+            changes["optimizer.falls"] = [*(fall for fall in falls if fall[0] < step), [step, steps]]
+        return changes | (self._intervals(step, steps) if is_at_height else {})
+
+    def _intervals(self, step: int, steps: int) -> dict[str, int]:
+        """Return other intervals, as long as a run that had them from its beginning would be where this one is."""
+        found = intervals(self.options, steps, self.budget.whole, self.validation)
+        found["validate_every"] = max(found["validate_every"], step + 1)
+        if self._has_validated:
+            del found["validate_every"]
+        is_averaged_later = self.options.keep * found["save_every"] <= steps - step
+        if self.options.final != "average" or not is_averaged_later:
+            del found["save_every"]
+        return {name: value for name, value in found.items() if name in self.free}
