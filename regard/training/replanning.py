@@ -16,12 +16,13 @@ from typing import Any
 from regard.training.events import Event, Replanned, Started, Stepped, Validated
 from regard.training.options import TrainingOptions
 
-HOLD = 0.5  # of the steps: over the rest the learning rate falls
-WINDOW = 0.2  # of all the time, over which the pace is measured
+HOLD = 0.5  # of the time for training: over the rest the learning rate falls
+EARLIEST_VALIDATION = 0.11  # of the time for training
+WINDOW = 0.1  # of all the time, over which the pace is measured
 LEAST_WINDOW = 0.02  # of all the time, before anything is decided by it
 EVERY = 0.02  # of all the time, between two decisions
 TOLERANCE = 0.03  # of the steps to come, or of all while the learning rate is at its height
-MOST_VALIDATIONS = 10
+MOST_VALIDATIONS = 8
 VALIDATING_SHARE = 0.1  # of the time, but for the validation at the end
 CHECKPOINTS = 10  # of a run that averages none
 AVERAGED = 80  # checkpoints of a run that averages the last ones
@@ -85,7 +86,7 @@ class Replanner:
         self.validation, self.keep = validation, keep
         self._has_validated = False
         self._busy = 0.0  # seconds without validations
-        self._since = time.monotonic()
+        self._began = self._since = time.monotonic()
         self._marks: deque[tuple[float, int]] = deque()  # busy seconds and steps, of the window
         self._heard_step, self._next = False, 0.0
 
@@ -95,6 +96,7 @@ class Replanner:
         if isinstance(event, Validated):
             self.validation, self._has_validated = spent, True
         elif isinstance(event, Started):
+            self._began = now
             self._marks.append((self._busy, event.step))
         elif not isinstance(event, Replanned):
             self._busy += spent
@@ -119,33 +121,51 @@ class Replanner:
 
     def revise(self, step: int) -> Changes | None:
         """Return what changes after this step, if anything does."""
+        if (changes := self._postponement(step)) is None and (changes := self._fitting(step)) is None:
+            return None
+        self.options = with_changes(self.options, changes)
+        self.keep(changes)
+        return changes
+
+    def _postponement(self, step: int) -> Changes | None:
+        """Return a later first validation where it would come too early, for steps are faster than was thought."""
+        is_due = not self._has_validated and step == self.options.validate_every and step < self.options.steps
+        is_early = time.monotonic() < self._at(EARLIEST_VALIDATION)
+        if not (is_due and is_early and self._is_at_height(step) and "validate_every" in self.free):
+            return None
+        return {"validate_every": step + step // 2 + 1}
+
+    def _fitting(self, step: int) -> Changes | None:
+        """Return another length where the time asks for it."""
         pace, now = self.seconds_a_step, time.monotonic()
         if pace is None or not self._heard_step or (now < self._next and now < self.budget.end):
             return None
         self._heard_step, self._next = False, now + EVERY * self.budget.whole
-        seconds = self.budget.left(self.validation, self.options.final)
-        each = pace + self.validation / self.options.validate_every
-        changes = self._change(step, max(step, min(self.most, step + int(seconds / max(each, 1e-9)))))
-        if changes:
-            self.options = with_changes(self.options, changes)
-            self.keep(changes)
-        return changes or None
-
-    def _change(self, step: int, steps: int) -> dict[str, Any]:
-        """Return the options to change where a run is to have so many steps and has taken `step` of them."""
-        falls = self.options.optimizer.falls if "optimizer.falls" in self.free else []
-        is_at_height = not falls or step <= falls[0][0]
-        ahead = self.options.steps if is_at_height else self.options.steps - step
-        if steps != step and abs(steps - self.options.steps) <= TOLERANCE * ahead:
-            return {}
-        if steps == self.options.steps:
-            return {}
+        each = max(pace + self.validation / self.options.validate_every, 1e-9)
+        left = self.budget.left(self.validation, self.options.final)
+        steps = max(step, min(self.most, step + int(left / each)))
+        is_at_height = self._is_at_height(step)
+        ahead = self.options.steps - (0 if is_at_height else step)
+        if steps == self.options.steps or (steps > step and abs(steps - self.options.steps) <= TOLERANCE * ahead):
+            return None
         changes: dict[str, Any] = {"steps": steps}
-        if falls and is_at_height:
-            changes["optimizer.falls"] = fall_of(steps, step)
-        elif falls:
-            changes["optimizer.falls"] = [*(fall for fall in falls if fall[0] < step), [step, steps]]
+        if "optimizer.falls" in self.free and is_at_height:
+            until_half = max(0, int((self._at(HOLD) - now) / each))
+            start = min(step + until_half, steps) if steps < self.most else fall_of(steps, step)[0][0]
+            changes["optimizer.falls"] = [[start, steps]]
+        elif "optimizer.falls" in self.free:
+            before = [fall for fall in self.options.optimizer.falls if fall[0] < step]
+            changes["optimizer.falls"] = [*before, [step, steps]]
         return changes | (self._intervals(step, steps) if is_at_height else {})
+
+    def _at(self, share: float) -> float:
+        """The moment when this share of the time for training is over."""
+        return self._began + share * (self.budget.end - self._began)
+
+    def _is_at_height(self, step: int) -> bool:
+        """Return True if the learning rate has not fallen yet, or does not fall as a plan says."""
+        falls = self.options.optimizer.falls if "optimizer.falls" in self.free else []
+        return not falls or step <= falls[0][0]
 
     def _intervals(self, step: int, steps: int) -> dict[str, int]:
         """Return other intervals, as long as a run that had them from its beginning would be where this one is."""

@@ -52,3 +52,41 @@ def test_stairs_fall_after_a_while_and_then_every_so_often() -> None:
 def test_an_option_of_stairs_is_refused_elsewhere() -> None:
     with pytest.raises(Fault, match="fall_to is for schedule = 'stairs', not 'cosine'"):
         factor("cosine", 1, 0, 10, fall_to=0.9)
+
+
+def test_a_trapezoid_stays_up_and_falls_to_the_end() -> None:
+    assert factor("trapezoid", 50, 10, 100) == 1.0
+    assert factor("trapezoid", 100, 10, 100) == pytest.approx(1 / 51)  # the last step is still taken with something
+    assert factor("trapezoid", 80, 10, 100, falls=[[80, 100]]) == 1.0
+    assert factor("trapezoid", 90, 10, 99, falls=[[80, 99]]) == pytest.approx(0.5)
+
+
+def test_a_fall_that_was_planned_again_goes_on_from_where_it_was() -> None:
+    """From 1 at step 80 on its way to nothing at 100; at 90, half-way, the end is 94 or 110 instead."""
+    for end, later in ((94, 92), (109, 100)):
+        falls = [[80, 99], [90, end]]
+        assert factor("trapezoid", 85, 0, end, falls=falls) == pytest.approx(0.75)
+        assert factor("trapezoid", 90, 0, end, falls=falls) == pytest.approx(0.5)
+        assert factor("trapezoid", later, 0, end, falls=falls) == pytest.approx(
+            0.5 * (end + 1 - later) / (end + 1 - 90)
+        )
+
+
+def test_a_run_that_is_made_longer_falls_to_its_new_end() -> None:
+    assert factor("trapezoid", 150, 0, 200, falls=[[80, 100]]) == pytest.approx(51 / 121)
+
+
+def test_a_trapezoid_may_fall_before_it_has_risen() -> None:
+    assert factor("trapezoid", 6, 20, 10, falls=[[4, 10]]) == pytest.approx(0.3)
+    assert factor("trapezoid", 10, 20, 10, falls=[[4, 10]]) == pytest.approx(1 / 7)
+
+
+@pytest.mark.parametrize("falls", [[[3]], [[5, 4]], [[-1, 4]], [[5, 9], [5, 12]], [[6, 9], [5, 12]], [[]]])
+def test_falls_that_make_no_sense_are_refused(falls: list[list[int]]) -> None:
+    with pytest.raises(Fault, match="falls has pairs of a step and a later end"):
+        factor("trapezoid", 1, 0, 100, falls=falls)
+
+
+def test_falls_belong_to_a_trapezoid() -> None:
+    with pytest.raises(Fault, match="falls is for schedule = 'trapezoid', not 'cosine'"):
+        factor("cosine", 1, 0, 100, falls=[[50, 100]])

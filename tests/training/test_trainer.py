@@ -17,7 +17,7 @@ from regard.base.recipe import check
 from regard.protocols import Better, Loss, Measure, Tally, mean
 from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.carrying import carry_through
-from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
+from regard.training.events import Ended, Event, Hurried, Remarked, Replanned, Stepped, Validated
 from regard.training.guards import Diverged, Splitter, Watchdog
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
@@ -95,6 +95,66 @@ def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
         for one, two in zip(keeper.published[-1].values(), pieces.published[-1].values(), strict=True):
             assert torch.equal(one, two)
         assert facts == keeper.snapshots[-1].facts
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"accumulate": 3}, {"pieces": 3}, {"moving_average": 0.9}, {"final": "average"}]
+    + [{"optimizer": OPTIMIZER | optimizer} for optimizer in OPTIMIZERS],
+)
+def test_a_rehearsed_run_is_one_that_was_not_rehearsed(extra: dict[str, Any]) -> None:
+    chosen, plain, plain_keeper = options(steps=14, **extra), Line(), Memory()
+    trainer(plain, plain_keeper, chosen).run()
+    rehearsed, keeper, log, watched = Line(), Memory(), Log(), Log()
+    whole = trainer(rehearsed, keeper, chosen, log)
+    stop = stop_after(5)
+    whole.rehearse(lambda event: watched(event) or stop(event))
+    assert [event.step for event in watched.of(Stepped)] == [1, 2, 3, 4, 5]
+    assert not log
+    assert not keeper.snapshots
+    facts = whole.run()
+    assert [event.step for event in log.of(Stepped)] == list(range(1, 15))
+    for one, two in zip(weights(plain), weights(rehearsed), strict=True):
+        assert torch.equal(one, two)
+    assert facts == plain_keeper.snapshots[-1].facts
+
+
+def test_a_rehearsal_that_explodes_only_ends() -> None:
+    task, keeper = Line(), Memory()
+    before = weights(task)
+    chosen = options(optimizer={"kind": "sgd", "learning_rate": 1000.0, "warmup": 0, "schedule": "constant", "clip": 0})
+    trainer(task, keeper, chosen).rehearse(lambda event: None)
+    for one, two in zip(before, weights(task), strict=True):
+        assert torch.equal(one, two)
+
+
+class Decided:
+    """Revises a plan at one step, as a replanner does by the clock."""
+
+    def __init__(self, at: int, changes: dict[str, Any]) -> None:
+        self.at, self.changes = at, changes
+
+    def __call__(self, event: Event) -> None:
+        pass
+
+    def revise(self, step: int) -> dict[str, Any] | None:
+        return self.changes if step == self.at else None
+
+
+def test_a_plan_may_change_while_a_run_trains() -> None:
+    optimizer = OPTIMIZER | {"schedule": "trapezoid", "falls": [[20, 40]]}
+    log, task, keeper = Log(), Line(), Memory()
+    changing = trainer(task, keeper, options(optimizer=optimizer), log)
+    falls = [[20, 40], [25, 30]]
+    decided: Any = Decided(25, {"steps": 30, "optimizer.falls": falls})
+    changing.follow(changing.options, decided)
+    assert changing.run().step == 30
+    assert log.of(Replanned) == [Replanned(25, 30)]
+    assert log.of(Validated)[-1].step == 30
+    plain = Line()
+    trainer(plain, Memory(), options(steps=30, optimizer=optimizer | {"falls": falls})).run()
+    for one, two in zip(weights(plain), weights(task), strict=True):
+        assert torch.equal(one, two)
 
 
 def test_batches_drawn_from_global_random_numbers_are_an_error_in_tests() -> None:

@@ -1,0 +1,252 @@
+"""Plans on a clock that the test sets: what fits, what is said of it, and what stays as it is."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from regard.base.recipe import Recipe
+from regard.families import check_recipe, with_settings
+from regard.runs.from_text.sizes import TextSizes
+from regard.runs.planning.allowance import Allowance
+from regard.runs.planning.costs import Costs, Stopwatch
+from regard.runs.planning.planner import Planner, why_unplanned
+from regard.training.events import Hurried, Started, Stepped
+
+TOKENS = 100_000  # of the targets of the text
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What time it is; a test moves it on."""
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def recipe(**training: Any) -> Recipe:
+    """What is trained from two files of a few thousand pairs on a CPU, for a little longer than anyone has."""
+    chosen = {"steps": 20_000, "batch_tokens": 4096, "best_by": "chrf", "patience": 8, "device": "cpu"} | training
+    model = {"preset": "tiny", "norm": "before", "dropout": 0.3}
+    return check_recipe({"data": {"train": ["a.en", "a.pt"]}, "model": model, "training": chosen})
+
+
+def planner(minutes: float, *given: str) -> tuple[Planner, list[str]]:
+    said: list[str] = []
+    return Planner(Allowance(minutes), frozenset(given), said.append), said
+
+
+def costs(step: float, validation: float = 5.0) -> Costs:
+    return Costs(step, 800, 0.1 * validation, 0.9 * validation)
+
+
+@pytest.mark.parametrize("minutes", [1, 4, 60])
+@pytest.mark.parametrize("step", [0.01, 0.2, 2.0])
+@pytest.mark.parametrize("validation", [0.5, 60.0])
+@pytest.mark.parametrize("final", ["best", "average"])
+def test_what_is_planned_fits_and_uses_the_time(
+    clock: list[float], minutes: float, step: float, validation: float, final: str
+) -> None:
+    """Preparing takes ten seconds; steps and validations, at their timed cost, stay below what is left."""
+    chosen, _ = planner(minutes)
+    clock[0] += 10
+    asked = recipe(final=final)
+    training = with_settings(asked, chosen.plan(asked, costs(step, validation))).training
+    each = validation if training.validation_beam else 0.1 * validation
+    validations = -(-training.steps // training.validate_every) + (final == "average")
+    seconds = 10 + training.steps * step + validations * each
+    assert seconds <= 60 * minutes or training.steps == 1
+    assert seconds + step >= 0.8 * 60 * minutes or training.steps in (1, asked.training.steps)
+
+
+def test_the_rate_comes_down_and_the_end_is_validated(clock: list[float]) -> None:
+    planned = with_settings(recipe(), planner(4)[0].plan(recipe(), costs(0.1))).training
+    assert planned.optimizer.schedule == "trapezoid"
+    assert planned.optimizer.falls == [[planned.steps // 2, planned.steps]]
+    assert planned.optimizer.warmup <= planned.steps / 10
+    assert planned.patience == 0
+    assert planned.validate_every * 8 >= planned.steps
+
+
+def test_stairs_are_left_with_all_that_belongs_to_them(clock: list[float]) -> None:
+    stairs = {"schedule": "stairs", "fall_after": 3000, "fall_every": 500, "fall_to": 0.3}
+    asked = recipe(optimizer=stairs)
+    planned = with_settings(asked, planner(1)[0].plan(asked, costs(0.1))).training.optimizer
+    assert planned.schedule == "trapezoid"
+    assert planned.fall_after == 0
+
+
+def test_weights_that_are_averaged_in_the_end_keep_their_schedule(clock: list[float]) -> None:
+    asked = recipe(optimizer={"kind": "asgd", "schedule": "constant"})
+    planned = with_settings(asked, planner(1)[0].plan(asked, costs(0.1))).training
+    assert planned.optimizer.schedule == "constant"
+    assert planned.steps < 20_000
+
+
+def test_what_fits_stays_as_it_is(clock: list[float]) -> None:
+    chosen, said = planner(60)
+    assert chosen.plan(recipe(steps=500), costs(0.1)) == []
+    assert said == ["The 500 steps fit into 60 minutes, so they stay as they are."]
+
+
+def test_what_hardly_fits_is_planned(clock: list[float]) -> None:
+    """500 steps of a tenth of a second would need 50 of 53 seconds, so that a slower machine would cut them off."""
+    planned = with_settings(recipe(steps=500), planner(1)[0].plan(recipe(steps=500), costs(0.1, 1.0)))
+    assert planned.training.steps <= 500
+    assert planned.training.optimizer.schedule == "trapezoid"
+
+
+def test_a_recipe_keeps_its_model_and_its_batches(clock: list[float]) -> None:
+    settings = planner(1)[0].plan(recipe(), costs(0.5))
+    assert not any(setting.startswith(("model", "training.batch_tokens")) for setting in settings)
+
+
+def test_what_someone_set_is_not_chosen(clock: list[float]) -> None:
+    given = ("training.optimizer.schedule", "training.validate_every", "training.optimizer.warmup")
+    settings = planner(4, *given)[0].plan(recipe(), costs(0.5))
+    names = {setting.partition("=")[0] for setting in settings}
+    assert not names & {*given, "training.optimizer.falls"}
+    assert "training.steps" in names
+
+
+def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
+    planned = with_settings(recipe(), planner(1)[0].plan(recipe(), costs(0.1, validation=60.0))).training
+    assert (planned.validation_beam, planned.best_by) == (0, "loss")
+
+
+def test_the_plan_is_said_aloud(clock: list[float]) -> None:
+    chosen, said = planner(4)
+    planned = with_settings(recipe(), chosen.plan(recipe(), costs(0.2))).training
+    assert said[0] == "Timed here: 0.2 seconds a step, 5 a validation."
+    assert f"Planned for 4 minutes: about {planned.steps:,} steps" in said[1]
+    assert len(said) == 2
+    chosen, said = planner(1)
+    chosen.plan(recipe(), costs(2.0))
+    assert "hardly enough to begin with" in said[-1]
+
+
+def test_what_is_not_planned_says_why(clock: list[float]) -> None:
+    counted = check_recipe({"family": "ngram", "data": {"train": "a.txt", "valid": "b.txt"}})
+    epochs = check_recipe({"family": "word2vec", "data": {"train": "a.txt"}})
+    assert why_unplanned(counted, frozenset(), False) == "An ngram learns by counting, which is not planned"
+    assert why_unplanned(epochs, frozenset(), False) == "A word2vec learns in whole epochs, which are not planned"
+    assert why_unplanned(recipe(), frozenset(), True) == "A run that goes on keeps its plan"
+    assert why_unplanned(recipe(), frozenset({"training.steps"}), False) == (
+        "training.steps is set, so nothing is planned"
+    )
+    assert why_unplanned(recipe(), frozenset(), False) is None
+
+
+# Sizes, where there is text and no recipe
+
+
+def timing(step: float, clock: list[float]) -> tuple[Callable[[Recipe], Stopwatch], list[Recipe]]:
+    """A machine on which a step of 1,024 tokens of the tiny model takes so many seconds; timing takes three."""
+    asked: list[Recipe] = []
+
+    def timed(recipe: Recipe) -> Stopwatch:
+        asked.append(recipe)
+        sizes, times = recipe.model.model_dump(), recipe.training.batch_tokens / 1024
+        depth = (sizes["encoder_layers"] + sizes["decoder_layers"]) / 8
+        watch, began = Stopwatch(3.0), clock[0]
+        watch.heard = [(n * step * depth * times, n, int(800 * times)) for n in range(4)]
+        clock[0] = began + 3
+        return watch
+
+    return timed, asked
+
+
+def sizes(minutes: float, *given: str) -> TextSizes:
+    chosen = TextSizes(Allowance(minutes), frozenset(given))
+    chosen.tokens, chosen.pairs = TOKENS, 5000
+    return chosen
+
+
+@pytest.mark.parametrize(
+    ("minutes", "step", "layers", "batch", "dropout"),
+    [
+        (4, 0.2, 2, 1024, 0.1),  # about 1,100 steps of the tiny model, so half of its blocks
+        (15, 0.2, 4, 1024, 0.1),  # about 4,200: enough for all of it
+        (60, 0.2, 4, 4096, 0.3),  # 17,000, so batches four times as large and over forty times through the text
+    ],
+)
+def test_size_batches_and_dropout_follow_from_the_time(
+    clock: list[float], minutes: float, step: float, layers: int, batch: int, dropout: float
+) -> None:
+    timed, asked = timing(step, clock)
+    planned = with_settings(recipe(), sizes(minutes).choose(recipe(), timed, vocabulary=0))
+    assert (planned.model.encoder_layers, planned.training.batch_tokens) == (layers, batch)
+    assert planned.model.dropout == dropout
+    assert planned.training.steps == 20_000 * 4096 // batch  # at the most
+    assert [each.model.encoder_layers for each in asked] == [2]  # timing is dear where steps are slow
+
+
+def test_what_was_timed_for_the_size_is_not_timed_again(clock: list[float]) -> None:
+    small, larger = sizes(4), sizes(15)
+    small.choose(recipe(), timing(0.2, clock)[0], vocabulary=0)
+    larger.choose(recipe(), timing(0.2, clock)[0], vocabulary=0)
+    assert small.watch is not None
+    assert larger.watch is None
+
+
+def test_a_size_that_fits_stays(clock: list[float]) -> None:
+    assert sizes(60).choose(recipe(steps=500), timing(0.1, clock)[0], vocabulary=0) == []
+
+
+def test_a_size_that_someone_set_stays(clock: list[float]) -> None:
+    given = ("model.width", "training.batch_tokens", "model.dropout")
+    settings = sizes(4, *given).choose(recipe(batch_tokens=512), timing(0.5, clock)[0], vocabulary=0)
+    names = {setting.partition("=")[0] for setting in settings}
+    assert not names & {*given, "model.encoder_layers"}
+
+
+def test_a_plan_from_text_says_what_was_chosen(clock: list[float]) -> None:
+    chosen = sizes(4)
+    small = with_settings(recipe(), ["training.steps=2090", "training.batch_tokens=1024", "model.encoder_layers=2"])
+    said = chosen.sentences(small, costs(0.1))
+    assert said == [
+        "Steps of 1,024 tokens go through the text 16.7 times. "
+        "The model has 2 + 4 blocks of width 128 and dropout 0.3; --set changes what you name.",
+        "As long a run on 5,000 captions reached about 19 BLEU; other text may differ.",
+    ]
+
+
+# Timing
+
+
+def heard(clock: list[float], watch: Stopwatch, pauses: list[float], every: int = 1) -> list[str | None]:
+    answers = []
+    for number, pause in enumerate(pauses, 1):
+        clock[0] += pause
+        answers.append(watch(Stepped(number * every, 0, 1.0, (700 + number) * every, 1e-3, 1.0)))
+    return answers
+
+
+def test_the_stopwatch_counts_neither_the_first_step_nor_slow_ones(clock: list[float]) -> None:
+    watch = Stopwatch(seconds=20.0)
+    assert watch(Started(0, 10)) is None
+    answers = heard(clock, watch, [50.0, 1.0, 1.0, 18.0, 1.0])
+    assert (watch.seconds_of_step, watch.items) == (1.0, 703.5)
+    assert answers[:3] == [None, None, None]
+    assert isinstance(answers[3], Hurried)
+
+
+def test_captures_do_not_count(clock: list[float]) -> None:
+    """Every ten steps take 0.15 seconds, and recording passes takes 0.7 besides."""
+    captured = [0.0]
+    watch = Stopwatch(2.0, lambda: captured[0])
+    for number in range(1, 30):
+        clock[0] += 0.85
+        captured[0] += 0.7
+        if watch(Stepped(10 * number, 0, 1.0, 7000, 1e-3, 1.0)):
+            break
+    assert watch.seconds_of_step == pytest.approx(0.015)
+    assert watch.items == 700
+
+
+def test_a_single_step_is_enough_where_it_takes_long(clock: list[float]) -> None:
+    watch = Stopwatch(seconds=2.0)
+    (answer,) = heard(clock, watch, [9.0])
+    assert isinstance(answer, Hurried)
+    assert (watch.seconds_of_step, watch.items) == (9.0, 701)
