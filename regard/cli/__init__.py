@@ -25,6 +25,7 @@ from typer.main import get_command
 
 from regard import __version__
 from regard.base.faults import Fault
+from regard.cli.cautions import caution_first
 from regard.cli.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
 
@@ -93,6 +94,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
     command = get_command(target)
     command.context_settings = {**_HABITS, **command.context_settings}
     _write_arguments_in_capitals(command)
+    caution_first(command)
     return command
 
 

@@ -15,7 +15,6 @@ from regard.base.progress import Progress
 from regard.cli.console import remark
 from regard.cli.lines import ConstraintsByLine, LineTranslator, Portion, TextInput
 from regard.cli.unfinished import PORTION, GrowingFile, Stream
-from regard.training.pace import read_course
 
 if TYPE_CHECKING:
     from regard.data.corpora.text import LineRange
@@ -66,10 +65,7 @@ def open_translator(folder: Path, request: "TranslateRequest", precision: Litera
     own = FolderTranslator(folder, request.engine, precision, find=find, find_language_model=_load)
     if request.fuse is not None and request.engine == "auto" and any(is_export(folder / tool) for tool in CALLED):
         remark(f"The export in {folder} cannot fuse with a language model, so torch translates.")
-    translator = LineTranslator(own, request)
-    if (course := read_course(folder / "training")) and (caution := course.caution()):
-        remark(caution)
-    return translator
+    return LineTranslator(own, request)
 
 
 def limit_primitives() -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from regard.base.faults import Fault
 from regard.data.examples import Amount, beginnings, choose_examples, with_hidden_words
 from regard.runs.folder import ABOUT, read_folder, read_manifest
+from regard.training.pace import Course, read_course
 
 if TYPE_CHECKING:
     from regard.protocols import HoldsTexts
@@ -46,6 +47,12 @@ def read_about(folder: Path) -> About:
         return About.model_validate_json(read_folder(folder, [ABOUT])[ABOUT])
     except ValidationError:
         raise Fault(f"{folder / ABOUT} is damaged: it does not say what the model is about.") from None
+
+
+def hardly_trained(folder: Path) -> Course | None:
+    """Return how far the training of a model came, if it has hardly been trained."""
+    course = read_course(folder / "training")
+    return course if course and course.caution() else None
 
 
 def about_in_words(about: About, recipe: dict[str, Any]) -> dict[str, str]:

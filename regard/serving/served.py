@@ -12,9 +12,15 @@ from regard.base.parsing import parse_json
 from regard.base.progress import ignore_remark
 from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
-from regard.runs.about import data_names, read_about
+from regard.runs.about import data_names, hardly_trained, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
-from regard.serving.doors.model_records import CertaintyAnswer, LearntAmount, ModelAnswer, TranslatorAnswer
+from regard.serving.doors.model_records import (
+    CertaintyAnswer,
+    HardlyTrained,
+    LearntAmount,
+    ModelAnswer,
+    TranslatorAnswer,
+)
 from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
@@ -325,13 +331,15 @@ class ServedTranslator(FolderTranslator, Served):
 
 def known_of(folder: Path) -> dict[str, Any]:
     """What a model folder says of what its model knows."""
-    about, recipe = read_about(folder), read_recipe(folder)
+    about, recipe, course = read_about(folder), read_recipe(folder), hardly_trained(folder)
     return {
         "description": recipe.get("description", ""),
         "data": data_names(recipe),
         "amount": about.amount and LearntAmount(**asdict(about.amount)),
         "parameters": about.parameters,
         "examples": about.examples,
+        "best_by": recipe.get("training", {}).get("best_by"),
+        "hardly_trained": course and HardlyTrained(step=course.best, steps=course.steps, validated=course.validated),
     }
 
 

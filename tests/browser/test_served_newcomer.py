@@ -40,6 +40,29 @@ def test_a_score_beyond_reading_is_told_by_its_power_of_ten(opened: Opened, serv
     assert "perplexity 2.7E43 on its test." in opened().text("#knowing p")
 
 
+def test_the_measure_that_chose_the_weights_is_told(opened: Opened, server: Pretending) -> None:
+    """A tagger that has found no span may still be right about most words."""
+    scores = [
+        {"metric": "f1", "value": 0.0, "split": "valid"},
+        {"metric": "accuracy", "value": 0.88, "split": "valid"},
+    ]
+    server.models = [MODELS[0] | {"scores": scores, "best_by": "f1"}]
+    said = opened().text("#knowing p")
+    assert "f1 0.00 on its validation data." in said
+    assert "accuracy" not in said
+    server.models = [MODELS[0] | {"scores": scores, "best_by": "loss"}]
+    assert "accuracy 0.88 on its validation data." in opened().text("#knowing p")
+
+
+def test_a_model_that_has_hardly_been_trained_is_warned_of(opened: Opened, server: Pretending) -> None:
+    course = {"step": 22, "steps": 3000, "validated": True}
+    server.models = [MODELS[0] | {"hardly_trained": course}]
+    said = "This model has hardly been trained (step 22 of 3,000), so expect little of it."
+    assert said in opened().text("#knowing p")
+    server.models = [MODELS[0] | {"hardly_trained": course | {"validated": False}}]
+    assert "(step 22 of 3,000, never validated)" in opened().text("#knowing p")
+
+
 def test_of_a_model_that_says_nothing_only_its_name_is_told(opened: Opened) -> None:
     page = opened()
     assert [each.text for each in page.all("#knowing p")] == ["plain", "No examples are kept with this model."]

@@ -21,13 +21,21 @@ class CertaintyAnswer(DoorAnswer):
     outputs: int
 
 
+class HardlyTrained(DoorAnswer):
+    """How far the training of a model came that has hardly been trained: the step of its weights, of so many steps."""
+
+    step: int
+    steps: int
+    validated: bool
+
+
 class ModelAnswer(DoorAnswer):
     """A model that is served, whatever it does; what its folder does not say is null.
 
     The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
     that it was not learnt from. The context is how many tokens a language model can look back at, if that has an end.
     Speakers are those in whose voices it speaks, if it does. The extent is how wide and high the drawings of one that
-    draws strokes usually are.
+    draws strokes usually are. Its weights were chosen by the measure best_by, if by any.
     """
 
     name: str
@@ -46,6 +54,8 @@ class ModelAnswer(DoorAnswer):
     extent: float | None = None
     can: list[str]
     scores: list[dict[str, Any]]
+    best_by: str | None = None
+    hardly_trained: HardlyTrained | None = None
 
 
 class TranslatorAnswer(ModelAnswer):

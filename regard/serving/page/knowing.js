@@ -3,7 +3,8 @@
 import { button, element } from "./common.js";
 import { decimal, say, sayParts } from "./texts.js";
 
-const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"]; // the first that there is is told
+// The first of these that there is is told, where weights were chosen by none of the scores, or by a loss.
+const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"];
 const NO_TEXT = ["nodes", "picture", "video", "sound", "drawing", "words"]; // what models read that is none
 
 /** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
@@ -27,7 +28,9 @@ function paragraph(model) {
   const facts = sentences.filter(Boolean).join(" ");
   const warned = description ? ` ${say("knowing.elsewhere")}` : "";
   const said = description ? sayParts("knowing.knows", knows) : [knows.model];
-  return element("p", {}, ...said, warned, facts ? element("small", {}, ` ${facts}`) : "");
+  const hardly = caution(model);
+  const cautioned = hardly ? [" ", element("strong", {}, hardly)] : [];
+  return element("p", {}, ...said, warned, ...cautioned, facts ? element("small", {}, ` ${facts}`) : "");
 }
 
 /** What a model learnt from, as far as its folder says so. */
@@ -39,9 +42,16 @@ function learntFrom({ amount, data }) {
   return names ? say("knowing.names", { names }) : "";
 }
 
-/** The score that tells people most, on a test or else on validation data. */
-function score({ scores = [] }) {
-  const order = METRICS.flatMap((metric) => scores.filter((each) => each.metric === metric && isFinite(each.value)));
+/** A warning of a model that has hardly been trained. */
+function caution({ hardly_trained: course }) {
+  if (!course) return "";
+  return say(course.validated ? "knowing.hardly" : "knowing.hardly_unvalidated", course);
+}
+
+/** The score by which weights were chosen, or else the one that tells people most, on a test or on validation data. */
+function score({ scores = [], best_by: chosen }) {
+  const isScored = chosen !== "loss" && scores.some(({ metric }) => metric === chosen);
+  const order = (isScored ? [chosen] : METRICS).flatMap((metric) => scores.filter((each) => each.metric === metric && isFinite(each.value)));
   const best = order.find(({ split }) => split === "test") ?? order.find(({ split }) => split === "valid");
   if (!best) return "";
   const value = decimal(best.value, best.value < 10 ? 2 : 1);
