@@ -93,7 +93,7 @@ def test_of_several_models_it_is_said_which(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize("validated", [True, False])
 def test_the_server_tells_of_it_and_of_the_measure_that_chose(tmp_path: Path, validated: bool) -> None:
     folder = hardly_trained(tmp_path / "run", validated=validated)
-    update_folder(folder, {RECIPE: b'family = "rnn"\n[training]\nbest_by = "f1"\n'})
+    update_folder(folder, {RECIPE: b'family = "rnn"\n[data]\ntrain = "a.txt"\n[training]\nbest_by = "f1"\n'})
     known = known_of(folder)
     assert known["best_by"] == "f1"
     assert known["hardly_trained"].model_dump() == {"step": 22, "steps": 3000, "validated": validated}

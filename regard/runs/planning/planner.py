@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from regard.base.recipe import Recipe
 from regard.families import with_article, with_settings
+from regard.protocols import DrawsByOptions
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.costs import Costs, Stopwatch, time_run
@@ -69,6 +70,8 @@ class Planner:
 
     def begin(self, run: Run, trainer: Trainer, validator: Validator, ranks: Ranks) -> Recipe:
         """Time a run, plan it, and let it be replanned while it trains; gives the recipe that it then has."""
+        if isinstance(trainer.task, DrawsByOptions):
+            self.given |= {f"training.{name}" for name in trainer.task.draws_by}
         watch, most = self.sizes.watch if self.sizes else None, run.recipe.training.steps
         costs = time_run(trainer, validator, timed_seconds(self.allowance), watch)
         settings, *_ = ranks.gather(self.plan(run.recipe, costs) if ranks.leads else None)
@@ -140,7 +143,7 @@ class Planner:
         name = "training.optimizer.schedule"
         if name in self.given or optimizer.kind == "asgd":
             return {}
-        of_stairs = {f"training.optimizer.{each}": OptimizerOptions.model_fields[each].default for each in OF_STAIRS}
+        of_stairs = {f"training.optimizer.{each}": type(optimizer).model_fields[each].default for each in OF_STAIRS}
         fall = {name: "trapezoid", "training.optimizer.falls": fall_of(steps)}
         return fall | (of_stairs if optimizer.schedule == "stairs" else {})
 

@@ -45,6 +45,7 @@ class Algorithms(nn.Module):
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "bit_error", "exact")
     unit = "bits"
+    draws_by: tuple[str, ...] = ("validate_every", "accumulate")
 
     def __init__(self, model: Any, data: AlgorithmData, members: int = 1) -> None:
         super().__init__()
