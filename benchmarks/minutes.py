@@ -1,66 +1,176 @@
-"""How good a translator is after so many minutes: `regard train --minutes` on two files, then its score on the test.
+"""How well `regard train --minutes` keeps its time, and how good what it trains is beside fixed numbers of steps.
 
-    .venv/bin/python benchmarks/minutes.py --pairs 5000 --minutes 4 --threads 2 --out runs/a
-    taskset -c 0,1 .venv/bin/python benchmarks/minutes.py --pairs 29000 --minutes 15 --out runs/b --set model.dropout=.2
+    .venv/bin/python benchmarks/minutes.py --minutes 1 2 4 --fixed 0.6 0.8 1 1.2 --out runs/minutes
+    .venv/bin/python benchmarks/minutes.py --kinds translator --pairs 5000 --minutes 4 --threads 2 --out runs/a
+    taskset -c 0,1 .venv/bin/python benchmarks/minutes.py --kinds tagger --minutes 4 --out runs/b --set model.dropout=.2
 
-The data are the first pairs of multi30k, English to German, raw (`regard data get multi30k`). It prints one row of a
-Markdown table. `--checkout` runs another version of regard, to measure before and after; `--set` tries another plan.
-On a machine with many cores several can run side by side, each pinned to cores of its own.
+Three kinds of model: a translator of the first pairs of multi30k, English to German, from two files; the tagger of the
+recipe conll2000; the GPT of gpt-shakespeare (`regard data get multi30k conll2000 tiny-shakespeare`). For each number of
+minutes it prints one row of a Markdown table for the planned run, with the time asked for and taken, the steps planned
+and taken and the score on the test. `--fixed` adds runs of the same model with as many steps as the planned run took,
+times these numbers, by a cosine over their whole length; the last column compares the planned run with the best of
+those that took no longer than was asked for. The aim is 90 to 110% of the time and at least 95% of that score.
+`--checkout` runs another version of regard, to measure before and after; `--set` tries another plan.
 """
 
 import argparse
 import gzip
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from command_line import HERE, CommandLine, print_row, settings, steps_taken, valid_score
+from command_line import HERE, CommandLine, print_row, settings, steps_taken
 
 from regard.data.catalogue.entries import data_folder
 
-COLUMNS = ("pairs", "minutes", "settings", "planned", "steps", "seconds", "valid chrF", "test BLEU", "test chrF")
+COLUMNS = (
+    "model",
+    "minutes",
+    "run",
+    "planned",
+    "steps",
+    "seconds",
+    "of the time",
+    "test score",
+    "of the best that fits",
+)
+OF_PLANS = ("steps", "validate_every", "save_every", "patience", "optimizer")  # training options that a plan decides
 
 
-def cut(data: Path, folder: Path, pairs: int) -> dict[str, Path]:
+@dataclass(frozen=True)
+class Kind:
+    """What is trained, how it is scored, and what the score is called."""
+
+    given: Sequence[str]
+    scored: Sequence[str]
+    metric: str
+    is_lower_better: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one run."""
+
+    name: str
+    planned: str  # steps, by the timing before the first
+    steps: int
+    seconds: float
+    score: float
+
+
+def kind_of(name: str, asked: argparse.Namespace) -> Kind:
+    """The data and the command line of a kind of model."""
+    if name == "tagger":
+        return Kind(["conll2000"], [], "f1")
+    if name == "gpt":
+        return Kind(["gpt-shakespeare"], [], "perplexity", is_lower_better=True)
+    files = cut(asked.data or data_folder() / "multi30k" / "raw", asked.out / "text", asked.pairs)
+    given = [
+        "--source", files["train.en"], "--target", files["train.de"],
+        "--valid-source", files["val.en"], "--valid-target", files["val.de"],
+    ]  # fmt: skip
+    scored = ["--source", files["test_2016_flickr.en"], "--reference", files["test_2016_flickr.de"], "--metric", "bleu"]
+    return Kind(given, scored, "bleu")
+
+
+def cut(data: Path, folder: Path, pairs: int) -> dict[str, str]:
     """The first pairs to train on, and all those to validate and test with, as plain files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
     for split, count in (("train", pairs), ("val", None), ("test_2016_flickr", None)):
         for language in ("en", "de"):
-            files[f"{split}.{language}"] = path = folder / f"{split}.{language}"
+            path = folder / f"{split}.{language}"
+            files[path.name] = str(path)
             with gzip.open(data / f"{split}.{language}.gz", "rt", encoding="utf-8") as lines:
                 path.write_text("".join(islice(lines, count)), encoding="utf-8")
     return files
 
 
+class Trainings:
+    """Trains and scores runs of one kind."""
+
+    def __init__(self, name: str, kind: Kind, asked: argparse.Namespace) -> None:
+        self.name, self.kind, self.asked = name, kind, asked
+        self.regard = CommandLine(asked.checkout, asked.threads)
+
+    def planned(self, minutes: float) -> tuple[Result, Path]:
+        """The run that is planned for so many minutes, and its folder."""
+        place = self.asked.out / f"{self.name}-{minutes:g}"
+        return self._train("planned", place, ["--minutes", f"{minutes:g}"], self.asked.set), place
+
+    def fixed(self, planned: Path, minutes: float, times: float) -> Result:
+        """The same model with a fixed number of steps: those that the planned run took, times this number."""
+        steps = max(1, round(times * steps_taken(planned)))
+        chosen = {
+            "steps": steps, "validate_every": -(-steps // 8), "save_every": max(1, steps // 80), "patience": 0,
+            "optimizer.schedule": "cosine", "optimizer.warmup": steps // 10,
+        }  # fmt: skip
+        own = [setting for setting in planned_settings(planned) if not _is_of_plan(setting)]
+        more = [f"training.{name}={value}" for name, value in chosen.items()]
+        place = self.asked.out / f"{self.name}-{minutes:g}-{times:g}"
+        return self._train(f"{times:g} times as many", place, [], [*own, *more, *self.asked.set])
+
+    def _train(self, name: str, place: Path, manner: Sequence[str], chosen: Sequence[str]) -> Result:
+        _, said, seconds = self.regard.run(
+            "train", *self.kind.given, "--out", str(place), "--overwrite", "--seed", str(self.asked.seed),
+            *manner, *settings(chosen),
+        )  # fmt: skip
+        place.with_suffix(".log").write_text(said, encoding="utf-8")
+        result, _, _ = self.regard.run("evaluate", str(place), *self.kind.scored, "--json")
+        scores = {score["metric"]: score["value"] for score in json.loads(result)["scores"]}
+        planned = re.search(r"^(?:Planned for [^:]*: (?:about )?|The )([\d,]+) steps?\b", said, re.MULTILINE)
+        return Result(name, planned[1] if planned else "–", steps_taken(place), seconds, scores[self.kind.metric])
+
+
+def planned_settings(run: Path) -> list[str]:
+    """What was planned for a run, as settings; nothing where its steps fitted as they were."""
+    plan = run / "training" / "plan.json"
+    return list(json.loads(plan.read_text(encoding="utf-8"))["settings"]) if plan.exists() else []
+
+
+def _is_of_plan(setting: str) -> bool:
+    return setting.startswith(tuple(f"training.{name}" for name in OF_PLANS))
+
+
+def share_of_best(planned: Result, fixed: Sequence[Result], minutes: float, kind: Kind) -> str:
+    """The planned score beside the best of the runs that took no longer than so many minutes."""
+    fitting = [each.score for each in fixed if each.seconds <= 60 * minutes]
+    if not fitting:
+        return "–"
+    share = min(fitting) / planned.score if kind.is_lower_better else planned.score / max(fitting)
+    return f"{100 * share:.0f}%"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5000)
-    parser.add_argument("--minutes", type=float, default=4)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--kinds", nargs="+", choices=("translator", "tagger", "gpt"), default=["translator"])
+    parser.add_argument("--minutes", type=float, nargs="+", default=[4])
+    parser.add_argument("--fixed", type=float, nargs="*", default=[], help="steps beside those of the planned run")
+    parser.add_argument("--pairs", type=int, default=29_000, help="of the translator")
+    parser.add_argument("--threads", type=int, default=0, help="0: as many as torch takes by itself")
     parser.add_argument("--checkout", type=Path, default=HERE, help="a checkout of another version")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the text and the run")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the text and the runs")
     parser.add_argument("--data", type=Path, help="folder of multi30k's raw files")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="as of regard train")
-    parser.add_argument("--header", action="store_true", help="print the head of the table first")
     asked = parser.parse_args()
-    files = cut(asked.data or data_folder() / "multi30k" / "raw", asked.out / "text", asked.pairs)
-    run, regard = asked.out / "run", CommandLine(asked.checkout, asked.threads)
-    _, said, seconds = regard.run(
-        "train", "--source", str(files["train.en"]), "--target", str(files["train.de"]),
-        "--valid-source", str(files["val.en"]), "--valid-target", str(files["val.de"]),
-        "--out", str(run), "--overwrite", "--minutes", f"{asked.minutes:g}", "--seed", str(asked.seed),
-        *settings(asked.set),
-    )  # fmt: skip
-    (asked.out / "log.txt").write_text(said, encoding="utf-8")
-    planned = [line for line in said.splitlines() if line.startswith(("Planned for", "The model has", "The steps fit"))]
-    scores = regard.scores(run, files["test_2016_flickr.en"], [files["test_2016_flickr.de"]], "bleu", "chrf")
-    cells = [
-        f"{asked.pairs:,}", f"{asked.minutes:g}", " ".join(asked.set) or "–", " ".join(planned) or "–",
-        f"{steps_taken(run):,}", f"{seconds:.0f}", f"{valid_score(run, 'chrf'):.2f}",
-        f"{scores['bleu']:.2f}", f"{scores['chrf']:.2f}",
-    ]  # fmt: skip
-    print_row(cells, COLUMNS if asked.header else ())
+    columns: Sequence[str] = COLUMNS
+    for name in asked.kinds:
+        kind = kind_of(name, asked)
+        trainings = Trainings(name, kind, asked)
+        for minutes in asked.minutes:
+            planned, place = trainings.planned(minutes)
+            fixed = [trainings.fixed(place, minutes, times) for times in asked.fixed]
+            for result in (planned, *fixed):
+                compared = share_of_best(planned, fixed, minutes, kind) if result is planned else ""
+                share = f"{result.seconds / (0.6 * minutes):.0f}%"
+                score = f"{kind.metric} {result.score:.4g}"
+                taken = f"{result.steps:,}", f"{result.seconds:.0f}"
+                print_row([name, f"{minutes:g}", result.name, result.planned, *taken, share, score, compared], columns)
+                columns = ()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ first step of each size of batch is captured, which takes many times as long as 
 
 import argparse
 import json
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,15 @@ from regard.base.recipe import apply_settings
 from regard.cli.console import say_table
 from regard.data.corpora.prepare import prepare
 from regard.families import check_recipe
-from regard.runs.from_text.timing import Timer
+from regard.hardware.devices import pick_device
+from regard.runs.checkpoint import RunFolder
+from regard.runs.planning.costs import time_steps
 from regard.runs.recipes import recipe_text
+from regard.runs.validate import seconds_of
 from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import build_translation
+from regard.training.snapshot import Facts, Snapshot, Validation, named_weights
+from regard.training.trainer import Trainer
 
 BASE = ["model.preset=base", "model.dropout=0.1", "training.optimizer.learning_rate=7e-4"]
 RUNS = {
@@ -66,16 +73,27 @@ def measure(recipe_name: str, settings: list[str], files: list[str], given: argp
     corpus = prepare(recipe.data, given.folder / f"{recipe_name}.prepared")
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
-    timing = Timer(corpus, given.folder / "timed", given.seconds)(recipe)
+    task = build_translation(recipe, corpus.source, corpus.target).to(pick_device(recipe.training.device))
+    task.learn_from(corpus, recipe)
+    folder = RunFolder(given.folder / "timed")
+    watch = time_steps(Trainer(task, recipe.training, recipe.seed, folder, refuse_validation), given.seconds)
+    weights = named_weights(task)
+    kept = Snapshot(dict.fromkeys(("weights", "first", "second"), weights), Facts())  # as much as with Adam's memory
+    saving = seconds_of(lambda: folder.save(kept), most=0.0)
+    shutil.rmtree(folder.folder)
     return {
-        "target tokens a second": round(timing.tokens / timing.step),
-        "tokens a step": round(timing.tokens),
-        "ms a step": 1000 * timing.step,
-        "seconds of a checkpoint": timing.saving,
+        "target tokens a second": round(watch.items / watch.seconds_of_step),
+        "tokens a step": round(watch.items),
+        "ms a step": 1000 * watch.seconds_of_step,
+        "seconds of a checkpoint": saving,
         "tokens a sentence": float(corpus.train.target_lengths.mean()),
         "vocabulary": corpus.target.size,
         "GB": torch.cuda.max_memory_allocated() / 1e9 if torch.cuda.is_available() else 0.0,
     }
+
+
+def refuse_validation() -> Validation:
+    raise RuntimeError("a run that is only timed is not validated")
 
 
 if __name__ == "__main__":
