@@ -157,13 +157,6 @@ class Adapts(Protocol):
 
 
 @runtime_checkable
-class DrawsByOptions(Protocol):
-    """Draws its examples by some of the training options too, so that a plan leaves these as they are."""
-
-    draws_by: tuple[str, ...]
-
-
-@runtime_checkable
 class ChoosesMember(Protocol):
     """Answers by one of its members, which it chooses by what it learns from; what it chose lies in its buffers.
 

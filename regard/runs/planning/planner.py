@@ -7,11 +7,10 @@ and a run that goes on goes on by it.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from regard.base.recipe import Recipe
 from regard.families import with_article, with_settings
-from regard.protocols import DrawsByOptions
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.costs import Costs, Stopwatch, time_run
@@ -29,6 +28,13 @@ DEAR = 0.25  # of the time: a validation that costs more is made by the loss alo
 BY_LOSS = {"training.validation_beam": 0, "training.best_by": "loss"}
 STEPS = "training.steps"
 REVISED = ("steps", "validate_every", "save_every", "optimizer.falls")  # options that follow the pace of a run
+
+
+@runtime_checkable
+class DrawsByOptions(Protocol):
+    """A task that draws its examples by some of the training options too, which a plan leaves as they are."""
+
+    draws_by: tuple[str, ...]
 
 
 class Sizes(Protocol):
