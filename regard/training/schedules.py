@@ -40,7 +40,7 @@ def trapezoid(step: int, options: OptimizerOptions, steps: int) -> float:
     While it falls the end of the run may be planned again, sooner or later: the fall then goes on from where it is to
     the new end. The last end is always that of the run.
     """
-    falls = options.falls or [(steps // 2, steps)]
+    falls = options.falls or [[steps // 2, steps]]
     ends = [*(end for _, end in falls[:-1]), steps]
     level = 1.0
     for (start, _), end, until in zip(falls, ends, [*(start for start, _ in falls[1:]), steps], strict=True):
