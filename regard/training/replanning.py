@@ -33,15 +33,19 @@ Changes = Mapping[str, Any]  # of training options, by names such as optimizer.f
 
 @dataclass(frozen=True)
 class Budget:
-    """The time of a run: `whole` seconds, and when all of it must be done, by the monotonic clock."""
+    """The time of a run: `whole` seconds, and when all of it must be done, by the monotonic clock.
+
+    Until `trained` it may take steps even if its last validation is then late.
+    """
 
     whole: float
     end: float
+    trained: float = 0.0
 
     def left(self, validation: float, final: str) -> float:
         """The seconds left for steps and for validations before the last, each of which takes so many."""
         last = 1 if final == "best" else 2  # weights that were not validated are, once the run is done
-        return max(0.0, self.end - time.monotonic() - last * validation)
+        return max(0.0, max(self.end - last * validation, self.trained) - time.monotonic())
 
 
 def with_changes(options: TrainingOptions, changes: Changes) -> TrainingOptions:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from regard.training.replanning import Budget
 
 MARGIN = 0.02  # of all the time, for what cannot be foreseen
+LEAST_TRAINING = 0.5  # of what is left when the data is ready
 LAST_SECONDS = 4.0  # for the curve and all else that comes after the last validation
 
 
@@ -23,9 +24,10 @@ class Allowance:
 
     @property
     def budget(self) -> Budget:
-        """The time of all steps and validations."""
-        whole = 60 * self.minutes
-        return Budget(whole, self.began + (1 - MARGIN) * whole - LAST_SECONDS)
+        """The time that is left for steps and validations; half of it is for steps, however long the last one takes."""
+        whole, now = 60 * self.minutes, time.monotonic()
+        end = self.began + (1 - MARGIN) * whole - LAST_SECONDS
+        return Budget(whole, end, now + LEAST_TRAINING * (end - now))
 
     def __str__(self) -> str:
         return "1 minute" if self.minutes == 1 else f"{self.minutes:g} minutes"

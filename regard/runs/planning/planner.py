@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from regard.base.recipe import Recipe
 from regard.families import with_article, with_settings
+from regard.runs.checkpoint import RunFolder
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.costs import Costs, Stopwatch, time_run
@@ -41,6 +42,8 @@ class Sizes(Protocol):
     """What chooses the size of a model for the time there is, and has something to say of a plan."""
 
     watch: Stopwatch | None  # of steps as they were chosen
+
+    def __call__(self, recipe: Any, prepared: Any, folder: RunFolder) -> list[str]: ...
 
     def sentences(self, recipe: Any, costs: Costs) -> list[str]: ...
 

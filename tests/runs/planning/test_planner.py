@@ -56,7 +56,8 @@ def test_what_is_planned_fits_and_uses_the_time(
     each = validation if training.validation_beam else 0.1 * validation
     validations = -(-training.steps // training.validate_every) + (final == "average")
     seconds = 10 + training.steps * step + validations * each
-    assert seconds <= 60 * minutes or training.steps == 1
+    assert seconds <= 60 * minutes + each  # a last validation that takes very long may be late
+    assert seconds <= 60 * minutes or training.steps == 1 or each > 0.2 * 60 * minutes
     assert seconds + step >= 0.8 * 60 * minutes or training.steps in (1, asked.training.steps)
 
 
@@ -113,6 +114,12 @@ def test_what_someone_set_is_not_chosen(clock: list[float]) -> None:
 def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
     planned = with_settings(recipe(), planner(1)[0].plan(recipe(), costs(0.1, validation=60.0))).training
     assert (planned.validation_beam, planned.best_by) == (0, "loss")
+
+
+def test_half_of_the_time_is_for_steps_however_long_a_validation_takes(clock: list[float]) -> None:
+    asked = recipe(validation_beam=0, best_by="loss")
+    planned = with_settings(asked, planner(1)[0].plan(asked, Costs(0.1, 800, measuring=50.0))).training
+    assert 0.4 * 60 <= planned.steps * 0.1 <= 0.5 * 60
 
 
 def test_the_plan_is_said_aloud(clock: list[float]) -> None:
