@@ -42,9 +42,9 @@ def open_on(device: str, toy: str, folder: Path) -> Run:
 
 
 def on(device: str, batch: Any) -> Any:
-    """Return a batch with all its tensors on a device."""
-    if isinstance(batch, Tensor):
-        return batch.to(device)
+    """Return a batch on a device: as it moves itself, or with all its tensors."""
+    if hasattr(batch, "to"):
+        return batch.to(torch.device(device))
     if is_dataclass(batch) and not isinstance(batch, type):
         moved = copy(batch)
         for each in fields(batch):
