@@ -31,10 +31,15 @@ def train(
     *,
     source: File | None = None,
     target: File | None = None,
-    pairs: File | None = None,
+    pairs: File | Sequence[File] = (),
     valid_source: File | None = None,
     valid_target: File | None = None,
-    valid_pairs: File | None = None,
+    valid_pairs: File | Sequence[File] = (),
+    data: File | Sequence[File] = (),
+    valid_data: File | Sequence[File] = (),
+    test_data: File | Sequence[File] = (),
+    columns: str | None = None,
+    header: bool | None = None,
     languages: str | None = None,
     from_: File | None = None,
     old_share: float | None = None,
@@ -51,6 +56,8 @@ def train(
 
     - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
+    - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
+    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header` says whether line 1 has names;
     - `settings` change it: {"training.steps": 200};
     - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
       much of the text that it was trained on;
@@ -66,10 +73,15 @@ def train(
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
         source=_path(source),
         target=_path(target),
-        pairs=_path(pairs),
+        pairs=_paths(pairs),
         valid_source=_path(valid_source),
         valid_target=_path(valid_target),
-        valid_pairs=_path(valid_pairs),
+        valid_pairs=_paths(valid_pairs),
+        data=_paths(data),
+        valid_data=_paths(valid_data),
+        test_data=_paths(test_data),
+        columns=columns,
+        header=header,
         languages=languages,
         start=_path(from_),
         old_share=old_share,
@@ -115,9 +127,8 @@ def evaluate(
     own = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
     needs(loaded.recipe, "evaluate")
-    files = [reference] if isinstance(reference, str | Path) else list(reference)
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
-    references = [Path(file) for file in files]
+    references = _paths(reference)
     asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers)
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
@@ -138,6 +149,13 @@ def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
 
 def _path(file: File | None) -> Path | None:
     return None if file is None else Path(file)
+
+
+def _paths(files: File | Sequence[File] | None) -> list[Path]:
+    """Return one file or several as paths; None is none, as in the time when there was one."""
+    if files is None:
+        return []
+    return [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
 
 
 @contextmanager

@@ -14,9 +14,25 @@ if TYPE_CHECKING:
     from regard.runs.start import Audience
 
 Pairs = Annotated[
-    Path | None,
-    typer.Option(help="Both in one file: source, tab, target on each line; or a table (.parquet, .arrow) of the two."),
+    list[Path] | None,
+    typer.Option(help="Both in one file: TSV, CSV, JSON lines, .parquet or .arrow; several files are repeated."),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Which columns, by number or name: 1+3:2 joins 1 and 3 as source, 2 is the target; text:label; word:tag."
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line names the columns; seen from it if not given."),
+]
+Data = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="With a RECIPE: your own file to learn from, in place of those it names."),
+]
+ValidData = Annotated[list[Path] | None, typer.Option(metavar="FILE", help="With --data: what to validate with.")]
+TestData = Annotated[list[Path] | None, typer.Option(metavar="FILE", help="With --data: what to test with.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 Start = Annotated[
     Path | None,
@@ -48,7 +64,12 @@ def command(
     pairs: Pairs = None,
     valid_source: Annotated[Path | None, typer.Option(help="Source sentences to validate with.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
-    valid_pairs: Annotated[Path | None, typer.Option(help="Both in one file.")] = None,
+    valid_pairs: Annotated[list[Path] | None, typer.Option(help="Both in one file.")] = None,
+    data: Data = None,
+    valid_data: ValidData = None,
+    test_data: TestData = None,
+    columns: Columns = None,
+    header: Header = None,
     languages: Annotated[str | None, typer.Option(help="The two languages, as in en-pt.")] = None,
     start: Start = None,
     old_share: OldShare = None,
@@ -64,21 +85,27 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
+    """Train a model from a RECIPE, perhaps with --data, or from text files with good defaults: --source and --target,
+    or --pairs."""
     from regard.runs.request import TrainingRequest
     from regard.runs.start import start_training
 
     if recipe is not None and _holds_pairs(recipe):
-        pairs, recipe = _only(pairs, Path(recipe)), None
+        pairs, recipe = _only(pairs, data, Path(recipe)), None
     asked = TrainingRequest(
         recipe=recipe,
         settings=[*(settings or []), *([f"seed={seed}"] if seed is not None else [])],
         source=source,
         target=target,
-        pairs=pairs,
+        pairs=pairs or (),
         valid_source=valid_source,
         valid_target=valid_target,
-        valid_pairs=valid_pairs,
+        valid_pairs=valid_pairs or (),
+        data=data or (),
+        valid_data=valid_data or (),
+        test_data=test_data or (),
+        columns=columns,
+        header=header,
         languages=languages,
         start=start,
         old_share=old_share,
@@ -110,10 +137,14 @@ def _holds_pairs(name: str) -> bool:
     return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
 
 
-def _only(pairs: Path | None, named: Path) -> Path:
-    if pairs is not None:
-        raise Fault(f"{named} and --pairs {pairs} are two files of pairs; a recipe may have several as data.train.")
-    return named
+def _only(pairs: list[Path] | None, data: list[Path] | None, named: Path) -> list[Path]:
+    if pairs:
+        raise Fault(
+            f"{named} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both."
+        )
+    if data:
+        raise Fault(f"{named} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
+    return [named]
 
 
 def say_result(folder: Path) -> None:
