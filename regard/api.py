@@ -15,6 +15,7 @@ from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
 from regard.runs.evaluate_model import EvaluationRequest, score_model
+from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import TrainingRequest
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
@@ -57,7 +58,7 @@ def train(
     - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
     - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
-    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header` says whether line 1 has names;
+    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
     - `settings` change it: {"training.steps": 200};
     - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
       much of the text that it was trained on;
@@ -106,6 +107,9 @@ def evaluate(
     *,
     source: File | None = None,
     reference: File | Sequence[File] = (),
+    data: File | Sequence[File] = (),
+    columns: str | None = None,
+    header: bool | None = None,
     metrics: Sequence[str] = (),
     beam: int | None = None,
     length_penalty: float | None = None,
@@ -119,7 +123,8 @@ def evaluate(
 ) -> list[Score]:
     """Score a model as `regard evaluate` does, on a split of its own data, or on the files `source` and `reference`.
 
-    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. `metrics`
+    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. In place of
+    these, `data` are files like those that the model learnt from, and `columns` and `header` as in `train`. `metrics`
     are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Other
     models have a say in a translator's outputs: a language model to `fuse` with, a `channel` of the other direction and
     its `prior`, as in `translate`. Scores of a split are kept in the folder.
@@ -129,7 +134,9 @@ def evaluate(
     needs(loaded.recipe, "evaluate")
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     references = _paths(reference)
-    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers)
+    own_files = _paths(data)
+    files = OwnFiles.checked(own_files, own_files, own_files, columns, header) if own_files else None
+    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers, files=files)
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
         return Results(score_model(loaded, own, asked, report, say))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.base.faults import Fault
+from regard.cli import options
 from regard.cli.console import console_progress, remark
 from regard.cli.inputs import example_command
 from regard.data.catalogue.unpack import bare
@@ -16,16 +17,6 @@ if TYPE_CHECKING:
 Pairs = Annotated[
     list[Path] | None,
     typer.Option(help="Both in one file: TSV, CSV, JSON lines, .parquet or .arrow; several files are repeated."),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Which columns, by number or name: 1+3:2 joins 1 and 3 as source, 2 is the target; text:label; word:tag."
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="Whether the first line names the columns; seen from it if not given."),
 ]
 Data = Annotated[
     list[Path] | None,
@@ -68,8 +59,8 @@ def command(
     data: Data = None,
     valid_data: ValidData = None,
     test_data: TestData = None,
-    columns: Columns = None,
-    header: Header = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
     languages: Annotated[str | None, typer.Option(help="The two languages, as in en-pt.")] = None,
     start: Start = None,
     old_share: OldShare = None,

@@ -10,15 +10,13 @@ import torch
 from regard.base.faults import Fault
 from regard.base.recipe import apply_settings, check, differences, parse, read_table
 from regard.data.corpora.options import PairData
-from regard.data.tables.columns import parse_columns
 from regard.data.tables.formats import NAMES, kind_by_name
 from regard.families import check_settings
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
-from regard.runs.from_text.own_data import OwnFiles, with_own_data
+from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
 from regard.runs.recipes import recipe_text
-
 
 # How files of data are given, by their kinds.
 _PAIRS = "`regard train --pairs {file} --columns SOURCE:TARGET` for a translator"
@@ -34,8 +32,8 @@ _GIVEN_AS = {
 class TrainingRequest:
     """What may be asked of a training: on the command line, and in Python.
 
-    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With a
-    recipe, `data` takes the place of the files that it names. `columns` and `header` say how tables are read.
+    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With
+    a recipe, `data` takes the place of the files that it names. `columns` and `header` say how tables are read.
     """
 
     recipe: str | Mapping[str, Any] | None = None
@@ -131,19 +129,13 @@ def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
         return
     if not (asked.data or asked.pairs or asked.valid_pairs):
         raise Fault("--columns and --header go with files that have columns: --pairs, or a recipe and --data.")
-    if asked.columns is not None:
-        try:
-            parse_columns(asked.columns)
-        except ValueError as error:
-            raise Fault(f"--columns: {error}.") from None
+    if has_text and asked.columns is not None and check_columns(asked.columns) != 2:
+        raise Fault(f"--columns is '{asked.columns}', expected those of the source and of the target, as in 1+3:2.")
 
 
 def _own_files(asked: TrainingRequest) -> OwnFiles:
     languages = TextFiles((), languages=asked.languages).pair_of_languages() if asked.languages else None
-    for path in (*asked.data, *asked.valid_data, *asked.test_data):
-        if not path.exists():
-            raise Fault(f"There is no file {path}.")
-    return OwnFiles(asked.data, asked.valid_data, asked.test_data, asked.columns, asked.header, languages)
+    return OwnFiles.checked(asked.data, asked.valid_data, asked.test_data, asked.columns, asked.header, languages)
 
 
 def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequence[Path]) -> tuple[Path, ...]:
@@ -164,8 +156,14 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
     path = Path(name)
     refuse_data(path)
-    if path.is_file() or path.suffix == ".toml":
+    if path.suffix == ".toml":
         return read_table(path), path.stem
+    if path.is_file():
+        try:
+            return read_table(path), path.stem
+        except Fault as fault:
+            how = f"{_PAIRS}, {_LABELLED}, {_TAGGED}".format(file=path)
+            raise Fault(*fault.sentences, f"If {path} is data, not a recipe, write {how}.") from None
     return parse(recipe_text(name), name), name
 
 

@@ -31,8 +31,8 @@ class Corpus(Options):
     columns: list[str] | str | None = Field(
         None,
         description="Where source and target are, as in '1+3:2': columns by number or name, + to join them by a space "
-        "and : between the two. A list of two is two names, such as translation.en; or the endings of parallel files in "
-        "a folder, such as eng. Without it, source and target, or the first two.",
+        "and : between the two. A list of two is two names, such as translation.en; or the endings of parallel files "
+        "in a folder, such as eng. Without it, source and target, or the first two.",
     )
     header: bool | None = Field(
         None, description="Whether the first line names the columns; if not given, that is seen from the line."

@@ -242,7 +242,7 @@ def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
     assert corpus.pairs is not None
     table = open_rows(corpus.pairs, corpus.parts, corpus.header)
     source, target = corpus.parts or _usual_parts(table)
-    for row in table.choose([*source, *target]):
+    for row in choose_rows(table, [source, target]):
         sides = row.cells[: len(source)], row.cells[len(source) :]
         yield join_cells(sides[0]), join_cells(sides[1])
 
@@ -281,22 +281,27 @@ def open_rows(
     usual: TableKind = "tsv",
     listed: Sequence[str] = (),
 ) -> "Table | ArrowTable":
-    """Open the table in a file, of which these columns will be chosen; say what of it is not learnt.
+    """Open the table in a file, of which these columns will be chosen.
 
     `listed` are the columns that every row, or every word of a sentence, must have where the file does not name them.
     """
     path = file_of(name)
     if is_table(path):
         return ArrowTable(name)
+    by_name = any(column.name for part in parts for column in part)
+    return open_table(name, read_lines(path, encoding=encoding), header, by_name, usual, listed)
+
+
+def choose_rows(table: "Table | ArrowTable", parts: Sequence[Part]) -> Iterator[Row]:
+    """Return the rows of a table with the columns of these parts one after another; say what of it is not learnt."""
     columns = [column for part in parts for column in part]
-    by_name = any(column.name for column in columns)
-    table = open_table(name, read_lines(path, encoding=encoding), header, by_name, usual, listed)
-    if table.has_header:
-        _LOG.warning(f"{name}: line 1 names the columns ({', '.join(table.names)}) and is not learnt")
-    if columns and table.width > len(columns):
+    rows = table.choose(columns)
+    if isinstance(table, Table) and table.has_header:
+        _LOG.warning(f"{table.file}: line 1 names the columns ({', '.join(table.names)}) and is passed over")
+    if isinstance(table, Table) and table.width > len(columns):
         chosen = " : ".join(" + ".join(map(str, part)) for part in parts)
-        _LOG.warning(f"{name} has {columns_in_words(table.names, table.width)}; only these are read: {chosen}")
-    return table
+        _LOG.warning(f"{table.file} has {columns_in_words(table.names, table.width)}; only these are read: {chosen}")
+    return rows
 
 
 def join_cells(cells: Sequence[Cell]) -> str:

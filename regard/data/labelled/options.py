@@ -22,13 +22,13 @@ class LabelledData(Options):
     test: list[str] = Field([], description="Files of texts for the final scores.")
     format: Literal["lines", "table", "aspects"] = Field(
         "lines",
-        description="What the files are: lines of a label, a space and a text; tables, which are TSV, CSV, JSON lines or "
-        "parquet by their names; or three lines an example, a text with $T$ for its aspect, the aspect, the label.",
+        description="What the files are: lines of a label, a space and a text; tables, which are TSV, CSV, JSON lines "
+        "or parquet by their names; or three lines an example, a text with $T$ for its aspect, the aspect, the label.",
     )
     columns: list[str] | str = Field(
         [LABEL, TEXT],
-        description=f"The columns of a table in their order, if it does not name them; '{LABEL}' and '{TEXT}' are read, "
-        f"'{SECOND}' where classes are of pairs of texts, and '{NUMBER}' by fold. Or a choice of them by number or name, "
+        description=f"The columns of a table in their order, if it does not name them; '{LABEL}' and '{TEXT}' are "
+        f"read, '{SECOND}' where classes are of pairs of texts, and '{NUMBER}' by fold. Or a choice by number or name, "
         "as in 'title+review:stars': the text, and behind the colon the label; for pairs of texts 'one:other:label'.",
     )
     header: bool | None = Field(

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.tables import is_table
-from regard.data.corpora.text import ArrowTable, file_of, join_cells, open_rows, read_lines
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, join_cells, open_rows, read_lines
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
-from regard.data.tables.columns import Column, Part, columns_in_words
+from regard.data.tables.columns import Column, Part, columns_in_words, named
 from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header
 from regard.data.tables.reading import Table
@@ -51,8 +51,8 @@ def _numbered(options: LabelledData, name: str) -> Lines:
     kind = kind_by_name(name)
     if kind in ("csv", "jsonl", "conllu") or is_table(file_of(name)):
         raise Fault(
-            f"{name} is {NAMES[kind] if kind else 'a table'}, and data.format is '{options.format}'; set data.format to "
-            "'table', and choose text and label, as in data.columns = 'text:label' or --columns text:label."
+            f"{name} is {NAMES[kind] if kind else 'a table'}, and data.format is '{options.format}'; set data.format "
+            "to 'table', and choose text and label, as in data.columns = 'text:label' or --columns text:label."
         )
     return enumerate(read_lines(file_of(name), encoding=options.encoding), 1)
 
@@ -90,7 +90,7 @@ def _choose(table: Table | ArrowTable, parts: Sequence[Part]) -> NumberedRows:
     """Return text, perhaps second text, and label of each row, by chosen columns."""
     names = [TEXT, SECOND, LABEL] if len(parts) > 2 else [TEXT, LABEL]
     ends = list(accumulate(map(len, parts)))
-    for number, cells in table.choose([column for part in parts for column in part]):
+    for number, cells in choose_rows(table, parts):
         own = (join_cells(cells[end - len(part) : end]) for part, end in zip(parts, ends, strict=True))
         yield number, dict(zip(names, own, strict=True))
 
@@ -105,7 +105,7 @@ def _choose_listed(options: LabelledData, name: str, table: Table | ArrowTable) 
                 f"{name} has {columns_in_words(table.names, table.width)} and none called '{missing[0]}'; choose text "
                 "and label, as in data.columns = 'text:label' or --columns text:label."
             )
-        for number, cells in table.choose([Column(column) for column in read]):
+        for number, cells in choose_rows(table, named(*read)):
             yield number, dict(zip(read, (join_cells([cell]) for cell in cells), strict=True))
         return
     for number, cells in table.choose([Column(number=place) for place in range(1, len(listed) + 1)]):

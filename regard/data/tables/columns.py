@@ -86,7 +86,7 @@ def place_of(column: Column, names: Sequence[str], width: int, file: str) -> int
         raise Fault(f"{file} has the name '{column.name}' for the columns {numbers}; choose one by its number.")
     if not places:
         near = get_close_matches(column.name, names, 1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
+        hint = f" Did you mean '{near[0]}'?" if near else " If these are no names, choose columns by number."
         raise Fault(f"{file} has no column '{column.name}'; it has {_listed(names)}.{hint}")
     return places[0]
 

@@ -108,8 +108,8 @@ def open_table(
     """Open a table of these lines, which end without line feeds.
 
     Without `header` its first line is looked at, unless columns are chosen `by_name`: then it must name them. `usual`
-    is the kind that a file has if neither its name nor its first lines say otherwise. `listed` are the columns that every
-    row, or every word of a sentence, must have where the file does not name them.
+    is the kind that a file has if neither its name nor its first lines say otherwise. `listed` are the columns that
+    every row, or every word of a sentence, must have where the file does not name them.
     """
     remaining = iter(lines)
     first = list(islice(remaining, _PEEKED))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import ArrowTable, file_of, open_rows, read_lines
-from regard.data.tables.columns import Column, columns_in_words
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, open_rows, read_lines
+from regard.data.tables.columns import Column, Part, columns_in_words, named
 from regard.data.tables.reading import Table
 from regard.data.tagging.options import SKIPPED, TAG, WORD, TaggingData
 from regard.data.tagging.spans import OUTSIDE, Scheme, foreign_tags, misplaced_tags
@@ -79,10 +79,10 @@ def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Itera
     table = open_rows(name, options.chosen, usual="conll", listed=listed)
     if isinstance(table, ArrowTable):
         raise Fault(f"{name} is a table of texts; a tagger learns from CoNLL-U, columns of words, or JSON lines.")
-    names, columns = _columns(table, options)
+    names, parts = _columns(table, options)
     is_tagged = False
     found = False
-    for number, cells in table.choose(columns):
+    for number, cells in choose_rows(table, parts):
         place = f"{name}, line {number:,}"
         by_column = [split_at_spaces(cell) if isinstance(cell, str) else cell for cell in cells]
         if rows := _words(by_column, names, place, report):
@@ -90,28 +90,27 @@ def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Itera
             is_tagged = is_tagged or any(row[names.index(TAG)] != UNTAGGED for row in rows)
             yield place, _sentence(rows, "\n".join(map(" ".join, rows)), names, options.read_beside)
     if found and not is_tagged:
-        tag = columns[names.index(TAG)]
-        raise Fault(f"{name} has no tags: {tag} is '{UNTAGGED}' for every word. Choose another column with --columns.")
+        tag = [column for part in parts for column in part][names.index(TAG)]
+        raise Fault(f"{name} has no tags: {tag} is '{UNTAGGED}' for every word; choose another column with --columns.")
     if table.sentences is not None:
         report.passed += table.sentences.passed
 
 
-def _columns(table: Table, options: TaggingData) -> tuple[list[str], list[Column]]:
+def _columns(table: Table, options: TaggingData) -> tuple[list[str], Sequence[Part]]:
     """Return what the columns of a file are to a tagger, and which they are."""
     if isinstance(options.columns, str):
-        words, tags = options.chosen
-        return [*options.input_columns, TAG], [*words, *tags]
+        return [*options.input_columns, TAG], options.chosen
     if table.kind == "conll":
-        return options.columns, [Column(number=number) for number in range(1, len(options.columns) + 1)]
+        return options.columns, [tuple(Column(number=number) for number in range(1, len(options.columns) + 1))]
     if table.kind == "conllu" and options.columns == [WORD, TAG]:
-        return [WORD, TAG], [Column("form"), Column("upos")]
+        return [WORD, TAG], named("form", "upos")
     if table.kind == "conllu":
         raise Fault(
             f"{table.file} is a CoNLL-U file; choose its columns, as in --columns form:upos (data.columns), and behind "
             "the word what else the model reads, as in form+upos:xpos."
         )
     names = [name for name in options.columns if name != SKIPPED]
-    return names, [Column(name) for name in names]
+    return names, named(*names)
 
 
 def _words(
@@ -120,8 +119,10 @@ def _words(
     """Return the words of a sentence with their columns; refused where some column has more of them than another."""
     counts = {name: len(column) for name, column in zip(names, columns, strict=True)}
     if len(set(counts.values())) > 1:
-        word, other = WORD, next(name for name in names if counts[name] != counts[WORD])
-        raise Fault(f"{place}: there are {counts[word]:,} words and {counts[other]:,} of '{other}'.")
+        other = next(name for name in names if counts[name] != counts[WORD])
+        raise Fault(
+            f"{place}: there are {counts[WORD]:,} words and {counts[other]:,} of '{other}'; each word needs one."
+        )
     rows = list(zip(*columns, strict=True))
     whole = [row for row in rows if row[names.index(WORD)]]
     report.wordless += len(rows) - len(whole)

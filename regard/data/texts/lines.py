@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import file_of, first_lines, open_rows, read_lines
+from regard.data.corpora.text import choose_rows, file_of, first_lines, open_rows, read_lines
 from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile
@@ -28,7 +28,7 @@ def lines_of_split(options: LanguageData, split: str) -> Iterator[Line]:
     lines = (Line(name_of(file), *each) for file in files for each in _text_lines(options, file))
     if not options.held_out or split not in ("train", *options.held_out):
         return lines
-    own = options.lines_of(split, sum(1 for file in options.train for _ in _numbered(file)))
+    own = options.lines_of(split, sum(1 for file in options.train for _ in numbered_lines(file)))
     return islice(lines, own.start, own.stop)
 
 
@@ -40,11 +40,11 @@ def name_of(file: str | TextFile) -> str:
 def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[tuple[int, str]]:
     """The lines of a file that are read, by their numbers, and the text of each, spelt as the options say."""
     change = _changes(file) if isinstance(file, TextFile) else None
-    for number, line in _numbered(file):
+    for number, line in numbered_lines(file):
         yield number, options.spell(line if change is None else change(line))
 
 
-def _numbered(file: str | TextFile) -> Iterator[tuple[int, str]]:
+def numbered_lines(file: str | TextFile) -> Iterator[tuple[int, str]]:
     """The lines of a file that are read, by their numbers."""
     own = file if isinstance(file, TextFile) else TextFile(file=file)
     if own.columns:
@@ -59,7 +59,7 @@ def _numbered(file: str | TextFile) -> Iterator[tuple[int, str]]:
 def _in_columns(file: TextFile) -> Iterator[tuple[int, str]]:
     """The text in the rows of a table; one that holds several lines is several lines."""
     table = open_rows(file.file, [file.columns], file.header, file.encoding)
-    for number, cells in table.choose(file.columns):
+    for number, cells in choose_rows(table, [file.columns]):
         texts = (" ".join(cell) if isinstance(cell, list) else cell for cell in cells)
         for line in " ".join(filter(None, texts)).replace("\r\n", "\n").split("\n"):
             yield number, line

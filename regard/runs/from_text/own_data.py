@@ -32,9 +32,35 @@ class OwnFiles:
     header: bool | None = None
     languages: tuple[str, str] | None = None
 
+    @classmethod
+    def checked(
+        cls,
+        train: Sequence[Path],
+        valid: Sequence[Path] = (),
+        test: Sequence[Path] = (),
+        columns: str | None = None,
+        header: bool | None = None,
+        languages: tuple[str, str] | None = None,
+    ) -> "OwnFiles":
+        """Return such files after those that are not there, and columns that are none, are refused."""
+        for path in (*train, *valid, *test):
+            if not path.exists():
+                raise Fault(f"There is no file {path}.")
+        if columns is not None:
+            check_columns(columns)
+        return cls(train, valid, test, columns, header, languages)
+
     def names(self) -> dict[str, list[str]]:
         """Return the names of the files of each split that has some, so that they are found from anywhere."""
         return {split: [str(path.resolve()) for path in paths] for split in SPLITS if (paths := getattr(self, split))}
+
+
+def check_columns(text: str) -> int:
+    """Return how many parts a choice of columns has; one that is none is refused."""
+    try:
+        return len(parse_columns(text))
+    except ValueError as error:
+        raise Fault(f"--columns: {error}.") from None
 
 
 def with_own_data(table: Mapping[str, Any], files: OwnFiles) -> dict[str, Any]:
@@ -102,8 +128,12 @@ def _labelled(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
         or any(path.suffix in (".parquet", ".arrow") for path in files.train)
     )
     found = _without(data, "names", "encoding", "fold", "format", "columns")
-    kept = {} if is_table else {name: data[name] for name in ("format",) if name in data}
-    return found | kept | ({"format": "table"} if is_table else {}) | _read_as(files) | files.names()
+    if is_table:
+        chosen = {"columns": data["columns"]} if isinstance(data.get("columns"), str) else {}
+        found |= {"format": "table", **chosen, **_read_as(files)}
+    elif "format" in data:
+        found["format"] = data["format"]
+    return found | files.names()
 
 
 def _holds_objects(path: Path) -> bool:
@@ -112,10 +142,13 @@ def _holds_objects(path: Path) -> bool:
 
 def _tagged(data: dict[str, Any], training: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
     """Return the options of tagged sentences; the scheme stays if the tags are of it, and is found out otherwise."""
+    if files.header is not None:
+        raise Fault("--header is for tables; a file of words with tags has none, or one that is seen.")
     is_joined = data.get("layout") == "joined" and files.columns is None
-    found = _without(data, *(() if is_joined else ("layout", "columns"))) | _read_as(files) | files.names()
-    if not is_joined and files.columns is None and all(kind_by_name(str(path)) is None for path in files.train):
-        found["columns"] = data.get("columns", TaggingData.model_fields["columns"].default)
+    of_words = all(kind_by_name(str(path)) in (None, "conll", "tsv") for path in files.train)
+    keeps = is_joined or of_words or isinstance(data.get("columns"), str)
+    found = _without(data, *(() if is_joined else ("layout",)), *(() if keeps else ("columns",)))
+    found |= _read_as(files) | files.names()
     options = check(TaggingData, found)
     scheme = fitting_scheme(options)
     changes: dict[str, Any] = {"data": found | {"scheme": scheme}}
@@ -126,7 +159,7 @@ def _tagged(data: dict[str, Any], training: dict[str, Any], files: OwnFiles) -> 
 
 def _texts(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
     """Return the options of text; what is not validated on files of its own is held out."""
-    if files.columns is not None and len(parse_columns(files.columns)) != 1:
+    if files.columns is not None and check_columns(files.columns) != 1:
         raise Fault(f"--columns is '{files.columns}', and a language model learns from one text, as in --columns text.")
     said = {"column": files.columns, "header": files.header}
     read_as = {name: value for name, value in said.items() if value is not None}
