@@ -8,7 +8,8 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe, check
 from regard.data.corpora.options import PairData
-from regard.data.corpora.text import file_of, first_lines
+from regard.data.corpora.tables import is_table
+from regard.data.corpora.text import first_lines
 from regard.data.labelled.options import LabelledData
 from regard.data.tables.columns import parse_columns
 from regard.data.tables.formats import is_json_object, kind_by_name
@@ -121,14 +122,8 @@ def _pairs(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
 
 def _labelled(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
     """Return the options of labelled texts; names and encoding of the recipe's labels belong to its own files."""
-    is_table = files.columns is not None or any(kind_by_name(str(path)) for path in files.train)
-    is_table = (
-        is_table
-        or any(map(_holds_objects, files.train))
-        or any(path.suffix in (".parquet", ".arrow") for path in files.train)
-    )
     found = _without(data, "names", "encoding", "fold", "format", "columns")
-    if is_table:
+    if files.columns is not None or any(map(_has_columns, files.train)):
         chosen = {"columns": data["columns"]} if isinstance(data.get("columns"), str) else {}
         found |= {"format": "table", **chosen, **_read_as(files)}
     elif "format" in data:
@@ -136,8 +131,11 @@ def _labelled(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
     return found | files.names()
 
 
-def _holds_objects(path: Path) -> bool:
-    return any(is_json_object(line) for line in first_lines(file_of(str(path)))[:1])
+def _has_columns(path: Path) -> bool:
+    """Return True if a file is a table, by its name or by its first line."""
+    if kind_by_name(path.name) is not None or is_table(path):
+        return True
+    return any(is_json_object(line) for line in first_lines(path)[:1])
 
 
 def _tagged(data: dict[str, Any], training: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
