@@ -16,7 +16,7 @@ from regard.metrics import Score
 from regard.model import Model, load
 from regard.runs.evaluate_model import EvaluationRequest, score_model
 from regard.runs.from_text.own_data import OwnFiles
-from regard.runs.request import TrainingRequest
+from regard.runs.request import Tables, TrainingRequest
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
 from regard.verbs.table import needs
@@ -53,21 +53,19 @@ def train(
     restarts: int = 0,
     quiet: bool = False,
 ) -> Model:
-    """Train a model as `regard train` does, and load it.
+    """Train a model as `regard train` does, and load it; Ctrl-C stops a run cleanly, so that it can be resumed.
 
-    - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
+    - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …},
+      changed by `settings` such as {"training.steps": 200};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
     - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
     - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
-    - `settings` change it: {"training.steps": 200};
     - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
       much of the text that it was trained on;
     - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
       `resume` goes on with that or `overwrite` replaces it;
     - `minutes`: plan the run to be done by then; with `resume`, stop by then;
     - `processes`: train on so many, and begin again up to `restarts` times when one fails; `quiet`: say nothing.
-
-    Ctrl-C stops a run cleanly, so that it can be resumed.
     """
     asked = TrainingRequest(
         recipe=str(recipe) if isinstance(recipe, Path) else recipe,
@@ -78,11 +76,7 @@ def train(
         valid_source=_path(valid_source),
         valid_target=_path(valid_target),
         valid_pairs=_paths(valid_pairs),
-        data=_paths(data),
-        valid_data=_paths(valid_data),
-        test_data=_paths(test_data),
-        columns=columns,
-        header=header,
+        tables=Tables(_paths(data), _paths(valid_data), _paths(test_data), columns, header),
         languages=languages,
         start=_path(from_),
         old_share=old_share,
@@ -93,11 +87,16 @@ def train(
         processes=processes,
         restarts=restarts,
     )
+    return load(_train(asked, quiet))
+
+
+def _train(asked: TrainingRequest, quiet: bool) -> Path:
+    """Train what is asked for, and return the folder of the run."""
     audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
     started = start_training(asked, audience)
     if started.interrupted:
         raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
-    return load(started.folder)
+    return started.folder
 
 
 @naming_arguments

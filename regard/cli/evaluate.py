@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
     from regard.runs.from_text.own_data import OwnFiles
+    from regard.runs.word_scores import WordQuestions
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
@@ -104,34 +105,43 @@ def command(
         )
         evaluate_vectors(model, asked, as_json)
         return
-    from regard.model import load
-    from regard.runs.evaluate_model import EvaluationRequest, searching_as, way_to_score
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.table import needs
+    from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.translate.helpers import Helpers
-    from regard.verbs.translate.model import TranslationModel
 
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     request = EvaluationRequest(
         split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, files
     )
-    loaded = load(model)
+    _evaluate_model(model, request, asked, sentences, as_json)
+
+
+def _evaluate_model(
+    folder: Path, request: "EvaluationRequest", asked: "WordQuestions", sentences: bool, as_json: bool
+) -> None:
+    """Score the model in a folder in the way that it is scored."""
+    from regard.model import load
+    from regard.runs.evaluate_model import searching_as, way_to_score
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.table import needs
+    from regard.verbs.translate.model import TranslationModel
+
+    loaded = load(folder)
     needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
-    if sentences and (source is None or not isinstance(loaded, LanguageModel)):
+    if sentences and (request.source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     way = way_to_score(loaded, request)
     if way == "translations":
         assert isinstance(loaded, TranslationModel)
-        _evaluate_translator(loaded, model, request, as_json)
+        _evaluate_translator(loaded, folder, request, as_json)
     elif way == "text":
         assert isinstance(loaded, LanguageModel)
         _evaluate_text(loaded, request, sentences, as_json)
-    elif files is not None:
-        _evaluate_files(loaded, model, request, as_json)
+    elif request.files is not None:
+        _evaluate_files(loaded, folder, request, as_json)
     elif way == "words":
-        evaluate_words_model(loaded, model, request.split, request.metrics, asked, as_json)
+        evaluate_words_model(loaded, folder, request.split, request.metrics, asked, as_json)
     else:
-        _evaluate_split(searching_as(loaded, request), model, request.split, request.metrics, as_json)
+        _evaluate_split(searching_as(loaded, request), folder, request.split, request.metrics, as_json)
 
 
 def _check_data(

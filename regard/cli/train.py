@@ -14,6 +14,13 @@ from regard.data.catalogue.unpack import bare
 if TYPE_CHECKING:
     from regard.runs.start import Audience
 
+Recipe = Annotated[
+    str | None,
+    typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or pairs (.tsv, .txt, .parquet)."),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
+]
 Pairs = Annotated[
     list[Path] | None,
     typer.Option(help="Both in one file: TSV, CSV, JSON lines, .parquet or .arrow; several files are repeated."),
@@ -46,10 +53,7 @@ Restarts = Annotated[
 
 
 def command(
-    recipe: Annotated[
-        str | None,
-        typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or pairs (.tsv, .txt, .parquet)."),
-    ] = None,
+    recipe: Recipe = None,
     source: Annotated[Path | None, typer.Option(help="Source sentences, one a line (plain, .gz, .xz, .zst).")] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     pairs: Pairs = None,
@@ -65,9 +69,7 @@ def command(
     start: Start = None,
     old_share: OldShare = None,
     out: Out = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
-    ] = None,
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by the recipe in it.")] = False,
     minutes: Minutes = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
@@ -76,9 +78,8 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a model from a RECIPE, perhaps with --data, or from text files with good defaults: --source and --target,
-    or --pairs."""
-    from regard.runs.request import TrainingRequest
+    """Train a RECIPE, on --data of your own if given; or text files with good defaults: --source and --target, --pairs."""
+    from regard.runs.request import Tables, TrainingRequest
     from regard.runs.start import start_training
 
     if recipe is not None and _holds_pairs(recipe):
@@ -92,11 +93,7 @@ def command(
         valid_source=valid_source,
         valid_target=valid_target,
         valid_pairs=valid_pairs or (),
-        data=data or (),
-        valid_data=valid_data or (),
-        test_data=test_data or (),
-        columns=columns,
-        header=header,
+        tables=Tables(data or (), valid_data or (), test_data or (), columns, header),
         languages=languages,
         start=start,
         old_share=old_share,

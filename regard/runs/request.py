@@ -29,11 +29,22 @@ _GIVEN_AS = {
 
 
 @dataclass(frozen=True)
+class Tables:
+    """Files for a recipe to learn from, and how these files, or those of pairs, are read: by columns and a header."""
+
+    data: Sequence[Path] = ()
+    valid_data: Sequence[Path] = ()
+    test_data: Sequence[Path] = ()
+    columns: str | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
 class TrainingRequest:
     """What may be asked of a training: on the command line, and in Python.
 
     A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With
-    a recipe, `data` takes the place of the files that it names. `columns` and `header` say how tables are read.
+    a recipe, the data of `tables` takes the place of the files that it names.
     """
 
     recipe: str | Mapping[str, Any] | None = None
@@ -44,11 +55,7 @@ class TrainingRequest:
     valid_source: Path | None = None
     valid_target: Path | None = None
     valid_pairs: Sequence[Path] = ()
-    data: Sequence[Path] = ()
-    valid_data: Sequence[Path] = ()
-    test_data: Sequence[Path] = ()
-    columns: str | None = None
-    header: bool | None = None
+    tables: Tables = field(default_factory=Tables)
     languages: str | None = None
     start: Path | None = None
     old_share: float | None = None
@@ -77,10 +84,12 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
     _check(asked, text, valid)
     if text:
         further = (tuple(asked.pairs[1:]), tuple(asked.valid_pairs[1:]))
-        plan = _plan_files(asked, TextFiles(text, valid, asked.languages, *further, asked.columns, asked.header))
+        plan = _plan_files(
+            asked, TextFiles(text, valid, asked.languages, *further, asked.tables.columns, asked.tables.header)
+        )
     elif asked.recipe is not None:
         plan = _plan_recipe(asked.recipe)
-        if asked.data:
+        if asked.tables.data:
             plan.table.update(with_own_data(plan.table, _own_files(asked)))
     else:
         plan = RunPlan(_recipe_of_run(asked.out))
@@ -100,13 +109,21 @@ def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ..
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
     if not text and not asked.resume and asked.recipe is None:
         raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
-    if not text and (valid or (asked.languages and not asked.data)):
+    if not text and (valid or (asked.languages and not asked.tables.data)):
         raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
     if asked.old_share is not None and not (text and asked.start):
         raise Fault(
             "--old-share goes with text files and --from; a recipe lists old text beside the new in data.train."
         )
-    given = (*text, *valid, *asked.pairs, *asked.valid_pairs, *asked.data, *asked.valid_data, *asked.test_data)
+    given = (
+        *text,
+        *valid,
+        *asked.pairs,
+        *asked.valid_pairs,
+        *asked.tables.data,
+        *asked.tables.valid_data,
+        *asked.tables.test_data,
+    )
     for path in (*given, *filter(None, (asked.start, asked.out))):
         try:
             str(path.resolve()).encode()
@@ -116,26 +133,35 @@ def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ..
 
 def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
     """Refuse files and columns that go with nothing."""
-    if asked.data and asked.recipe is None and not has_text:
+    if asked.tables.data and asked.recipe is None and not has_text:
         raise Fault(
             "--data goes with a recipe, as in `regard train trec --data FILE --columns text:label`; "
             "pairs to translate are given with --pairs FILE."
         )
-    if asked.data and has_text:
+    if asked.tables.data and has_text:
         raise Fault("Give --data with a recipe, or text files, not both.")
-    if (asked.valid_data or asked.test_data) and not asked.data:
+    if (asked.tables.valid_data or asked.tables.test_data) and not asked.tables.data:
         raise Fault("--valid-data and --test-data go with --data.")
-    if asked.columns is None and asked.header is None:
+    if asked.tables.columns is None and asked.tables.header is None:
         return
-    if not (asked.data or asked.pairs or asked.valid_pairs):
+    if not (asked.tables.data or asked.pairs or asked.valid_pairs):
         raise Fault("--columns and --header go with files that have columns: --pairs, or a recipe and --data.")
-    if has_text and asked.columns is not None and check_columns(asked.columns) != 2:
-        raise Fault(f"--columns is '{asked.columns}', expected those of the source and of the target, as in 1+3:2.")
+    if has_text and asked.tables.columns is not None and check_columns(asked.tables.columns) != 2:
+        raise Fault(
+            f"--columns is '{asked.tables.columns}', expected those of the source and of the target, as in 1+3:2."
+        )
 
 
 def _own_files(asked: TrainingRequest) -> OwnFiles:
     languages = TextFiles((), languages=asked.languages).pair_of_languages() if asked.languages else None
-    return OwnFiles.checked(asked.data, asked.valid_data, asked.test_data, asked.columns, asked.header, languages)
+    return OwnFiles.checked(
+        asked.tables.data,
+        asked.tables.valid_data,
+        asked.tables.test_data,
+        asked.tables.columns,
+        asked.tables.header,
+        languages,
+    )
 
 
 def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequence[Path]) -> tuple[Path, ...]:
