@@ -55,13 +55,11 @@ def train(
 ) -> Model:
     """Train a model as `regard train` does, and load it; Ctrl-C stops a run cleanly, so that it can be resumed.
 
-    - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …},
-      changed by `settings` such as {"training.steps": 200};
+    - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
     - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
     - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
-    - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
-      much of the text that it was trained on;
+    - `from_`: a model folder to start from; with text files, `old_share` mixes in as much of what it was trained on;
     - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
       `resume` goes on with that or `overwrite` replaces it;
     - `minutes`: plan the run to be done by then; with `resume`, stop by then;

@@ -78,7 +78,7 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a RECIPE, on --data of your own if given; or text files with good defaults: --source and --target, --pairs."""
+    """Train a RECIPE, perhaps on --data, or from text files with good defaults: --source and --target, or --pairs."""
     from regard.runs.request import Tables, TrainingRequest
     from regard.runs.start import start_training
 

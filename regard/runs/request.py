@@ -133,35 +133,28 @@ def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ..
 
 def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
     """Refuse files and columns that go with nothing."""
-    if asked.tables.data and asked.recipe is None and not has_text:
+    tables = asked.tables
+    if tables.data and asked.recipe is None and not has_text:
         raise Fault(
             "--data goes with a recipe, as in `regard train trec --data FILE --columns text:label`; "
             "pairs to translate are given with --pairs FILE."
         )
-    if asked.tables.data and has_text:
+    if tables.data and has_text:
         raise Fault("Give --data with a recipe, or text files, not both.")
-    if (asked.tables.valid_data or asked.tables.test_data) and not asked.tables.data:
+    if (tables.valid_data or tables.test_data) and not tables.data:
         raise Fault("--valid-data and --test-data go with --data.")
-    if asked.tables.columns is None and asked.tables.header is None:
+    if tables.columns is None and tables.header is None:
         return
-    if not (asked.tables.data or asked.pairs or asked.valid_pairs):
+    if not (tables.data or asked.pairs or asked.valid_pairs):
         raise Fault("--columns and --header go with files that have columns: --pairs, or a recipe and --data.")
-    if has_text and asked.tables.columns is not None and check_columns(asked.tables.columns) != 2:
-        raise Fault(
-            f"--columns is '{asked.tables.columns}', expected those of the source and of the target, as in 1+3:2."
-        )
+    if has_text and tables.columns is not None and check_columns(tables.columns) != 2:
+        raise Fault(f"--columns is '{tables.columns}', expected those of the source and of the target, as in 1+3:2.")
 
 
 def _own_files(asked: TrainingRequest) -> OwnFiles:
     languages = TextFiles((), languages=asked.languages).pair_of_languages() if asked.languages else None
-    return OwnFiles.checked(
-        asked.tables.data,
-        asked.tables.valid_data,
-        asked.tables.test_data,
-        asked.tables.columns,
-        asked.tables.header,
-        languages,
-    )
+    own = asked.tables
+    return OwnFiles.checked(own.data, own.valid_data, own.test_data, own.columns, own.header, languages)
 
 
 def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequence[Path]) -> tuple[Path, ...]:

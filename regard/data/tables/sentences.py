@@ -96,7 +96,8 @@ class Sentences:
                 f"{parted}, expected {columns_in_words(self.names, self.width)}."
             )
         if self.names[:1] == ["id"] and not _WORD_ID.fullmatch(row[0]):
-            return self._pass_over(row[0], number)
+            self._pass_over(row[0], number)
+            return None
         return row
 
     def _is_comment(self, line: str, row: Sequence[str], begins: bool) -> bool:
