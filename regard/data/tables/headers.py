@@ -33,8 +33,8 @@ _FEWEST = 3  # rows below that must be numbers where the first has none
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
     """Return True if the cells of a first row are names of columns rather than an example.
 
-    They are if each is made of words that head columns; or if each could be a name, one is such a word, and a column
-    has nothing but numbers below.
+    They are if each is made of words that head columns, and no row below is; or if each could be a name, one is such a
+    word, and a column has nothing but numbers below.
     """
     cells = [cell.strip() for cell in first]
     if not all(cells) or len({cell.rstrip("s") for cell in cells}) < len(cells):  # word and words are an example
@@ -42,7 +42,7 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
     if any(len(cell) > _LONGEST or _NUMBER.fullmatch(cell) for cell in cells):
         return False
     if all(map(is_heading, cells)):
-        return True
+        return not any(all(map(is_heading, row)) for row in below)
     could_be_names = all(map(_NAME.fullmatch, cells))
     return could_be_names and any(map(is_heading, cells)) and _numbers_below(below)
 

@@ -74,6 +74,12 @@ def test_an_example_is_no_header(cells: list[str]) -> None:
     assert not looks_like_header(cells)
 
 
+def test_what_recurs_below_is_no_header() -> None:
+    rows = [[f"word {number}", f"palavra {number}"] for number in range(4)]
+    assert looks_like_header(rows[0])
+    assert not looks_like_header(rows[0], rows[1:])
+
+
 def test_numbers_below_give_a_header_away() -> None:
     rows = [["good film", "4"], ["bad film", "1"], ["dull", "2.5"]]
     assert looks_like_header(["body", "mark"], rows)
