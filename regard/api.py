@@ -15,7 +15,8 @@ from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
 from regard.runs.evaluate_model import EvaluationRequest, score_model
-from regard.runs.request import TrainingRequest
+from regard.runs.from_text.own_data import OwnFiles
+from regard.runs.request import Tables, TrainingRequest
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
 from regard.verbs.table import needs
@@ -31,10 +32,15 @@ def train(
     *,
     source: File | None = None,
     target: File | None = None,
-    pairs: File | None = None,
+    pairs: File | Sequence[File] = (),
     valid_source: File | None = None,
     valid_target: File | None = None,
-    valid_pairs: File | None = None,
+    valid_pairs: File | Sequence[File] = (),
+    data: File | Sequence[File] = (),
+    valid_data: File | Sequence[File] = (),
+    test_data: File | Sequence[File] = (),
+    columns: str | None = None,
+    header: bool | None = None,
     languages: str | None = None,
     from_: File | None = None,
     old_share: float | None = None,
@@ -47,29 +53,28 @@ def train(
     restarts: int = 0,
     quiet: bool = False,
 ) -> Model:
-    """Train a model as `regard train` does, and load it.
+    """Train a model as `regard train` does, and load it; Ctrl-C stops a run cleanly, so that it can be resumed.
 
-    - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
+    - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
-    - `settings` change it: {"training.steps": 200};
-    - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
-      much of the text that it was trained on;
+    - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
+    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
+    - `from_`: a model folder to start from; with text files, `old_share` mixes in as much of what it was trained on;
     - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
       `resume` goes on with that or `overwrite` replaces it;
     - `minutes`: plan the run to be done by then; with `resume`, stop by then;
     - `processes`: train on so many, and begin again up to `restarts` times when one fails; `quiet`: say nothing.
-
-    Ctrl-C stops a run cleanly, so that it can be resumed.
     """
     asked = TrainingRequest(
         recipe=str(recipe) if isinstance(recipe, Path) else recipe,
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
         source=_path(source),
         target=_path(target),
-        pairs=_path(pairs),
+        pairs=_paths(pairs),
         valid_source=_path(valid_source),
         valid_target=_path(valid_target),
-        valid_pairs=_path(valid_pairs),
+        valid_pairs=_paths(valid_pairs),
+        tables=Tables(_paths(data), _paths(valid_data), _paths(test_data), columns, header),
         languages=languages,
         start=_path(from_),
         old_share=old_share,
@@ -80,11 +85,16 @@ def train(
         processes=processes,
         restarts=restarts,
     )
+    return load(_train(asked, quiet))
+
+
+def _train(asked: TrainingRequest, quiet: bool) -> Path:
+    """Train what is asked for, and return the folder of the run."""
     audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
     started = start_training(asked, audience)
     if started.interrupted:
         raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
-    return load(started.folder)
+    return started.folder
 
 
 @naming_arguments
@@ -94,6 +104,9 @@ def evaluate(
     *,
     source: File | None = None,
     reference: File | Sequence[File] = (),
+    data: File | Sequence[File] = (),
+    columns: str | None = None,
+    header: bool | None = None,
     metrics: Sequence[str] = (),
     beam: int | None = None,
     length_penalty: float | None = None,
@@ -107,7 +120,8 @@ def evaluate(
 ) -> list[Score]:
     """Score a model as `regard evaluate` does, on a split of its own data, or on the files `source` and `reference`.
 
-    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. `metrics`
+    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. In place of
+    these, `data` are files like those that the model learnt from, and `columns` and `header` as in `train`. `metrics`
     are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Other
     models have a say in a translator's outputs: a language model to `fuse` with, a `channel` of the other direction and
     its `prior`, as in `translate`. Scores of a split are kept in the folder.
@@ -115,10 +129,11 @@ def evaluate(
     own = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
     needs(loaded.recipe, "evaluate")
-    files = [reference] if isinstance(reference, str | Path) else list(reference)
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
-    references = [Path(file) for file in files]
-    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers)
+    references = _paths(reference)
+    own_files = _paths(data)
+    files = OwnFiles.checked(own_files, own_files, own_files, columns, header) if own_files else None
+    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers, files=files)
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
         return Results(score_model(loaded, own, asked, report, say))
@@ -138,6 +153,13 @@ def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
 
 def _path(file: File | None) -> Path | None:
     return None if file is None else Path(file)
+
+
+def _paths(files: File | Sequence[File] | None) -> list[Path]:
+    """Return one file or several as paths; None is none, as in the time when there was one."""
+    if files is None:
+        return []
+    return [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
 
 
 @contextmanager

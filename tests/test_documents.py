@@ -102,7 +102,8 @@ def command_options() -> dict[str, set[str]]:
 
     def enter(name: str, command: Any, parent: Any) -> None:
         context = command.make_context(name, [], parent=parent, resilient_parsing=True)
-        found[name] = {option for each in context.command.get_params(context) for option in each.opts}
+        parameters = context.command.get_params(context)
+        found[name] = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
         for inner in getattr(context.command, "commands", {}):
             enter(f"{name} {inner}".strip(), context.command.get_command(context, inner), context)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
+    from regard.runs.from_text.own_data import OwnFiles
+    from regard.runs.word_scores import WordQuestions
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
@@ -28,6 +30,10 @@ _Source = Annotated[
 ]
 _Reference = Annotated[
     list[Path] | None, typer.Option(help="References for them; several files are several references.")
+]
+_Data = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Or a file like those that the model learnt from: TSV, CSV, JSONL, CoNLL-U, …"),
 ]
 _Metric = Annotated[
     list[str] | None,
@@ -66,6 +72,9 @@ def command(
     split: _Split = None,
     source: _Source = None,
     reference: _Reference = None,
+    data: _Data = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
     metric: _Metric = None,
     test_set: _TestSet = None,
     tokenise: _Tokenise = None,
@@ -88,47 +97,75 @@ def command(
     """Score a model; the scores of a split are kept in the model folder with their signatures."""
     from regard.runs.word_scores import WordQuestions
 
-    _check_data(split, source, test_set)
+    files = _check_data(split, source, test_set, data or [], columns, header)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
-        _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})
+        _refuse_for_file(
+            model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
+        )
         evaluate_vectors(model, asked, as_json)
         return
-    from regard.model import load
-    from regard.runs.evaluate_model import EvaluationRequest, searching_as, way_to_score
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.table import needs
+    from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.translate.helpers import Helpers
-    from regard.verbs.translate.model import TranslationModel
 
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     request = EvaluationRequest(
-        split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise
+        split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, files
     )
-    loaded = load(model)
+    _evaluate_model(model, request, asked, sentences, as_json)
+
+
+def _evaluate_model(
+    folder: Path, request: "EvaluationRequest", asked: "WordQuestions", sentences: bool, as_json: bool
+) -> None:
+    """Score the model in a folder in the way that it is scored."""
+    from regard.model import load
+    from regard.runs.evaluate_model import searching_as, way_to_score
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.table import needs
+    from regard.verbs.translate.model import TranslationModel
+
+    loaded = load(folder)
     needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
-    if sentences and (source is None or not isinstance(loaded, LanguageModel)):
+    if sentences and (request.source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     way = way_to_score(loaded, request)
     if way == "translations":
         assert isinstance(loaded, TranslationModel)
-        _evaluate_translator(loaded, model, request, as_json)
+        _evaluate_translator(loaded, folder, request, as_json)
     elif way == "text":
         assert isinstance(loaded, LanguageModel)
-        assert source is not None
-        _evaluate_text(loaded, source, request.metrics, sentences, as_json)
+        _evaluate_text(loaded, request, sentences, as_json)
+    elif request.files is not None:
+        _evaluate_files(loaded, folder, request, as_json)
     elif way == "words":
-        evaluate_words_model(loaded, model, request.split, request.metrics, asked, as_json)
+        evaluate_words_model(loaded, folder, request.split, request.metrics, asked, as_json)
     else:
-        _evaluate_split(searching_as(loaded, request), model, request.split, request.metrics, as_json)
+        _evaluate_split(searching_as(loaded, request), folder, request.split, request.metrics, as_json)
 
 
-def _check_data(split: str | None, source: Path | None, test_set: str | None) -> None:
-    """Refuse to score a model on two things at once."""
+def _check_data(
+    split: str | None,
+    source: Path | None,
+    test_set: str | None,
+    data: Sequence[Path],
+    columns: str | None,
+    header: bool | None,
+) -> "OwnFiles | None":
+    """Refuse to score a model on two things at once; return the files that it is scored on, if some are given."""
     if source is not None and split is not None:
         raise Fault("Give --split, or the files of --source and --reference, not both.")
     if test_set is not None and (split or source):
         raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
+    if data and (split or source or test_set):
+        raise Fault("--data is what the model is scored on; omit --split, --source, --reference and --test-set.")
+    if not data:
+        if columns is not None or header is not None:
+            raise Fault("--columns and --header go with --data.")
+        return None
+    from regard.runs.from_text.own_data import OwnFiles
+
+    return OwnFiles.checked(data, test=data, valid=data, columns=columns, header=header)
 
 
 def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "EvaluationRequest", as_json: bool) -> None:
@@ -149,28 +186,41 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: Sequence
     with console_progress() as progress:
         scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
         parts = evaluate_parts(loaded, folder, split, metrics, progress, remark)
+    _say_all(scores, parts, as_json)
+    keep_scores(folder, scores, remark)
+
+
+def _evaluate_files(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json: bool) -> None:
+    from regard.runs.evaluate import evaluate_files
+
+    assert asked.files is not None
+    with console_progress() as progress:
+        scores, parts = evaluate_files(loaded, folder, asked.files, asked.metrics, progress, remark)
+    _say_all(scores, parts, as_json)
+
+
+def _say_all(scores: "Sequence[Score]", parts: "Mapping[str, Sequence[Score]]", as_json: bool) -> None:
     if as_json:
         of_parts = {name: [score.as_dict() for score in own] for name, own in parts.items()}
         print_json({"scores": [score.as_dict() for score in scores]} | ({"parts": of_parts} if of_parts else {}))
     else:
         _say_scores(scores, "items")
         _say_parts(parts)
-    keep_scores(folder, scores, remark)
 
 
-def _evaluate_text(
-    loaded: "LanguageModel", source: Path, metrics: Sequence[str], by_sentence: bool, as_json: bool
-) -> None:
-    from regard.verbs.generate.evaluation import evaluate_file, score_file
+def _evaluate_text(loaded: "LanguageModel", asked: "EvaluationRequest", by_sentence: bool, as_json: bool) -> None:
+    from regard.runs.evaluate_model import evaluate_text
+    from regard.verbs.generate.evaluation import score_file
 
-    if by_sentence and metrics:
+    if by_sentence and asked.metrics:
         raise Fault("--sentences says how probable each line is, and knows no other --metric.")
     if by_sentence:
-        for each in score_file(loaded, source):
+        assert asked.source is not None
+        for each in score_file(loaded, asked.source):
             line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
             print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
         return
-    scores = evaluate_file(loaded, source, metrics)
+    scores = evaluate_text(loaded, asked)
     if as_json:
         print_json({"scores": [score.as_dict() for score in scores]})
     else:

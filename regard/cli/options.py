@@ -89,3 +89,13 @@ Workers = Annotated[
 Shard = Annotated[str | None, typer.Option(help="Translate this shard of so many and no more, as 3/8.", metavar="I/N")]
 Join = Annotated[bool, typer.Option("--join", help="Join the shards that --shard has written into the output.")]
 On = Annotated[Literal["ray"] | None, typer.Option(help="Let the workers be those of a Ray cluster.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Which columns, by number or name: 1+3:2 joins 1 and 3 as source, 2 is the target; text:label; word:tag."
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line names the columns; seen from it if not given."),
+]

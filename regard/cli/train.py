@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.base.faults import Fault
+from regard.cli import options
 from regard.cli.console import console_progress, remark
 from regard.cli.inputs import example_command
 from regard.data.catalogue.unpack import bare
@@ -14,10 +15,23 @@ from regard.data.catalogue.unpack import bare
 if TYPE_CHECKING:
     from regard.runs.start import Audience
 
-Pairs = Annotated[
-    Path | None,
-    typer.Option(help="Both in one file: source, tab, target on each line; or a table (.parquet, .arrow) of the two."),
+Recipe = Annotated[
+    str | None,
+    typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or pairs (.tsv, .txt, .parquet)."),
 ]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
+]
+Pairs = Annotated[
+    list[Path] | None,
+    typer.Option(help="Both in one file: TSV, CSV, JSON lines, .parquet or .arrow; several files are repeated."),
+]
+Data = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="With a RECIPE: your own file to learn from, in place of those it names."),
+]
+ValidData = Annotated[list[Path] | None, typer.Option(metavar="FILE", help="With --data: what to validate with.")]
+TestData = Annotated[list[Path] | None, typer.Option(metavar="FILE", help="With --data: what to test with.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 Start = Annotated[
     Path | None,
@@ -40,23 +54,23 @@ Restarts = Annotated[
 
 
 def command(
-    recipe: Annotated[
-        str | None,
-        typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or pairs (.tsv, .txt, .parquet)."),
-    ] = None,
+    recipe: Recipe = None,
     source: Annotated[Path | None, typer.Option(help="Source sentences, one a line (plain, .gz, .xz, .zst).")] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     pairs: Pairs = None,
     valid_source: Annotated[Path | None, typer.Option(help="Source sentences to validate with.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
-    valid_pairs: Annotated[Path | None, typer.Option(help="Both in one file.")] = None,
+    valid_pairs: Annotated[list[Path] | None, typer.Option(help="Both in one file.")] = None,
+    data: Data = None,
+    valid_data: ValidData = None,
+    test_data: TestData = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
     languages: Annotated[str | None, typer.Option(help="The two languages, as in en-pt.")] = None,
     start: Start = None,
     old_share: OldShare = None,
     out: Out = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
-    ] = None,
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by the recipe in it.")] = False,
     minutes: Minutes = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
@@ -65,22 +79,23 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
+    """Train a RECIPE, perhaps on --data, or from text files with good defaults: --source and --target, or --pairs."""
     began = time.monotonic()  # loading what trains takes seconds, which count
-    from regard.runs.request import TrainingRequest
+    from regard.runs.request import Tables, TrainingRequest
     from regard.runs.start import start_training
 
     if recipe is not None and _holds_pairs(recipe):
-        pairs, recipe = _only(pairs, Path(recipe)), None
+        pairs, recipe = _only(pairs, data, Path(recipe)), None
     asked = TrainingRequest(
         recipe=recipe,
         settings=[*(settings or []), *([f"seed={seed}"] if seed is not None else [])],
         source=source,
         target=target,
-        pairs=pairs,
+        pairs=pairs or (),
         valid_source=valid_source,
         valid_target=valid_target,
-        valid_pairs=valid_pairs,
+        valid_pairs=valid_pairs or (),
+        tables=Tables(data or (), valid_data or (), test_data or (), columns, header),
         languages=languages,
         start=start,
         old_share=old_share,
@@ -113,10 +128,14 @@ def _holds_pairs(name: str) -> bool:
     return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
 
 
-def _only(pairs: Path | None, named: Path) -> Path:
-    if pairs is not None:
-        raise Fault(f"{named} and --pairs {pairs} are two files of pairs; a recipe may have several as data.train.")
-    return named
+def _only(pairs: list[Path] | None, data: list[Path] | None, named: Path) -> list[Path]:
+    if pairs:
+        raise Fault(
+            f"{named} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both."
+        )
+    if data:
+        raise Fault(f"{named} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
+    return [named]
 
 
 def say_result(folder: Path) -> None:

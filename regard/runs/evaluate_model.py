@@ -8,15 +8,18 @@ from typing import Literal
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.data.corpora.text import read_pairs
+from regard.data.texts.lines import numbered_lines
 from regard.decoding.options import change_options
-from regard.families import with_article
+from regard.families import check_recipe, with_article
 from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
 from regard.model import Model
-from regard.runs.evaluate import evaluate_split
+from regard.runs.evaluate import evaluate_files, evaluate_split
+from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.scores import keep_scores
 from regard.runs.word_scores import WordQuestions, score_words
-from regard.verbs.generate.evaluation import evaluate_file
+from regard.verbs.generate.evaluation import evaluate_file, evaluate_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.helpers import NO_HELPERS, Helpers
@@ -28,7 +31,10 @@ USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What a model is to be scored on, and by what; a test set is one of sacreBLEU's, by its name."""
+    """What a model is to be scored on, and by what; a test set is one of sacreBLEU's, by its name.
+
+    `files` are of the kind that the model's recipe learns from: pairs, labelled texts, tagged sentences or text.
+    """
 
     split: str = "test"
     source: Path | None = None
@@ -39,6 +45,7 @@ class EvaluationRequest:
     helpers: Helpers = NO_HELPERS
     test_set: str | None = None
     tokenise: str | None = None
+    files: OwnFiles | None = None
 
 
 def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
@@ -60,7 +67,7 @@ def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
     if given := [name for name, value in of_others.items() if value is not None]:
         own, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
         raise Fault(f"{given[0]} is for translators; {own} is scored on a --split of its data, by {measures}.")
-    if asked.source is not None:
+    if asked.source is not None or (asked.files is not None and isinstance(model, LanguageModel)):
         return "text"
     return "words" if "neighbours" in model.verbs else "split"
 
@@ -75,9 +82,10 @@ def score_model(
         return evaluate_translator(model, folder, asked, progress, remark).scores
     if way == "text":
         assert isinstance(model, LanguageModel)
-        assert asked.source is not None
-        return evaluate_file(model, asked.source, asked.metrics)
+        return evaluate_text(model, asked)
     own = _needed(folder)
+    if asked.files is not None:
+        return evaluate_files(model, own, asked.files, asked.metrics, progress, remark)[0]
     if way == "words":
         scored = score_words(model, own, asked.split, asked.metrics, WordQuestions(), progress, remark)
         return [*scored.losses, *(each.score for each in scored.found)]
@@ -111,6 +119,8 @@ def evaluate_translator(
     check_tokeniser(asked.tokenise, metrics)
     if asked.source is not None:
         data = evaluation.from_files(asked.source, asked.references)
+    elif asked.files is not None:
+        data = _from_pairs(model, asked.files)
     elif asked.test_set is not None:
         data = evaluation.from_named_set(model, asked.test_set)
     else:
@@ -125,6 +135,25 @@ def evaluate_translator(
     if data.split is not None:
         keep_scores(_needed(folder), found.scores, remark)
     return found
+
+
+def _from_pairs(model: TranslationModel, files: OwnFiles) -> evaluation.TestData:
+    """Return the pairs in files, read as the model's own were, unless columns are chosen."""
+    options = check_recipe(with_own_data(model.recipe.model_dump(exclude_none=True), files)).data
+    pairs = [pair for corpus in options.test for pair in read_pairs(corpus)]
+    if not pairs:
+        raise Fault(f"{', '.join(map(str, files.test))} has no pairs to score the model on.")
+    return evaluation.from_pairs(pairs, None, options.merge_references)
+
+
+def evaluate_text(model: LanguageModel, asked: EvaluationRequest) -> list[Score]:
+    """Score a language model on a text, or on the column of a table that is text."""
+    if asked.files is None:
+        assert asked.source is not None
+        return evaluate_file(model, asked.source, asked.metrics)
+    options = check_recipe(with_own_data(model.recipe.model_dump(exclude_none=True), asked.files)).data
+    lines = (line for file in options.test for _, line in numbered_lines(file))
+    return evaluate_lines(model, lines, asked.files.test[0], asked.metrics)
 
 
 def _needed(folder: Path | None) -> Path:

@@ -9,29 +9,53 @@ import torch
 
 from regard.base.faults import Fault
 from regard.base.recipe import apply_settings, check, differences, parse, read_table
-from regard.data.corpora.options import Corpus, PairData
+from regard.data.corpora.options import PairData
+from regard.data.tables.formats import NAMES, kind_by_name
 from regard.families import check_settings
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
+from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
 from regard.runs.recipes import recipe_text
+
+# How files of data are given, by their kinds.
+_PAIRS = "`regard train --pairs {file} --columns SOURCE:TARGET` for a translator"
+_LABELLED = "`regard train RECIPE --data {file} --columns TEXT:LABEL` for classes"
+_TAGGED = "`regard train RECIPE --data {file} --columns WORD:TAG` for tags"
+_GIVEN_AS = {
+    **dict.fromkeys(("tsv", "csv", "jsonl"), f"{_PAIRS}, {_LABELLED}"),
+    **dict.fromkeys(("conllu", "conll"), _TAGGED),
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Files for a recipe to learn from, and how these files, or those of pairs, are read: by columns and a header."""
+
+    data: Sequence[Path] = ()
+    valid_data: Sequence[Path] = ()
+    test_data: Sequence[Path] = ()
+    columns: str | None = None
+    header: bool | None = None
 
 
 @dataclass(frozen=True)
 class TrainingRequest:
     """What may be asked of a training: on the command line, and in Python.
 
-    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files.
+    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With
+    a recipe, the data of `tables` takes the place of the files that it names.
     """
 
     recipe: str | Mapping[str, Any] | None = None
     settings: Sequence[str] = ()
     source: Path | None = None
     target: Path | None = None
-    pairs: Path | None = None
+    pairs: Sequence[Path] = ()
     valid_source: Path | None = None
     valid_target: Path | None = None
-    valid_pairs: Path | None = None
+    valid_pairs: Sequence[Path] = ()
+    tables: Tables = field(default_factory=Tables)
     languages: str | None = None
     start: Path | None = None
     old_share: float | None = None
@@ -60,9 +84,14 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
     valid = _files("valid-", asked.valid_source, asked.valid_target, asked.valid_pairs)
     _check(asked, text, valid)
     if text:
-        plan = _plan_files(asked, TextFiles(text, valid, asked.languages))
+        further = (tuple(asked.pairs[1:]), tuple(asked.valid_pairs[1:]))
+        plan = _plan_files(
+            asked, TextFiles(text, valid, asked.languages, *further, asked.tables.columns, asked.tables.header)
+        )
     elif asked.recipe is not None:
         plan = _plan_recipe(asked.recipe)
+        if asked.tables.data:
+            plan.table.update(with_own_data(plan.table, _own_files(asked)))
     else:
         plan = RunPlan(_recipe_of_run(asked.out))
     if asked.start is not None:
@@ -73,33 +102,69 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
 def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
     """Refuse what contradicts itself, and paths that cannot be written into a recipe."""
     if asked.recipe is not None and text:
-        raise Fault("Give a recipe or text files, not both.")
+        raise Fault("Give a recipe or text files, not both. To train a recipe on files of your own, write --data FILE.")
+    _check_own_data(asked, bool(text))
     if asked.restarts and asked.processes is None:
         raise Fault("--restarts goes with --processes: what else was started is for others to start again.")
     if asked.resume and asked.overwrite:
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
     if not text and not asked.resume and asked.recipe is None:
         raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
-    if not text and (valid or asked.languages):
+    if not text and (valid or (asked.languages and not asked.tables.data)):
         raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
     if asked.old_share is not None and not (text and asked.start):
         raise Fault(
             "--old-share goes with text files and --from; a recipe lists old text beside the new in data.train."
         )
-    for path in (*text, *valid, *filter(None, (asked.start, asked.out))):
+    given = (
+        *text,
+        *valid,
+        *asked.pairs,
+        *asked.valid_pairs,
+        *asked.tables.data,
+        *asked.tables.valid_data,
+        *asked.tables.test_data,
+    )
+    for path in (*given, *filter(None, (asked.start, asked.out))):
         try:
             str(path.resolve()).encode()
         except UnicodeEncodeError:
             raise Fault(f"The name {str(path)!a} is no UTF-8, so a recipe cannot hold it; give it another.") from None
 
 
-def _files(prefix: str, source: Path | None, target: Path | None, pairs: Path | None) -> tuple[Path, ...]:
-    """The files of a split: a source and a target, one file of pairs, or none."""
+def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
+    """Refuse files and columns that go with nothing."""
+    tables = asked.tables
+    if tables.data and asked.recipe is None and not has_text:
+        raise Fault(
+            "--data goes with a recipe, as in `regard train trec --data FILE --columns text:label`; "
+            "pairs to translate are given with --pairs FILE."
+        )
+    if tables.data and has_text:
+        raise Fault("Give --data with a recipe, or text files, not both.")
+    if (tables.valid_data or tables.test_data) and not tables.data:
+        raise Fault("--valid-data and --test-data go with --data.")
+    if tables.columns is None and tables.header is None:
+        return
+    if not (tables.data or asked.pairs or asked.valid_pairs):
+        raise Fault("--columns and --header go with files that have columns: --pairs, or a recipe and --data.")
+    if has_text and tables.columns is not None and check_columns(tables.columns) != 2:
+        raise Fault(f"--columns is '{tables.columns}', expected those of the source and of the target, as in 1+3:2.")
+
+
+def _own_files(asked: TrainingRequest) -> OwnFiles:
+    languages = TextFiles((), languages=asked.languages).pair_of_languages() if asked.languages else None
+    own = asked.tables
+    return OwnFiles.checked(own.data, own.valid_data, own.test_data, own.columns, own.header, languages)
+
+
+def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequence[Path]) -> tuple[Path, ...]:
+    """The files of a split: a source and a target, the first file of pairs, or none."""
     two = f"--{prefix}source and --{prefix}target"
-    if pairs is not None:
+    if pairs:
         if source or target:
             raise Fault(f"Give {two}, or --{prefix}pairs, not both.")
-        return (pairs,)
+        return (pairs[0],)
     if source is None and target is None:
         return ()
     if source is None or target is None:
@@ -110,9 +175,25 @@ def _files(prefix: str, source: Path | None, target: Path | None, pairs: Path | 
 def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
     path = Path(name)
-    if path.is_file() or path.suffix == ".toml":
+    refuse_data(path)
+    if path.suffix == ".toml":
         return read_table(path), path.stem
+    if path.is_file():
+        try:
+            return read_table(path), path.stem
+        except Fault as fault:
+            how = f"{_PAIRS}, {_LABELLED}, {_TAGGED}".format(file=path)
+            raise Fault(*fault.sentences, f"If {path} is data, not a recipe, write {how}.") from None
     return parse(recipe_text(name), name), name
+
+
+def refuse_data(path: Path) -> None:
+    """Refuse a file of data where a recipe is expected, and say how it is given."""
+    kind = kind_by_name(path.name)
+    if kind is None:
+        return
+    how = _GIVEN_AS[kind].format(file=path)
+    raise Fault(f"{path} is {NAMES[kind]}, not a recipe; give it as data: {how}.")
 
 
 def refuse_comparison(table: Mapping[str, Any], name: str) -> None:
@@ -161,10 +242,11 @@ def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
 def _same_files(files: TextFiles, folder: Path) -> dict[str, Any]:
     """The recipe of a run that goes on, which must have been begun with these files."""
     table = read_recipe(folder)
-    given = {split: [check(Corpus, corpus)] for split, corpus in files.corpora().items()}
-    old = check(PairData, table["data"])
+    new, old = check(PairData, files.corpora()), check(PairData, table["data"])
+    given = {split: getattr(new, split) for split in files.corpora()}
     # Old text that was mixed in stands behind the new.
-    given["train"] = [given["train"][0].model_copy(update={"weight": old.train[0].weight}), *old.train[1:]]
+    again = [one.model_copy(update={"weight": other.weight}) for one, other in zip(new.train, old.train, strict=False)]
+    given["train"] = [*again, *new.train[len(again) :], *old.train[len(new.train) :]]
     if changed := differences(old, old.model_copy(update=given)):
         raise Fault(
             f"{folder} cannot be resumed with other data:",

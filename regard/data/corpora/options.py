@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from regard.base.recipe import Options
 from regard.data.corpora.forms import Form
 from regard.data.generated.corpora import generator_of, split_names
+from regard.data.tables.columns import Part, named, parse_columns
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
 TAB = "\t"
@@ -27,12 +28,14 @@ class Corpus(Options):
         description="File of pairs instead: source, separator, target on each line; or a table, or a folder of them or "
         "of parallel files.",
     )
-    columns: list[str] | None = Field(
+    columns: list[str] | str | None = Field(
         None,
-        min_length=2,
-        max_length=2,
-        description="Where source and target are: the columns of a table (source and target if not given), such as "
-        "translation.en; or the endings of parallel files in a folder, such as eng.",
+        description="Where source and target are, as in '1+3:2': columns by number or name, + to join them by a space "
+        "and : between the two. A list of two is two names, such as translation.en; or the endings of parallel files "
+        "in a folder, such as eng. Without it, source and target, or the first two.",
+    )
+    header: bool | None = Field(
+        None, description="Whether the first line names the columns; if not given, that is seen from the line."
     )
     separator: str = Field(
         TAB,
@@ -48,6 +51,13 @@ class Corpus(Options):
     )
 
     held_out: bool = Field(True, description="Whether pairs of it may be held out for validation.")
+
+    @field_validator("columns")
+    @classmethod
+    def _two_parts(cls, value: list[str] | str | None) -> list[str] | str | None:
+        if value is not None and len(value if isinstance(value, list) else parse_columns(value)) != 2:
+            raise ValueError(f"{value!r} are not two, the source and the target, as in '1+3:2' or ['en', 'de']")
+        return value
 
     @field_validator("form", mode="before")
     @classmethod
@@ -69,12 +79,18 @@ class Corpus(Options):
 
     @model_validator(mode="after")
     def _separates_something(self) -> Self:
-        given = {"separator": self.separator != TAB, "form": self.form is not None, "columns": self.columns is not None}
+        given = {
+            "separator": self.separator != TAB,
+            "form": self.form is not None,
+            "columns": self.columns is not None,
+            "header": self.header is not None,
+        }
         for name, is_given in given.items():
             if is_given and (self.pairs is None or self.is_generated):
                 raise ValueError(f"'{name}' is for a file of pairs, and this is none")
-        if self.columns is not None and (self.separator != TAB or self.form is not None):
-            raise ValueError("'columns' is for tables and folders, which have neither 'separator' nor 'form'")
+        for name in ("columns", "header"):
+            if given[name] and (given["separator"] or given["form"]):
+                raise ValueError(f"'{name}' is for tables and folders, which have neither 'separator' nor 'form'")
         if self.separator != TAB and self.form is not None:
             raise ValueError(f"'separator' is for columns, and {self.form.kind} have none")
         if not self.separator or "\n" in self.separator:
@@ -85,6 +101,13 @@ class Corpus(Options):
     def names(self) -> tuple[str, ...]:
         """The names of its files, source before target."""
         return tuple(name for name in (self.source, self.target, self.pairs) if name is not None)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The columns of the source and those of the target, if they were chosen."""
+        if self.columns is None:
+            return ()
+        return parse_columns(self.columns) if isinstance(self.columns, str) else named(*self.columns)
 
     @property
     def is_generated(self) -> bool:

@@ -35,8 +35,8 @@ def table_files(path: Path) -> list[Path]:
     return sorted(inner for ending in ENDINGS for inner in path.rglob(f"*{ending}"))
 
 
-def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of a table by the names of its two columns; what is null is empty, and what ends a line a space."""
+def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Return the rows of a table by the names of its columns; what is null is empty, and what ends a line a space."""
     for file in table_files(path):
         for batch in _batches(file, columns):
             sides = [_texts(batch, name, file) for name in columns]

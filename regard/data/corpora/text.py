@@ -11,8 +11,8 @@ import lzma
 import re
 import unicodedata
 import zlib
-from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import islice
@@ -27,10 +27,17 @@ from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import TAB, Corpus
 from regard.data.corpora.tables import USUAL_COLUMNS, is_table, read_table, table_files
 from regard.data.generated.corpora import generate
+from regard.data.tables.columns import Column, Part, columns_in_words, parse_columns
+from regard.data.tables.formats import NAMES, TableKind, is_json_object, kind_by_name
+from regard.data.tables.headers import looks_like_header
+from regard.data.tables.reading import Cell, Row, Table, open_table
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
+_PEEKED = 20  # lines by which a file is known for what it is
 _BLOCK = 1 << 20  # bytes that are read at once
+_LINE_ENDS = re.compile(r"\r\n|[\r\n\t]")
+_SHOWN = 40  # characters of a cell in a remark
 _IN_A_SET = re.compile(r"[\w-]+:")
 
 
@@ -150,7 +157,8 @@ def _parts(corpus: Corpus) -> list[Corpus]:
             f"{folder} is a folder; name a text file inside it, or, of parallel files, their endings, such as "
             'columns = ["en", "de"].'
         )
-    return [Corpus(source=str(one), target=str(two)) for one, two in parallel_files(folder, corpus.columns)]
+    endings = [str(part[0]) for part in corpus.parts]
+    return [Corpus(source=str(one), target=str(two)) for one, two in parallel_files(folder, endings)]
 
 
 def input_names(corpus: Corpus) -> list[str]:
@@ -163,8 +171,9 @@ def input_names(corpus: Corpus) -> list[str]:
 
 
 def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
-    raw = _lines_of(corpus)
-    is_made = corpus.form or corpus.is_generated or _is_table(corpus)
+    is_tabular = _is_tabular(corpus)
+    raw = [_columns(_read_columns(corpus))] if is_tabular else _lines_of(corpus)
+    is_made = corpus.form or corpus.is_generated or is_tabular
     unit: Literal["line", "pair"] = "pair" if is_made else "line"
     separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
     first = 1
@@ -182,6 +191,8 @@ def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
         if first == 1:
             for lines, name in zip(parts, corpus.names, strict=True):
                 _tell_of_mark(lines, name)
+            if not is_made and corpus.pairs is not None:
+                _tell_of_columns(parts[0][0], corpus.pairs, separator)
         yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator, unit)
         first += counts[0]
 
@@ -198,13 +209,116 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
         return [_columns(read_form(corpus.form, read_lines(file_of(name)), name))]
     if corpus.is_generated:
         return [_columns(generate(corpus.names[0]))]
-    if _is_table(corpus):
-        return [_columns(read_table(file_of(corpus.names[0]), corpus.columns or USUAL_COLUMNS))]
+    for name in corpus.names if corpus.pairs is None else ():
+        if (kind := kind_by_name(name)) in ("csv", "jsonl", "conllu"):
+            raise Fault(f"{name} is {NAMES[kind]}, not lines of text; give it as pairs, with columns SOURCE:TARGET.")
     return [_raw_lines(file_of(name)) for name in corpus.names]
 
 
-def _is_table(corpus: Corpus) -> bool:
-    return corpus.pairs is not None and not corpus.is_generated and is_table(file_of(corpus.pairs))
+def _is_tabular(corpus: Corpus) -> bool:
+    """Return True if pairs are the rows of a table that is more than two columns of text between tabs."""
+    if corpus.pairs is None or corpus.is_generated or corpus.form is not None or corpus.separator != TAB:
+        return False
+    if corpus.columns is not None or corpus.header is not None or kind_by_name(corpus.pairs) not in ("tsv", None):
+        return True
+    path = file_of(corpus.pairs)
+    if is_table(path):
+        return True
+    first = first_lines(path)
+    cells = [line.split(TAB) for line in first]
+    return bool(first) and (is_json_object(first[0]) or (len(cells[0]) > 1 and looks_like_header(cells[0], cells[1:])))
+
+
+def first_lines(path: Path) -> list[str]:
+    """Return the first lines of a file, for a look at what it is; a byte that is no UTF-8 is told by who reads it."""
+    if path.is_fifo():
+        return []
+    raw = b"".join(islice(_raw_lines(path), _PEEKED)).removeprefix(BOM_UTF8)
+    return raw.decode("utf-8", "replace").splitlines()
+
+
+def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """The pairs in the rows of a table, each side on one line."""
+    assert corpus.pairs is not None
+    table = open_rows(corpus.pairs, corpus.parts, corpus.header)
+    source, target = corpus.parts or _usual_parts(table)
+    for row in choose_rows(table, [source, target]):
+        sides = row.cells[: len(source)], row.cells[len(source) :]
+        yield join_cells(sides[0]), join_cells(sides[1])
+
+
+def _usual_parts(table: "Table | ArrowTable") -> tuple[Part, ...]:
+    """Return the columns of source and target where nobody has said which they are."""
+    if isinstance(table, ArrowTable) or set(USUAL_COLUMNS) <= set(table.names):
+        return tuple((Column(name),) for name in USUAL_COLUMNS)
+    if table.width in (0, 2) or table.kind == "tsv":
+        return parse_columns("1:2")
+    raise Fault(
+        f"{table.file} has {columns_in_words(table.names, table.width)}; say which are source and target with "
+        f"--columns, as in --columns {':'.join(table.names[:2]) or '1:2'}."
+    )
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """A parquet or Arrow file, whose columns are chosen by name."""
+
+    file: str
+
+    def choose(self, columns: Sequence[Column]) -> Iterator[Row]:
+        """Return the rows with these columns of each, in this order; a row is known by its number."""
+        if numbers := [column.number for column in columns if not column.name]:
+            raise Fault(f"{self.file} names its columns; choose them by name, not by the number {numbers[0]}.")
+        rows = read_table(file_of(self.file), [column.name for column in columns])
+        return (Row(number, list(cells)) for number, cells in enumerate(rows, 1))
+
+
+def open_rows(
+    name: str,
+    parts: Sequence[Part] = (),
+    header: bool | None = None,
+    encoding: str = "utf-8",
+    usual: TableKind = "tsv",
+    listed: Sequence[str] = (),
+) -> "Table | ArrowTable":
+    """Open the table in a file, of which these columns will be chosen.
+
+    `listed` are the columns that every row, or every word of a sentence, must have where the file does not name them.
+    """
+    path = file_of(name)
+    if is_table(path):
+        return ArrowTable(name)
+    by_name = any(column.name for part in parts for column in part)
+    return open_table(name, read_lines(path, encoding=encoding), header, by_name, usual, listed)
+
+
+def choose_rows(table: "Table | ArrowTable", parts: Sequence[Part]) -> Iterator[Row]:
+    """Return the rows of a table with the columns of these parts one after another; say what of it is not learnt."""
+    columns = [column for part in parts for column in part]
+    rows = table.choose(columns)
+    if isinstance(table, Table) and table.has_header:
+        _LOG.warning(f"{table.file}: line 1 names the columns ({', '.join(table.names)}) and is passed over")
+    if isinstance(table, Table) and table.width > len(columns):
+        chosen = " : ".join(" + ".join(map(str, part)) for part in parts)
+        _LOG.warning(f"{table.file} has {columns_in_words(table.names, table.width)}; only these are read: {chosen}")
+    return rows
+
+
+def join_cells(cells: Sequence[Cell]) -> str:
+    """Return cells as one line of text, a space between them and in place of whatever ends a line."""
+    texts = (" ".join(cell) if isinstance(cell, list) else cell for cell in cells)
+    return " ".join(_LINE_ENDS.sub(" ", text) for text in texts if text)
+
+
+def _tell_of_columns(line: bytes, name: str, separator: str) -> None:
+    """Say of pairs whose first line has more than two columns which are learnt."""
+    cells = line.decode("utf-8", "replace").rstrip("\r\n").split(separator)
+    if len(cells) > 2:
+        advice = "; --columns chooses others, as in --columns 1+3:2" if separator == TAB else ""
+        _LOG.warning(
+            f"{name} has {len(cells)} columns, of which the first two are learnt as source and target, as "
+            f"'{cells[0][:_SHOWN]}' → '{cells[1][:_SHOWN]}'{advice}"
+        )
 
 
 def _columns(pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:
@@ -248,9 +362,14 @@ def _decode_block(block: bytes, name: str, first: int, normal: bool = True, enco
         text = block.decode(encoding)
     except UnicodeDecodeError as error:
         number = first + block.count(b"\n", 0, error.start)
+        wide = first == 1 and block.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         raise Fault(
             f"{name}, line {number}: not valid UTF-8 (byte 0x{block[error.start]:02x}); "
-            "is the file in another encoding, or not text?"
+            + (
+                f"it begins as UTF-16, so convert it: iconv -f UTF-16 -t UTF-8 {name} > FILE"
+                if wide
+                else "is the file in another encoding, or not text?"
+            )
         ) from None
     if first == 1:
         text = text.removeprefix("\ufeff")

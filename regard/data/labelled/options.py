@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.tables.columns import Part, parse_columns
 from regard.data.texts.options import TextTokeniserOptions
 
 LABEL, TEXT, SECOND, NUMBER = "label", "text", "second", "number"  # columns that mean something
@@ -21,13 +22,17 @@ class LabelledData(Options):
     test: list[str] = Field([], description="Files of texts for the final scores.")
     format: Literal["lines", "table", "aspects"] = Field(
         "lines",
-        description="What the files are: lines of a label, a space and a text; a table whose columns are parted by "
-        "tabs; or three lines an example, a text with $T$ for its aspect, the aspect, the label.",
+        description="What the files are: lines of a label, a space and a text; tables, which are TSV, CSV, JSON lines "
+        "or parquet by their names; or three lines an example, a text with $T$ for its aspect, the aspect, the label.",
     )
-    columns: list[str] = Field(
+    columns: list[str] | str = Field(
         [LABEL, TEXT],
-        description=f"The columns of a table in their order; '{LABEL}' and '{TEXT}' are read, '{SECOND}' where classes "
-        f"are of pairs of texts, and '{NUMBER}' by fold.",
+        description=f"The columns of a table in their order, if it does not name them; '{LABEL}' and '{TEXT}' are "
+        f"read, '{SECOND}' where classes are of pairs of texts, and '{NUMBER}' by fold. Or a choice by number or name, "
+        "as in 'title+review:stars': the text, and behind the colon the label; for pairs of texts 'one:other:label'.",
+    )
+    header: bool | None = Field(
+        None, description="Whether a table's first line names its columns; if not given, that is seen from the line."
     )
     encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the files.")
     names: dict[str, str] = Field({}, description="What labels of the files are called, such as 1 = 'positive'.")
@@ -67,6 +72,10 @@ class LabelledData(Options):
         is_default = self.columns == [LABEL, TEXT]
         if self.format != "table" and not is_default:
             raise ValueError(f"columns are those of a table, and format is '{self.format}'")
+        if self.format != "table" and self.header is not None:
+            raise ValueError(f"header is of a table, and format is '{self.format}'")
+        if isinstance(self.columns, str):
+            return self._check_choice(self.columns)
         if any(self.columns.count(name) != 1 for name in (LABEL, TEXT)):
             raise ValueError(f"columns are {self.columns}, expected '{LABEL}' and '{TEXT}' once each among them")
         if self.columns.count(SECOND) > 1:
@@ -77,6 +86,14 @@ class LabelledData(Options):
             raise ValueError(f"fold needs a table with the column '{NUMBER}'")
         if self.valid or self.test:
             raise ValueError("fold cuts the texts of train into all splits; omit valid and test")
+        return self
+
+    def _check_choice(self, columns: str) -> Self:
+        parts = parse_columns(columns)
+        if len(parts) not in (2, 3) or len(parts[-1]) != 1:
+            raise ValueError(f"columns are '{columns}', expected a text and a label, as in text:label")
+        if self.fold is not None:
+            raise ValueError(f"fold needs columns as a list, with '{NUMBER}' among them")
         return self
 
     @model_validator(mode="after")
@@ -99,4 +116,9 @@ class LabelledData(Options):
     @property
     def has_pairs(self) -> bool:
         """Whether a class is that of a pair of texts."""
-        return SECOND in self.columns
+        return len(self.chosen) > 2 if isinstance(self.columns, str) else SECOND in self.columns
+
+    @property
+    def chosen(self) -> tuple[Part, ...]:
+        """The text, perhaps a second one, and the label, where they are chosen by number or name."""
+        return parse_columns(self.columns) if isinstance(self.columns, str) else ()

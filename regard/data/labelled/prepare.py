@@ -3,6 +3,7 @@
 `finished.json` comes last; without it, or when it tells of other options, all is made again.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example, first_digit, read_examples
 from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
+from regard.data.tables.headers import is_heading
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in, train_tokeniser
 from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
@@ -34,6 +36,7 @@ _FORMAT = 1
 _TOKENISER = "tokeniser"
 _VECTORS = "vectors.npz"
 _LISTED = 10  # classes in the report
+_FEWEST_ROWS = 10  # by which a label that stands there once is odd
 
 
 class TextLabels(BaseModel):
@@ -237,15 +240,40 @@ def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Ex
     names = {split: getattr(options, split) for split in SPLITS if getattr(options, split)}
     for number, (split, files) in enumerate(names.items()):
         progress("reading texts", number, len(names))
-        found[split] = [example for name in files for example in read_examples(options, name)]
+        found[split] = []
+        for name in files:
+            examples = list(read_examples(options, name))
+            _refuse_header(options, examples)
+            found[split] += examples
         if not found[split]:
-            raise Fault(f"data.{split} holds no text: {', '.join(files)} has nothing but blank lines.")
+            what = "no row with a text" if options.format == "table" else "nothing but blank lines"
+            raise Fault(f"data.{split} holds no text: {', '.join(files)} has {what}.")
     progress("reading texts", len(names), len(names))
     if options.fold is not None:
         return _folds(options.fold, found["train"])
     if "valid" not in found:
         found |= _hold_out(options, found["train"])
     return {split: found[split] for split in SPLITS if split in found}
+
+
+def _refuse_header(options: LabelledData, examples: Sequence[Example]) -> None:
+    """Refuse a table whose first line may name its columns, as its label is that of no other line.
+
+    It is refused if the label is a usual name of columns, or if every other label stands there more than once.
+    """
+    if options.format != "table" or options.header is False or len(examples) < 2:
+        return
+    first = examples[0]
+    if not first.place.endswith(", line 1"):
+        return
+    counts = Counter(example.label for example in examples)
+    others = [count for label, count in counts.items() if label != first.label]
+    is_odd = len(examples) >= _FEWEST_ROWS and all(count > 1 for count in others)
+    if counts[first.label] == 1 and (is_heading(first.label) or is_odd):
+        raise Fault(
+            f"{first.place} may be a header, for no other line has the label '{first.label[:40]}'; say so with "
+            "--header (data.header = true), or with --no-header (data.header = false) that it is an example."
+        )
 
 
 def _hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, list[Example]]:

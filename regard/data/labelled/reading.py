@@ -1,13 +1,18 @@
-"""Examples as they stand in files: lines, rows of a table, or three lines with a text, an aspect and a label."""
+"""Reading examples: lines, rows of a table, or three lines with a text, an aspect and a label."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.tables import is_table
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, join_cells, open_rows, read_lines
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
+from regard.data.tables.columns import Column, Part, columns_in_words, named
+from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
+from regard.data.tables.headers import looks_like_header
+from regard.data.tables.reading import Table
 
 ASPECT_PLACE = "$T$"
 _SHOWN = 40  # characters of a line in a fault
@@ -26,8 +31,11 @@ class Example(NamedTuple):
 
 def read_examples(options: LabelledData, name: str) -> Iterator[Example]:
     """The examples of a file, labels as they are called; blank lines between them are passed over."""
-    lines = ((number, line) for number, line in _numbered(options, name) if line.strip())
-    found = {"lines": _of_lines, "table": _of_table, "aspects": _of_aspects}[options.format](options, name, lines)
+    if options.format == "table":
+        found = _of_table(options, name)
+    else:
+        lines = ((number, line) for number, line in _numbered(options, name) if line.strip())
+        found = {"lines": _of_lines, "aspects": _of_aspects}[options.format](options, name, lines)
     for example in found:
         if not example.text.strip():
             raise Fault(f"{example.place}: there is a label, '{example.label[:_SHOWN]}', and no text.")
@@ -40,27 +48,68 @@ Lines = Iterator[tuple[int, str]]
 def _numbered(options: LabelledData, name: str) -> Lines:
     if opinions := generated_opinions(name):
         return enumerate((f"{label} {text}" for label, text in opinions), 1)
+    kind = kind_by_name(name)
+    if kind in ("csv", "jsonl", "conllu") or is_table(file_of(name)):
+        raise Fault(
+            f"{name} is {NAMES[kind] if kind else 'a table'}, and data.format is '{options.format}'; set data.format "
+            "to 'table', and choose text and label, as in data.columns = 'text:label' or --columns text:label."
+        )
     return enumerate(read_lines(file_of(name), encoding=options.encoding), 1)
 
 
 def _of_lines(options: LabelledData, name: str, lines: Lines) -> Iterator[Example]:
-    for number, line in lines:
+    for count, (number, line) in enumerate(lines):
         label, _, text = line.partition(" ")
+        if count == 0 and (is_json_object(line) or looks_like_header([label, text])):
+            what = "a JSON object" if is_json_object(line) else "a line that names columns"
+            raise Fault(
+                f"{name}, line {number:,} is {what}, not a label, a space and a text; set data.format to 'table' and "
+                "choose columns, as in --columns text:label, or remove the line."
+            )
         if not label:
             raise Fault(f"{name}, line {number:,} begins with a space; a label, a space and a text are needed.")
         yield Example(label, text, f"{name}, line {number:,}")
 
 
-def _of_table(options: LabelledData, name: str, lines: Lines) -> Iterator[Example]:
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != len(options.columns):
-            expected = f"the {len(options.columns)} columns {', '.join(options.columns)}"
-            raise Fault(f"{name}, line {number:,} has {len(cells)} columns, expected {expected}, parted by tabs.")
-        row = dict(zip(options.columns, cells, strict=True))
+def _of_table(options: LabelledData, name: str) -> Iterator[Example]:
+    """The examples in the rows of a table, whose columns are chosen, named by the file, or listed in their order."""
+    parts, listed = options.chosen, options.columns if isinstance(options.columns, list) else ()
+    table = open_rows(name, parts, options.header, options.encoding, listed=listed)
+    unit = "row" if isinstance(table, ArrowTable) else "line"
+    for number, row in _choose_listed(options, name, table) if not parts else _choose(table, parts):
+        place = f"{name}, {unit} {number:,}"
         if not row[LABEL]:
-            raise Fault(f"{name}, line {number:,} has no label.")
-        yield Example(row[LABEL], row[TEXT], f"{name}, line {number:,}", row.get(SECOND, ""), row.get(NUMBER, ""))
+            raise Fault(f"{place} has no label.")
+        yield Example(row[LABEL], row[TEXT], place, row.get(SECOND, ""), row.get(NUMBER, ""))
+
+
+NumberedRows = Iterator[tuple[int, dict[str, str]]]
+
+
+def _choose(table: Table | ArrowTable, parts: Sequence[Part]) -> NumberedRows:
+    """Return text, perhaps second text, and label of each row, by chosen columns."""
+    names = [TEXT, SECOND, LABEL] if len(parts) > 2 else [TEXT, LABEL]
+    ends = list(accumulate(map(len, parts)))
+    for number, cells in choose_rows(table, parts):
+        own = (join_cells(cells[end - len(part) : end]) for part, end in zip(parts, ends, strict=True))
+        yield number, dict(zip(names, own, strict=True))
+
+
+def _choose_listed(options: LabelledData, name: str, table: Table | ArrowTable) -> NumberedRows:
+    """Return the listed columns of each row: by their names where the file has names, else in their order."""
+    listed = list(options.columns)
+    if isinstance(table, ArrowTable) or table.names:
+        read = [column for column in listed if column in (LABEL, TEXT, SECOND, NUMBER)]
+        if isinstance(table, Table) and (missing := [column for column in read if column not in table.names]):
+            raise Fault(
+                f"{name} has {columns_in_words(table.names, table.width)} and none called '{missing[0]}'; choose text "
+                "and label, as in data.columns = 'text:label' or --columns text:label."
+            )
+        for number, cells in choose_rows(table, named(*read)):
+            yield number, dict(zip(read, (join_cells([cell]) for cell in cells), strict=True))
+        return
+    for number, cells in table.choose([Column(number=place) for place in range(1, len(listed) + 1)]):
+        yield number, {column: join_cells([cell]) for column, cell in zip(listed, cells, strict=True)}
 
 
 def _of_aspects(options: LabelledData, name: str, lines: Lines) -> Iterator[Example]:

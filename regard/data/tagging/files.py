@@ -1,14 +1,21 @@
 """Reading sentences with tags: columns with a blank line between sentences, or word_TAG on a line for each."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import file_of, read_lines
-from regard.data.tagging.options import TAG, WORD, TaggingData
-from regard.data.tagging.spans import foreign_tags, misplaced_tags
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, open_rows, read_lines
+from regard.data.tables.columns import Column, Part, columns_in_words, named
+from regard.data.tables.reading import Table
+from regard.data.tagging.options import SKIPPED, TAG, WORD, TaggingData
+from regard.data.tagging.spans import OUTSIDE, Scheme, foreign_tags, misplaced_tags
 from regard.data.tokenisers.spaces import split_at_spaces
 from regard.data.tokenisers.words import split_words
+
+UNTAGGED = "_"  # stands in CoNLL-U for what is not said
+_LOOKED_AT = 5_000  # sentences by which a scheme is known
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class ReadingReport:
     """What became of the sentences of some files."""
 
     wordless: int = 0  # tokens that are a tag and no word
+    passed: Counter[str] = field(default_factory=Counter)  # lines that are no words, by what they are
     misplaced: int = 0  # tags that do not belong after those before them
     first_misplaced: str = ""
     seen: set[str] = field(default_factory=set)  # tags known to be of the scheme
@@ -36,6 +44,11 @@ class ReadingReport:
     def lines(self) -> list[str]:
         """What was passed over or looks odd, for people."""
         said = []
+        if self.passed:
+            counts = (
+                f"{count:,} {what if count > 1 else what.removesuffix('s')}" for what, count in self.passed.items()
+            )
+            said.append(f"passed over: {', '.join(counts)}")
         if self.wordless:
             said.append(f"passed over: {self.wordless:,} tags without a word")
         if self.misplaced:
@@ -61,47 +74,114 @@ def read_sentences(names: Sequence[str], options: TaggingData, report: ReadingRe
 
 
 def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Iterator[tuple[str, TaggedSentence]]:
-    """Each sentence of a file of columns, with the place where it begins."""
-    rows: list[list[str]] = []
-    first = 0
-    for number, line in enumerate(read_lines(file_of(name)), 1):
-        if row := split_at_spaces(line):
-            first = first if rows else number
-            rows.append(_checked(row, f"{name}, line {number}", options))
-        elif rows:
-            yield f"{name}, line {first}", _sentence(rows, "\n".join(map(" ".join, rows)), options)
-            rows = []
-    if rows:
-        yield f"{name}, line {first}", _sentence(rows, "\n".join(map(" ".join, rows)), options)
+    """Each sentence of a file of columns, or of a table whose rows are sentences, with the place where it begins."""
+    listed = list(options.columns) if isinstance(options.columns, list) else []
+    table = open_rows(name, options.chosen, usual="conll", listed=listed)
+    if isinstance(table, ArrowTable):
+        raise Fault(f"{name} is a table of texts; a tagger learns from CoNLL-U, columns of words, or JSON lines.")
+    names, parts = _columns(table, options)
+    is_tagged = False
+    found = False
+    for number, cells in choose_rows(table, parts):
+        place = f"{name}, line {number:,}"
+        by_column = [split_at_spaces(cell) if isinstance(cell, str) else cell for cell in cells]
+        if rows := _words(by_column, names, place, report):
+            found = True
+            is_tagged = is_tagged or any(row[names.index(TAG)] != UNTAGGED for row in rows)
+            yield place, _sentence(rows, "\n".join(map(" ".join, rows)), names, options.read_beside)
+    if found and not is_tagged:
+        tag = [column for part in parts for column in part][names.index(TAG)]
+        raise Fault(f"{name} has no tags: {tag} is '{UNTAGGED}' for every word; choose another column with --columns.")
+    if table.sentences is not None:
+        report.passed += table.sentences.passed
+
+
+def _columns(table: Table, options: TaggingData) -> tuple[list[str], Sequence[Part]]:
+    """Return what the columns of a file are to a tagger, and which they are."""
+    if isinstance(options.columns, str):
+        return [*options.input_columns, TAG], options.chosen
+    if table.kind == "conll":
+        return options.columns, [tuple(Column(number=number) for number in range(1, len(options.columns) + 1))]
+    if table.kind == "conllu" and options.columns == [WORD, TAG]:
+        return [WORD, TAG], named("form", "upos")
+    if table.kind == "conllu":
+        raise Fault(
+            f"{table.file} is a CoNLL-U file; choose its columns, as in --columns form:upos (data.columns), and behind "
+            "the word what else the model reads, as in form+upos:xpos."
+        )
+    names = [name for name in options.columns if name != SKIPPED]
+    return names, named(*names)
+
+
+def _words(
+    columns: Sequence[Sequence[str]], names: Sequence[str], place: str, report: ReadingReport
+) -> list[Sequence[str]]:
+    """Return the words of a sentence with their columns; refused where some column has more of them than another."""
+    counts = {name: len(column) for name, column in zip(names, columns, strict=True)}
+    if len(set(counts.values())) > 1:
+        other = next(name for name in names if counts[name] != counts[WORD])
+        raise Fault(
+            f"{place}: there are {counts[WORD]:,} words and {counts[other]:,} of '{other}'; each word needs one."
+        )
+    rows = list(zip(*columns, strict=True))
+    whole = [row for row in rows if row[names.index(WORD)]]
+    report.wordless += len(rows) - len(whole)
+    for row in whole:
+        if not row[names.index(TAG)]:
+            raise Fault(f"{place}: '{row[names.index(WORD)]}' has no tag.")
+    return list(whole)
 
 
 def _on_lines(name: str, options: TaggingData, report: ReadingReport) -> Iterator[tuple[str, TaggedSentence]]:
     """Each sentence of a file of lines, with its place; a tag that no word stands before is passed over."""
+    columns = list(options.columns)
     for number, line in enumerate(read_lines(file_of(name)), 1):
         place = f"{name}, line {number}"
         tokens = split_at_spaces(line)
-        rows = [_checked(token.rsplit(options.joint, len(options.columns) - 1), place, options) for token in tokens]
-        word = options.columns.index(WORD)
+        rows = [
+            _checked(token.rsplit(options.joint, len(columns) - 1), place, columns, options.joint) for token in tokens
+        ]
+        word = columns.index(WORD)
         whole = [row for row in rows if row[word]]
         report.wordless += len(rows) - len(whole)
         if whole:
-            yield place, _sentence(whole, line, options)
+            yield place, _sentence(whole, line, columns, options.read_beside)
 
 
-def _checked(row: list[str], place: str, options: TaggingData) -> list[str]:
-    """The columns of a word, refused where one is missing or there is one too many."""
-    named = ", ".join(options.columns)
-    if len(row) != len(options.columns):
-        shown = (" " if options.layout == "columns" else options.joint).join(row)
-        raise Fault(f"{place}: '{shown}' has {len(row)} of the {len(options.columns)} columns {named}.")
-    if not row[options.columns.index(TAG)]:
-        raise Fault(f"{place}: '{options.joint.join(row)}' has no tag.")
+def _checked(row: list[str], place: str, columns: Sequence[str], joint: str) -> list[str]:
+    """Return the columns of a word that are joined; refused where one is missing."""
+    if len(row) != len(columns):
+        found = columns_in_words((), len(row))
+        raise Fault(
+            f"{place}: '{joint.join(row)}' has {found}, expected {columns_in_words(columns, len(columns))}, with "
+            f"'{joint}' between them."
+        )
+    if not row[columns.index(TAG)]:
+        raise Fault(f"{place}: '{joint.join(row)}' has no tag.")
     return row
 
 
-def _sentence(rows: Sequence[Sequence[str]], text: str, options: TaggingData) -> TaggedSentence:
-    by_name = dict(zip(options.columns, map(list, zip(*rows, strict=True)), strict=True))
-    return TaggedSentence(by_name[WORD], by_name[TAG], [by_name[name] for name in options.read_beside], text)
+def _sentence(
+    rows: Sequence[Sequence[str]], text: str, names: Sequence[str], read_beside: Sequence[str]
+) -> TaggedSentence:
+    by_name = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return TaggedSentence(by_name[WORD], by_name[TAG], [by_name[name] for name in read_beside], text)
+
+
+def fitting_scheme(options: TaggingData) -> str:
+    """Return the scheme that tags spell spans in: that of the options, if they are of it, or the one that fits best.
+
+    It is seen from the first sentences of the training files; tags that spell no spans are 'tags'.
+    """
+    plain = options.model_copy(update={"scheme": "tags"})
+    sentences = [each.tags for each in islice(read_sentences(options.train, plain, ReadingReport()), _LOOKED_AT)]
+    known: list[Scheme] = ["iob2", "iob1", "iobes", "ioe2", "ioe1"]
+    if options.scheme != "tags":
+        known = [options.scheme, *(scheme for scheme in known if scheme != options.scheme)]
+    possible = [scheme for scheme in known if not any(any(foreign_tags(tags, scheme)) for tags in sentences)]
+    if not possible or all(tag == OUTSIDE for tags in sentences for tag in tags):
+        return "tags"
+    return min(possible, key=lambda scheme: sum(len(misplaced_tags(tags, scheme)) for tags in sentences))
 
 
 def _check_scheme(sentence: TaggedSentence, place: str, options: TaggingData, report: ReadingReport) -> None:

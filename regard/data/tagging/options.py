@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.tables.columns import Part, parse_columns
 from regard.data.texts.options import TextTokeniserOptions
 
 WORD, TAG, SKIPPED = "word", "tag", "-"
@@ -43,10 +44,11 @@ class TaggingData(Options):
         "sentences; or a sentence on each line, the columns of a word joined as in word_TAG.",
     )
     joint: str = Field("_", min_length=1, description="What joins the columns of a word, in files and in inputs.")
-    columns: list[str] = Field(
+    columns: list[str] | str = Field(
         [WORD, TAG],
         description=f"What the columns are, in their order: '{WORD}', '{TAG}', '{SKIPPED}' for one that is not read, "
-        "and any other name for one that the model reads beside the word, such as 'pos'.",
+        "and any other name for one that the model reads beside the word, such as 'pos'. Or a choice of them by number "
+        "or name, as in '2+4:5' or 'form+upos:xpos': the word, what is read beside it, and behind the colon the tag.",
     )
     scheme: Literal["tags", "iob1", "iob2", "ioe1", "ioe2", "iobes"] = Field(
         "tags", description="How tags spell spans of words, as B-NP I-NP does in iob2; 'tags' where they spell none."
@@ -69,6 +71,13 @@ class TaggingData(Options):
 
     @model_validator(mode="after")
     def _columns_make_sense(self) -> Self:
+        if isinstance(self.columns, str):
+            parts = parse_columns(self.columns)
+            if len(parts) != 2 or len(parts[1]) != 1:
+                raise ValueError(f"columns are '{self.columns}', expected a word and a tag, as in form:upos")
+            if self.layout == "joined":
+                raise ValueError("columns are chosen by name or number of files whose layout is 'columns'")
+            return self
         for name in (WORD, TAG):
             if self.columns.count(name) != 1:
                 raise ValueError(f"columns names '{name}' {self.columns.count(name)} times, expected once")
@@ -88,7 +97,14 @@ class TaggingData(Options):
     @property
     def read_beside(self) -> list[str]:
         """The columns that are read beside the word, by name."""
+        if isinstance(self.columns, str):
+            return [column.name or f"column{column.number}" for column in self.chosen[0][1:]]
         return [name for name in self.columns if name not in (WORD, TAG, SKIPPED)]
+
+    @property
+    def chosen(self) -> tuple[Part, ...]:
+        """The word and what is read beside it, and the tag, where they are chosen by number or name."""
+        return parse_columns(self.columns) if isinstance(self.columns, str) else ()
 
     @property
     def input_columns(self) -> list[str]:

@@ -115,7 +115,7 @@ def prepare_tags(
     check_files(folder, finished.files)
     names = _Names.model_validate_json((folder / _NAMES).read_bytes())
     splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
-    if given is not None:
+    if given is not None and options.train != options.test:  # what a model is scored on is not learnt
         _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
     own = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
     lexicon = given or names.lexicon

@@ -5,7 +5,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import choose_rows, file_of, first_lines, open_rows, read_lines
+from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile
 from regard.data.tokenisers.spaces import split_at_spaces
@@ -27,7 +28,7 @@ def lines_of_split(options: LanguageData, split: str) -> Iterator[Line]:
     lines = (Line(name_of(file), *each) for file in files for each in _text_lines(options, file))
     if not options.held_out or split not in ("train", *options.held_out):
         return lines
-    own = options.lines_of(split, sum(1 for file in options.train for _ in _numbered(file)))
+    own = options.lines_of(split, sum(1 for file in options.train for _ in numbered_lines(file)))
     return islice(lines, own.start, own.stop)
 
 
@@ -39,29 +40,47 @@ def name_of(file: str | TextFile) -> str:
 def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[tuple[int, str]]:
     """The lines of a file that are read, by their numbers, and the text of each, spelt as the options say."""
     change = _changes(file) if isinstance(file, TextFile) else None
-    for number, line in _numbered(file):
-        yield number, options.spell(line if change is None else change(line, number))
+    for number, line in numbered_lines(file):
+        yield number, options.spell(line if change is None else change(line))
 
 
-def _numbered(file: str | TextFile) -> Iterator[tuple[int, str]]:
-    if isinstance(file, str):
-        return enumerate(read_lines(file_of(file)), 1)
-    lines = enumerate(read_lines(file_of(file.file), encoding=file.encoding), 1)
-    return ((number, line) for number, line in lines if file.has(number))
+def numbered_lines(file: str | TextFile) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are read, by their numbers."""
+    own = file if isinstance(file, TextFile) else TextFile(file=file)
+    if own.columns:
+        lines = _in_columns(own)
+    else:
+        if not own.as_lines:
+            _refuse_table(own.file)
+        lines = enumerate(read_lines(file_of(own.file), encoding=own.encoding), 1)
+    return ((number, line) for number, line in lines if own.has(number))
 
 
-def _changes(file: TextFile) -> Callable[[str, int], str]:
+def _in_columns(file: TextFile) -> Iterator[tuple[int, str]]:
+    """The text in the rows of a table; one that holds several lines is several lines."""
+    table = open_rows(file.file, [file.columns], file.header, file.encoding)
+    for number, cells in choose_rows(table, [file.columns]):
+        texts = (" ".join(cell) if isinstance(cell, list) else cell for cell in cells)
+        for line in " ".join(filter(None, texts)).replace("\r\n", "\n").split("\n"):
+            yield number, line
+
+
+def _refuse_table(name: str) -> None:
+    """Refuse a file whose lines are those of a table, of which only a column is text."""
+    kind = kind_by_name(name)
+    if kind is None and [is_json_object(line) for line in first_lines(file_of(name))[:2]] == [True, True]:
+        kind = "jsonl"
+    if kind in ("csv", "jsonl", "conllu"):
+        raise Fault(
+            f"{name} is {NAMES[kind]}, which is not learnt as text; choose the column of the text with --columns NAME, "
+            'or in a recipe with { file = "…", column = "NAME" }. To learn whole lines, set as_lines = true there.'
+        )
+
+
+def _changes(file: TextFile) -> Callable[[str], str]:
     """What is done to each line of a file."""
 
-    def change(line: str, number: int) -> str:
-        if file.column is not None:
-            columns = line.split("\t")
-            if len(columns) < file.column:
-                raise Fault(
-                    f"{file.file}, line {number:,} has {len(columns)} of the columns that tabs part; "
-                    f"there is no column {file.column}."
-                )
-            line = columns[file.column - 1]
+    def change(line: str) -> str:
         if file.label:
             line = line.partition(" ")[2]
         if file.unknown is not None:

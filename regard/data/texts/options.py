@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.tables.columns import Part, parse_columns
 from regard.data.texts.contractions import Language
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
@@ -83,8 +84,16 @@ class TextFile(Options):
         description="Which lines are read, as pairs of the first and the last of some, counted from 1; if not given, "
         "all. With it, texts that a model is to be tested on can be left out.",
     )
-    column: int | None = Field(
-        None, ge=1, description="Which of the columns that tabs part is the text, counted from 1; without it, all are."
+    column: int | str | None = Field(
+        None,
+        description="Which column of a table (TSV, CSV, JSON lines, CoNLL-U, parquet) is the text: its number, counted "
+        "from 1, or its name; with + between them, several are joined. Without it, whole lines are the text.",
+    )
+    header: bool | None = Field(
+        None, description="Whether a table's first line names its columns; if not given, that is seen from the line."
+    )
+    as_lines: bool = Field(
+        False, description="Whether lines that look like a table's or like JSON are text all the same."
     )
     tag_mark: str | None = Field(
         None,
@@ -120,6 +129,20 @@ class TextFile(Options):
         if self.join_words and self.split_words:
             raise ValueError("join_words and split_words undo each other; give one of them")
         return self
+
+    @field_validator("column")
+    @classmethod
+    def _one_text(cls, value: int | str | None) -> int | str | None:
+        if isinstance(value, int) and value < 1:
+            raise ValueError(f"there is no column {value}; columns are counted from 1")
+        if isinstance(value, str) and len(parse_columns(value)) != 1:
+            raise ValueError(f"{value!r} are several texts, expected one column, or several with + between them")
+        return value
+
+    @property
+    def columns(self) -> Part:
+        """The columns of a table that are the text; none where whole lines are."""
+        return () if self.column is None else parse_columns(str(self.column))[0]
 
     @field_validator("lines")
     @classmethod

@@ -16,6 +16,7 @@ from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
 from regard.data.tokenisers.byte_pairs import read_byte_pairs
 from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.features import FeatureTokeniser, split_features
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
@@ -23,7 +24,7 @@ from regard.data.tokenisers.symbols import NAMES, clean
 from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces, read_wordpieces
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
 
-Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece", "gpt2", "marian"]
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "features", "wordpiece", "gpt2", "marian"]
 
 _SAMPLED = ("unigram", "bpe")
 _OF_WORDS = ("words", "spaces")
@@ -34,6 +35,7 @@ _SUFFIXES = {
     "bytes": (),
     "words": ("json",),
     "spaces": ("json",),
+    "features": ("json",),
     "wordpiece": ("json",),
     "gpt2": ("json",),
     "marian": ("model", "json"),
@@ -46,7 +48,8 @@ class TokeniserOptions(Options):
     kind: Kind = Field(
         "unigram",
         description="What the tokens are; words, and spaces for text that was cut into words before, lose unknown "
-        "words and the exact spacing, wordpiece is BERT's and loses the spacing, the others lose nothing; "
+        "words and the exact spacing, features are letters and, behind the last space, what a form is to be, as "
+        "in walk V;PST, wordpiece is BERT's and loses the spacing, the others lose nothing; "
         "gpt2 and marian come with an imported model and cannot be trained.",
     )
     target_kind: Kind | None = Field(
@@ -227,6 +230,8 @@ def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) 
         return WordTokeniser(count_words(lines, most_words, options.at_least))
     if options.kind == "spaces":
         return SpaceTokeniser(count_words(lines, most_words, options.at_least, split_at_spaces))
+    if options.kind == "features":
+        return FeatureTokeniser(count_words(lines, most_words, split=split_features))
     sample, what = list(lines), "training the tokeniser"
     progress(what, 0, len(sample))
     if options.kind == "wordpiece":
@@ -300,6 +305,8 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return WordTokeniser(read_words(contents[0]))
         case "spaces":
             return SpaceTokeniser(read_words(contents[0]))
+        case "features":
+            return FeatureTokeniser(read_words(contents[0]))
         case "wordpiece":
             return read_wordpieces(contents[0])
         case "gpt2":

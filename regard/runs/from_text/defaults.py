@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.catalogue.unpack import bare
 from regard.data.corpora.alphabets import Alphabet
-from regard.data.corpora.options import Corpus
+from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.network import TransformerOptions
 from regard.runs.from_text.expectations import expectation
@@ -84,22 +84,48 @@ class Amount:
 
 @dataclass(frozen=True)
 class TextFiles:
-    """The files and languages given on a command line; a split is a source and its target, or one file of pairs."""
+    """The files and languages given on a command line; a split is a source and its target, or a file of pairs.
+
+    Further files of pairs follow the first; `columns` and `header` say how files of pairs are read.
+    """
 
     train: tuple[Path, ...]
     valid: tuple[Path, ...] = ()
     languages: str | None = None
+    further_train: tuple[Path, ...] = ()
+    further_valid: tuple[Path, ...] = ()
+    columns: str | None = None
+    header: bool | None = None
 
-    def corpora(self) -> dict[str, dict[str, str]]:
+    def corpora(self) -> dict[str, Any]:
         """The files for training and, where given, for validation, named so that they are found from anywhere."""
-        named = {"train": self.train, "valid": self.valid}
-        return {split: _corpus([str(path.resolve()) for path in paths]) for split, paths in named.items() if paths}
+        splits = {"train": (self.train, self.further_train), "valid": (self.valid, self.further_valid)}
+        found: dict[str, Any] = {}
+        for split, (paths, further) in splits.items():
+            corpora = [self._corpus(each) for each in (paths, *((path,) for path in further)) if each]
+            if corpora:
+                found[split] = corpora if further else corpora[0]
+        return found
+
+    def training_corpora(self) -> list[Corpus]:
+        """The corpora to learn from, checked."""
+        return check(PairData, {"train": self.corpora()["train"]}).train
+
+    def _corpus(self, paths: tuple[Path, ...]) -> dict[str, Any]:
+        """Names of files as a recipe has them."""
+        names = [str(path.resolve()) for path in paths]
+        if len(names) == 2:
+            return {"source": names[0], "target": names[1]}
+        read_as = {"columns": self.columns, "header": self.header}
+        return {"pairs": names[0]} | {name: value for name, value in read_as.items() if value is not None}
 
     def check(self) -> None:
         """Refuse what cannot be meant."""
         if len({path.resolve() for path in self.train}) < len(self.train):
             raise Fault(f"--source and --target are the same file, {self.train[0]}.")
-        for path in (*self.train, *self.valid):
+        if len({path.resolve() for path in (*self.train, *self.further_train)}) < len(self.train + self.further_train):
+            raise Fault("--pairs names the same file twice.")
+        for path in (*self.train, *self.further_train, *self.valid, *self.further_valid):
             if path.is_fifo():
                 raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
 
@@ -114,11 +140,6 @@ class TextFiles:
         return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else ("src", "tgt")
 
 
-def _corpus(names: list[str]) -> dict[str, str]:
-    """Names of files as a recipe has them."""
-    return dict(zip(("source", "target") if len(names) == 2 else ("pairs",), names, strict=True))
-
-
 def _suffix(path: Path) -> str:
     """The language in a name such as train.en or train.pt.gz, if it looks like one."""
     code = Path(bare(path.name)).suffix.removeprefix(".")
@@ -131,7 +152,7 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
-    amount = measure(read_pairs(check(Corpus, corpora["train"])))
+    amount = measure(pair for corpus in files.training_corpora() for pair in read_pairs(corpus))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     table, choices = (_for_symbols if amount.is_spelled else _for_language)(amount, gpu)

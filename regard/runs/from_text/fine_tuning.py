@@ -1,10 +1,11 @@
 """What to train when someone gives text files and a model to start from, chosen from both."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.recipe import Recipe, check
+from regard.base.recipe import Recipe
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import file_of, read_pairs
 from regard.families import check_recipe
@@ -26,7 +27,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     With `old_share` above zero that part of the pairs comes from the text the model was trained on.
     """
     start, corpora = check_recipe(read_recipe(parent)), files.corpora()
-    amount = measure(read_pairs(check(Corpus, corpora["train"])))
+    amount = measure(pair for corpus in files.training_corpora() for pair in read_pairs(corpus))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     training = _training(start, amount, old_share, gpu)
@@ -35,7 +36,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
         source, target = start.data.source_language, start.data.target_language
     data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
     if old_share:
-        data |= _mix(corpora["train"], parent, start, old_share)
+        data |= _mix(files.training_corpora(), parent, start, old_share)
     sentences = [
         f"{pairs_in_words(amount)} of {source} and {target}, starting from {parent}; "
         f"training on {'a GPU' if gpu else 'the CPU'}.",
@@ -73,7 +74,7 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
     }
 
 
-def _mix(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
+def _mix(new: Sequence[Corpus], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
     """New and old corpora by their shares, and the old test, no sentence of which is to be learnt.
 
     Validation looks at the new text alone.
@@ -84,10 +85,16 @@ def _mix(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> 
                 f"--old-share takes the text that {parent} was trained on, but there is no file '{name}'; "
                 "leave it out, or name old text beside the new in a recipe's data.train."
             )
-    sizes = [corpus.weight or sum(1 for _ in read_pairs(corpus)) for corpus in start.data.train]
-    old = [
-        corpus.model_dump(exclude_none=True) | {"weight": old_share * size / sum(sizes), "held_out": False}
-        for corpus, size in zip(start.data.train, sizes, strict=True)
-    ]
+    old = [corpus | {"held_out": False} for corpus in _weighted(start.data.train, old_share)]
     test = [corpus.model_dump(exclude_none=True) for corpus in start.data.test]
-    return {"train": [new | {"weight": 1 - old_share}, *old], "test": test}
+    return {"train": [*_weighted(new, 1 - old_share), *old], "test": test}
+
+
+def _weighted(corpora: Sequence[Corpus], share: float) -> list[dict[str, Any]]:
+    """Return corpora that have this share together, each by its weight or by how many pairs it has."""
+    sizes = [corpus.weight or sum(1 for _ in read_pairs(corpus)) for corpus in corpora]
+    weights = [share] if len(corpora) == 1 else [share * size / sum(sizes) for size in sizes]
+    return [
+        corpus.model_dump(exclude_none=True) | {"weight": weight}
+        for corpus, weight in zip(corpora, weights, strict=True)
+    ]

@@ -17,11 +17,16 @@ _LINES = 10_000  # that are scored at once
 
 def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ()) -> list[Score]:
     """The measures of a model on a text, every line of which is a sentence: all of them, or those asked for."""
+    return evaluate_lines(model, read_lines(path), path, metrics)
+
+
+def evaluate_lines(model: LanguageModel, lines: Iterator[str], path: Path, metrics: Sequence[str]) -> list[Score]:
+    """Return the measures of a model on the lines that were read from a file."""
     check_measured(model.recipe, metrics)
     tokeniser, keeps_blank = model.task.tokeniser, model.recipe.data.blank_lines
     found: dict[str, Measure] = {}
-    for lines in _blocks(path):
-        rows = [row for row in tokeniser.encode_all(lines) if row or keeps_blank]
+    for block in _blocks(lines):
+        rows = [row for row in tokeniser.encode_all(block) if row or keeps_blank]
         if rows:
             found = add_measures([found, model.task.measure(model.task.text_batch(rows))])
     if not found:
@@ -32,7 +37,7 @@ def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ())
 def score_file(model: LanguageModel, path: Path) -> Iterator[ScoredText]:
     """How probable each line of a text is."""
     first = 0
-    for lines in _blocks(path):
+    for lines in _blocks(read_lines(path)):
         with faults_numbered(range(first, first + len(lines))):
             found = model.score(lines)
         # A blank line has no token but its end.
@@ -40,7 +45,6 @@ def score_file(model: LanguageModel, path: Path) -> Iterator[ScoredText]:
         first += len(lines)
 
 
-def _blocks(path: Path) -> Iterator[list[str]]:
-    lines = read_lines(path)
+def _blocks(lines: Iterator[str]) -> Iterator[list[str]]:
     while block := list(islice(lines, _LINES)):
         yield block

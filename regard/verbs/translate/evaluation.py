@@ -126,7 +126,7 @@ def _data_folder(model: TranslationModel, folder: Path) -> Path:
     return Path(model.recipe.data.prepared or folder / "training" / "corpus")
 
 
-def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> TestData:
+def from_pairs(pairs: Sequence[tuple[str, str]], split: str | None, merge: bool) -> TestData:
     """Each pair a sentence and its reference; or, merged, each sentence once with all its different translations."""
     if not merge:
         return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)

@@ -62,9 +62,21 @@ def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("a X O\n\nb O\n", CHUNKS, "train.txt, line 3: 'b O' has 2 of the 3 columns word, pos, tag."),
-        ("a X O\nb X O O\n", CHUNKS, "train.txt, line 2: 'b X O O' has 4 of the 3 columns word, pos, tag."),
-        ("a_N b\n", JOINED, "train.txt, line 1: 'b' has 1 of the 2 columns word, tag."),
+        (
+            "a X O\n\nb O\n",
+            CHUNKS,
+            "train.txt, line 3: 'b O' has 2 columns, parted by spaces, expected 3 columns (word, pos, tag).",
+        ),
+        (
+            "a X O\nb X O O\n",
+            CHUNKS,
+            "train.txt, line 2: 'b X O O' has 4 columns, parted by spaces, expected 3 columns (word, pos, tag).",
+        ),
+        (
+            "a_N b\n",
+            JOINED,
+            "train.txt, line 1: 'b' has 1 column, expected 2 columns (word, tag), with '_' between them.",
+        ),
         ("a_N b_\n", JOINED, "train.txt, line 1: 'b_' has no tag."),
         ("a X E-NP\n", CHUNKS, "train.txt, line 1: 'a' has the tag 'E-NP', which is none of data.scheme 'iob2'."),
         ("a_N b_N c_N\n", JOINED | {"longest": 2}, "line 1: a sentence of 3 words, more than the 2 of data.longest;"),
