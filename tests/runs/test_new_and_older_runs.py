@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
+from regard.data.algorithms.options import AlgorithmData
 from regard.data.labelled.options import LabelledData
 from regard.data.tagging.options import HoldOut
 from regard.families import check_recipe
@@ -53,6 +55,22 @@ def test_an_older_run_keeps_its_split(
     changed = sorted_texts | {"data": sorted_texts["data"] | {"hold_out_by": "class"}}
     with pytest.raises(Fault, match=r"data\.hold_out_by"):
         opened(changed, tmp_path / "run", resume=True)
+
+
+def test_algorithms_are_measured_on_examples_drawn_apart_and_older_runs_on_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"algorithm": "copy", "bits": 2, "most": 3, "valid": {"items": [3], "examples": 4}}
+    table = {"family": "lstm", "data": data, "model": {"width": 4}, "training": {"steps": 2, "device": "cpu"}}
+    with monkeypatch.context() as patch:
+        patch.setattr(AlgorithmData, "NEW_RUNS", {})
+        older = next(opened(table, tmp_path / "old").task.batches("valid", 1, 0, 0))
+    new = next(opened(table, tmp_path / "new").task.batches("valid", 1, 0, 0))
+    assert not torch.equal(new.inputs, older.inputs)
+    assert read_recipe(tmp_path / "new")["data"]["held_out_keys"] == "apart"
+    for name, first in (("old", older), ("new", new)):
+        again = next(opened(table, tmp_path / name, resume=True).task.batches("valid", 1, 0, 0))
+        assert torch.equal(again.inputs, first.inputs)
 
 
 def test_taggers_hold_out_by_tags_and_older_ones_by_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
