@@ -11,14 +11,12 @@ from regard.base.faults import Fault
 from regard.base.figures import in_figures
 from regard.cli import options, word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
+from regard.cli.evaluate_words import evaluate_vectors, say_word_scores
 
 if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.translate.model import TranslationModel
 
 
 _Model = Annotated[Path, typer.Argument(help="A model folder, or a file of word vectors.")]
@@ -95,32 +93,29 @@ def command(
         evaluate_vectors(model, asked, as_json)
         return
     from regard.model import load
-    from regard.runs.evaluate_model import EvaluationRequest, searching_as, way_to_score
-    from regard.verbs.generate.model import LanguageModel
+    from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
-    from regard.verbs.translate.model import TranslationModel
 
-    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     request = EvaluationRequest(
-        split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise
+        split or "test",
+        source,
+        reference or [],
+        metric or [],
+        beam,
+        length_penalty,
+        Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
+        test_set,
+        tokenise,
+        asked,
+        parts=True,
     )
     loaded = load(model)
     needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
-    if sentences and (source is None or not isinstance(loaded, LanguageModel)):
-        raise Fault("--sentences is for a language model and the text of a --source.")
-    way = way_to_score(loaded, request)
-    if way == "translations":
-        assert isinstance(loaded, TranslationModel)
-        _evaluate_translator(loaded, model, request, as_json)
-    elif way == "text":
-        assert isinstance(loaded, LanguageModel)
-        assert source is not None
-        _evaluate_text(loaded, source, request.metrics, sentences, as_json)
-    elif way == "words":
-        evaluate_words_model(loaded, model, request.split, request.metrics, asked, as_json)
+    if sentences:
+        _score_sentences(loaded, request, as_json)
     else:
-        _evaluate_split(searching_as(loaded, request), model, request.split, request.metrics, as_json)
+        _evaluate(loaded, model, request, as_json)
 
 
 def _check_data(split: str | None, source: Path | None, test_set: str | None) -> None:
@@ -131,50 +126,34 @@ def _check_data(split: str | None, source: Path | None, test_set: str | None) ->
         raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
 
 
-def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "EvaluationRequest", as_json: bool) -> None:
-    from regard.runs.evaluate_model import evaluate_translator
+def _evaluate(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json: bool) -> None:
+    from regard.runs.evaluate_model import evaluate_model
 
     with console_progress() as progress:
-        found = evaluate_translator(loaded, model, asked, progress, remark)
+        found = evaluate_model(loaded, folder, asked, progress, remark)
     if as_json:
         print_json(found.as_dict())
+    elif found.words is not None:
+        say_word_scores(found.words.found, as_json, found.words.losses)
     else:
-        _say_scores(found.scores, "sentences")
+        _say_scores(found.scores, found.counted)
+        _say_parts(found.parts)
 
 
-def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: Sequence[str], as_json: bool) -> None:
-    from regard.runs.evaluate import evaluate_parts, evaluate_split
-    from regard.runs.scores import keep_scores
+def _score_sentences(loaded: "Model", asked: "EvaluationRequest", as_json: bool) -> None:
+    """Say how probable each line of a text is."""
+    from regard.runs.evaluate_model import way_to_score
+    from regard.verbs.generate.evaluation import score_file
+    from regard.verbs.generate.model import LanguageModel
 
-    with console_progress() as progress:
-        scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
-        parts = evaluate_parts(loaded, folder, split, metrics, progress, remark)
-    if as_json:
-        of_parts = {name: [score.as_dict() for score in own] for name, own in parts.items()}
-        print_json({"scores": [score.as_dict() for score in scores]} | ({"parts": of_parts} if of_parts else {}))
-    else:
-        _say_scores(scores, "items")
-        _say_parts(parts)
-    keep_scores(folder, scores, remark)
-
-
-def _evaluate_text(
-    loaded: "LanguageModel", source: Path, metrics: Sequence[str], by_sentence: bool, as_json: bool
-) -> None:
-    from regard.verbs.generate.evaluation import evaluate_file, score_file
-
-    if by_sentence and metrics:
+    if asked.source is None or not isinstance(loaded, LanguageModel):
+        raise Fault("--sentences is for a language model and the text of a --source.")
+    way_to_score(loaded, asked)  # which refuses what is asked of other models
+    if asked.metrics:
         raise Fault("--sentences says how probable each line is, and knows no other --metric.")
-    if by_sentence:
-        for each in score_file(loaded, source):
-            line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
-            print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
-        return
-    scores = evaluate_file(loaded, source, metrics)
-    if as_json:
-        print_json({"scores": [score.as_dict() for score in scores]})
-    else:
-        _say_scores(scores, "tokens")
+    for each in score_file(loaded, asked.source):
+        line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
+        print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:
