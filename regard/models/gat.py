@@ -89,7 +89,7 @@ class GAT(nn.Module):
             for depth, is_last in zip(depths, [*[False] * (options.layers - 1), True], strict=True)
         ]
         self.layers = nn.ModuleList(layers)
-        draw_members(seeds, lambda member, chance: [layer.draw(member, chance) for layer in layers])
+        draw_members(seeds, *(layer.draw for layer in layers))
 
     def forward(self, graph: Graph) -> Float[Tensor, "member node class"]:
         """The logits of every node for each member; `graph` is repeated once for each of them."""

@@ -6,7 +6,9 @@ import torch
 
 
 @torch.no_grad()
-def draw_members(seeds: Sequence[int], draw: Callable[[int, torch.Generator], object]) -> None:
-    """Let `draw` fill the weights of each member, by its number and by chance that its seed alone decides."""
+def draw_members(seeds: Sequence[int], *draws: Callable[[int, torch.Generator], None]) -> None:
+    """Let each of `draws` fill weights of every member, by its number and by chance that its seed alone decides."""
     for member, seed in enumerate(seeds):
-        draw(member, torch.Generator().manual_seed(seed))
+        generator = torch.Generator().manual_seed(seed)
+        for draw in draws:
+            draw(member, generator)

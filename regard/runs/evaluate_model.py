@@ -21,6 +21,7 @@ from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.words.evaluation import WordScore
 
 Way = Literal["translations", "text", "words", "split"]
 USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
@@ -57,7 +58,9 @@ class ScoredModel:
         """Return the scores as `regard evaluate --json` prints them."""
         if self.translations is not None:
             return self.translations.as_dict()
-        every = [*self.words.losses, *self.words.found] if self.words is not None else self.scores
+        every: Sequence[Score | WordScore] = self.scores
+        if self.words is not None:
+            every = [*self.words.losses, *self.words.found]
         found: dict[str, Any] = {"scores": [each.as_dict() for each in every]}
         if self.parts:
             found["parts"] = {name: [score.as_dict() for score in own] for name, own in self.parts.items()}

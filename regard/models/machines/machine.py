@@ -111,8 +111,7 @@ class Machine(nn.Module, ABC, Generic[State]):
 
 def draw_stacked(network: nn.Module, seeds: Sequence[int]) -> None:
     """Draw the first weights of every affine map of every member."""
-    maps = [part for part in network.modules() if isinstance(part, StackedLinear)]
-    draw_members(seeds, lambda member, chance: [part.draw(member, chance) for part in maps])
+    draw_members(seeds, *(part.draw for part in network.modules() if isinstance(part, StackedLinear)))
 
 
 def name_heads(**counts: int) -> list[str]:
