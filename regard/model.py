@@ -158,8 +158,8 @@ class Model:
         """Say what each picture shows: its file, that file's content, or features of it as an array or a .npy file.
 
         What is not given of the search is as the recipe says. With `sample`, options of sampling such as
-        {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they take about half the time
-        and do not say where each word looked.
+        {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
+        word looked, which saves a pass over each caption.
         """
         needs(self.recipe, "caption")
         if isinstance(pictures, str | Path | bytes):

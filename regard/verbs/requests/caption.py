@@ -14,5 +14,5 @@ class CaptionRequest(VerbRequest):
     beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy. By default the recipe's.")
     length_penalty: LengthPenalty | None = Field(default=None, description="Alpha of the length penalty.")
     attention: bool = Field(
-        default=True, description="Whether to say where each word looked, which takes about as long as the caption."
+        default=True, description="Whether to say where each word looked, which takes one more pass over each caption."
     )
