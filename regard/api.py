@@ -14,7 +14,7 @@ from regard.base.progress import Progress, ignore_remark, silent
 from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
-from regard.runs.evaluate_model import EvaluationRequest, score_model
+from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest
 from regard.runs.start import Audience, silent_audience, start_training
@@ -136,7 +136,7 @@ def evaluate(
     asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers, files=files)
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
-        return Results(score_model(loaded, own, asked, report, say))
+        return Results(evaluate_model(loaded, own, asked, report, say).scores)
 
 
 def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -153,16 +153,18 @@ class Model:
         beam: int | None = None,
         length_penalty: float | None = None,
         sample: Mapping[str, Any] | None = None,
+        attention: bool = True,
     ) -> list[Caption]:
         """Say what each picture shows: its file, that file's content, or features of it as an array or a .npy file.
 
         What is not given of the search is as the recipe says. With `sample`, options of sampling such as
-        {"temperature": 0.7, "seed": 3}, captions are drawn at random.
+        {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
+        word looked, which saves a pass over each caption.
         """
         needs(self.recipe, "caption")
         if isinstance(pictures, str | Path | bytes):
             raise TypeError("caption takes a list of pictures; write caption([picture])")
-        return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample))
+        return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample, attention=attention))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""

@@ -1,10 +1,10 @@
 """Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
 
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -27,6 +27,10 @@ class Options(BaseModel):
     """A small frozen set of options; each field's description is its help text everywhere."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    # Options whose default is None, and what a new run writes down instead. A run whose recipe has no such option is
+    # older than the option, and does what was done before there was one.
+    NEW_RUNS: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def idle(self) -> tuple[str, ...]:

@@ -49,7 +49,8 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "caption")
     named = pictures or [line for line in lines.lines() if line]
-    captions = caption_each(loaded.task, named, beam, length_penalty, remark, drawing if sample else None)
+    drawn = drawing if sample else None
+    captions = caption_each(loaded.task, named, beam, length_penalty, remark, drawn, attention=as_json)
     for name, found in zip(named, captions, strict=True):
         if as_json:
             print_json({"file": name, **found.as_dict()}, indent=None)

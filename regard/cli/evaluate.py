@@ -11,16 +11,13 @@ from regard.base.faults import Fault
 from regard.base.figures import in_figures
 from regard.cli import options, word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
+from regard.cli.evaluate_words import evaluate_vectors, say_word_scores
 
 if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
     from regard.runs.from_text.own_data import OwnFiles
-    from regard.runs.word_scores import WordQuestions
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.translate.model import TranslationModel
 
 
 _Model = Annotated[Path, typer.Argument(help="A model folder, or a file of word vectors.")]
@@ -105,43 +102,31 @@ def command(
         )
         evaluate_vectors(model, asked, as_json)
         return
+    from regard.model import load
     from regard.runs.evaluate_model import EvaluationRequest
+    from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
 
-    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     request = EvaluationRequest(
-        split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, files
+        split or "test",
+        source,
+        reference or [],
+        metric or [],
+        beam,
+        length_penalty,
+        Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
+        test_set,
+        tokenise,
+        asked,
+        files=files,
+        parts=True,
     )
-    _evaluate_model(model, request, asked, sentences, as_json)
-
-
-def _evaluate_model(
-    folder: Path, request: "EvaluationRequest", asked: "WordQuestions", sentences: bool, as_json: bool
-) -> None:
-    """Score the model in a folder in the way that it is scored."""
-    from regard.model import load
-    from regard.runs.evaluate_model import searching_as, way_to_score
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.table import needs
-    from regard.verbs.translate.model import TranslationModel
-
-    loaded = load(folder)
+    loaded = load(model)
     needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
-    if sentences and (request.source is None or not isinstance(loaded, LanguageModel)):
-        raise Fault("--sentences is for a language model and the text of a --source.")
-    way = way_to_score(loaded, request)
-    if way == "translations":
-        assert isinstance(loaded, TranslationModel)
-        _evaluate_translator(loaded, folder, request, as_json)
-    elif way == "text":
-        assert isinstance(loaded, LanguageModel)
-        _evaluate_text(loaded, request, sentences, as_json)
-    elif request.files is not None:
-        _evaluate_files(loaded, folder, request, as_json)
-    elif way == "words":
-        evaluate_words_model(loaded, folder, request.split, request.metrics, asked, as_json)
+    if sentences:
+        _score_sentences(loaded, request, as_json)
     else:
-        _evaluate_split(searching_as(loaded, request), folder, request.split, request.metrics, as_json)
+        _evaluate(loaded, model, request, as_json)
 
 
 def _check_data(
@@ -168,63 +153,34 @@ def _check_data(
     return OwnFiles.checked(data, test=data, valid=data, columns=columns, header=header)
 
 
-def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "EvaluationRequest", as_json: bool) -> None:
-    from regard.runs.evaluate_model import evaluate_translator
+def _evaluate(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json: bool) -> None:
+    from regard.runs.evaluate_model import evaluate_model
 
     with console_progress() as progress:
-        found = evaluate_translator(loaded, model, asked, progress, remark)
+        found = evaluate_model(loaded, folder, asked, progress, remark)
     if as_json:
         print_json(found.as_dict())
+    elif found.words is not None:
+        say_word_scores(found.words.found, as_json, found.words.losses)
     else:
-        _say_scores(found.scores, "sentences")
+        _say_scores(found.scores, found.counted)
+        _say_parts(found.parts)
 
 
-def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: Sequence[str], as_json: bool) -> None:
-    from regard.runs.evaluate import evaluate_parts, evaluate_split
-    from regard.runs.scores import keep_scores
-
-    with console_progress() as progress:
-        scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
-        parts = evaluate_parts(loaded, folder, split, metrics, progress, remark)
-    _say_all(scores, parts, as_json)
-    keep_scores(folder, scores, remark)
-
-
-def _evaluate_files(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json: bool) -> None:
-    from regard.runs.evaluate import evaluate_files
-
-    assert asked.files is not None
-    with console_progress() as progress:
-        scores, parts = evaluate_files(loaded, folder, asked.files, asked.metrics, progress, remark)
-    _say_all(scores, parts, as_json)
-
-
-def _say_all(scores: "Sequence[Score]", parts: "Mapping[str, Sequence[Score]]", as_json: bool) -> None:
-    if as_json:
-        of_parts = {name: [score.as_dict() for score in own] for name, own in parts.items()}
-        print_json({"scores": [score.as_dict() for score in scores]} | ({"parts": of_parts} if of_parts else {}))
-    else:
-        _say_scores(scores, "items")
-        _say_parts(parts)
-
-
-def _evaluate_text(loaded: "LanguageModel", asked: "EvaluationRequest", by_sentence: bool, as_json: bool) -> None:
-    from regard.runs.evaluate_model import evaluate_text
+def _score_sentences(loaded: "Model", asked: "EvaluationRequest", as_json: bool) -> None:
+    """Say how probable each line of a text is."""
+    from regard.runs.evaluate_model import way_to_score
     from regard.verbs.generate.evaluation import score_file
+    from regard.verbs.generate.model import LanguageModel
 
-    if by_sentence and asked.metrics:
+    if asked.source is None or not isinstance(loaded, LanguageModel):
+        raise Fault("--sentences is for a language model and the text of a --source.")
+    way_to_score(loaded, asked)  # which refuses what is asked of other models
+    if asked.metrics:
         raise Fault("--sentences says how probable each line is, and knows no other --metric.")
-    if by_sentence:
-        assert asked.source is not None
-        for each in score_file(loaded, asked.source):
-            line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
-            print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
-        return
-    scores = evaluate_text(loaded, asked)
-    if as_json:
-        print_json({"scores": [score.as_dict() for score in scores]})
-    else:
-        _say_scores(scores, "tokens")
+    for each in score_file(loaded, asked.source):
+        line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
+        print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:

@@ -11,7 +11,6 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.metrics import Score
-    from regard.model import Model
     from regard.runs.word_scores import WordQuestions
     from regard.verbs.words.evaluation import WordScore
 
@@ -29,17 +28,6 @@ def evaluate_vectors(place: Path, asked: "WordQuestions", as_json: bool) -> None
         lexicon = open_lexicon(place, asked.side, None, progress, remark)
         found = evaluate_words(lexicon, questions, asked.manner(), progress)
     say_word_scores(found, as_json)
-
-
-def evaluate_words_model(
-    loaded: "Model", folder: Path, split: str, metrics: Sequence[str], asked: "WordQuestions", as_json: bool
-) -> None:
-    """Score the vectors of a model on files of questions: those that are named, or those of its recipe."""
-    from regard.runs.word_scores import score_words
-
-    with console_progress() as progress:
-        scored = score_words(loaded, folder, split, metrics, asked, progress, remark)
-    say_word_scores(scored.found, as_json, scored.losses)
 
 
 def say_word_scores(found: "Sequence[WordScore]", as_json: bool, losses: "Sequence[Score]" = ()) -> None:

@@ -3,7 +3,8 @@
     ROUGE-N     n-grams in common, each as often as in the text that has it less often (section 2)
     ROUGE-L     the longest common subsequence of words, the whole text taken as one sentence (section 3.1)
     ROUGE-Lsum  for each sentence of the reference, the words that belong to its longest common subsequence with any
-                sentence of the summary (the union LCS of section 3.2); line breaks part sentences
+                sentence of the summary (the union LCS of section 3.2); line breaks part sentences. Where there are
+                several longest ones the union depends on the choice, and ours is that of rouge-score
 
 Each gives a precision P = common / written, a recall R = common / wanted and F = 2PR / (P + R). The value is the mean
 of F over the texts, from 0 to 1 as ROUGE-1.5.5 prints it. Of several references the one with the highest F counts,
@@ -86,11 +87,35 @@ def _sentences(cut: Cut, text: str) -> list[list[str]]:
 
 
 def _places(sentence: Sequence[str], other: Sequence[str]) -> set[int]:
-    """The places in a sentence of the words that make up a longest common subsequence with another."""
-    from rapidfuzz.distance import LCSseq
+    """Return the places in a sentence of the words that make up a longest common subsequence with another.
 
-    blocks = LCSseq.opcodes(sentence, other)
-    return {place for block in blocks if block.tag == "equal" for place in range(block.src_start, block.src_end)}
+    Of several it is the one found from behind: words that are the same belong to it; else the last word of the other
+    sentence goes if a longer one is left so, and the last of this sentence if not.
+    """
+    held = set(other)
+    candidates = [place for place, word in enumerate(sentence) if word in held]  # no other word changes any length
+    lengths = _common_lengths([sentence[place] for place in candidates], other)
+    found, row, column = set(), len(candidates), len(other)
+    while row and column:
+        if sentence[candidates[row - 1]] == other[column - 1]:
+            row, column = row - 1, column - 1
+            found.add(candidates[row])
+        elif lengths[row][column - 1] > lengths[row - 1][column]:
+            column -= 1
+        else:
+            row -= 1
+    return found
+
+
+def _common_lengths(one: Sequence[str], other: Sequence[str]) -> list[list[int]]:
+    """Return the length of the longest common subsequence of the first i words of one and the first j of the other."""
+    lengths = [[0] * (len(other) + 1)]
+    for word in one:
+        above, row = lengths[-1], [0]
+        for column, theirs in enumerate(other):
+            row.append(above[column] + 1 if word == theirs else max(above[column + 1], row[column]))
+        lengths.append(row)
+    return lengths
 
 
 def stemmed_words(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from regard.attention import Attention, Lengths, is_watched, note
 from regard.attention.scores import scaled_dot
 from regard.base.recipe import Options
 
-LEAST = torch.finfo(torch.float32).tiny  # stands for a probability of zero where a logarithm is taken
+LEAST = torch.finfo(torch.float32).tiny  # that the vocabulary gives to a word beyond it, so that losses are finite
 
 
 class CopyOptions(Options):
@@ -132,12 +132,18 @@ def _shares(pointed: Pointed, dtype: torch.dtype) -> tuple[Float[Tensor, " token
     """The logarithms of what goes to the vocabulary, p_gen + (1 − p_gen) (1 − Σ α), and of 1 − p_gen."""
     switch, rest = pointed.switch.to(dtype), 1 - pointed.weights.to(dtype).sum(-1)
     copies = F.logsigmoid(-switch)
-    return torch.logaddexp(F.logsigmoid(switch), copies + rest.clamp(min=LEAST).log()), copies
+    return _add_share(F.logsigmoid(switch), rest, copies), copies
 
 
 def _mix(own: Tensor, copied: Tensor, writes: Tensor, copies: Tensor) -> Tensor:
-    """log(exp(writes + own) + exp(copies) · copied), whose gradient is finite where nothing is copied."""
-    return torch.logaddexp(writes + own, copies + copied.clamp(min=LEAST).log())
+    """Return log(exp(writes + own) + exp(copies) · copied)."""
+    return _add_share(writes + own, copied, copies)
+
+
+def _add_share(log_one: Tensor, share: Tensor, log_whole: Tensor) -> Tensor:
+    """Return log(one + share · whole); where the share is zero, `log_one` itself, and its gradient is finite."""
+    both = torch.logaddexp(log_one, log_whole + share.clamp(min=torch.finfo(share.dtype).tiny).log())
+    return torch.where(share > 0, both, log_one)
 
 
 def coverage_loss(weights: Float[Tensor, "row target source"]) -> Float[Tensor, "row target"]:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from regard.attention.edges import Edges, edge_softmax, mix_along_edges
 from regard.attention.watch import is_watched, note_edges
 from regard.base.recipe import Options
+from regard.models.members import draw_members
 from regard.models.sparse import SparseTable
 
 SLOPE = 0.2  # of LeakyReLU below zero, in both papers
@@ -87,11 +88,8 @@ class GAT(nn.Module):
             )
             for depth, is_last in zip(depths, [*[False] * (options.layers - 1), True], strict=True)
         ]
-        for member, seed in enumerate(seeds):
-            generator = torch.Generator().manual_seed(seed)
-            for layer in layers:
-                layer.draw(member, generator)
         self.layers = nn.ModuleList(layers)
+        draw_members(seeds, *(layer.draw for layer in layers))
 
     def forward(self, graph: Graph) -> Float[Tensor, "member node class"]:
         """The logits of every node for each member; `graph` is repeated once for each of them."""

@@ -3,7 +3,7 @@
 The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -258,9 +258,9 @@ class Writes(Protocol):
 
 @runtime_checkable
 class Transcribes(Protocol):
-    """Writes down what each sound of a batch says, or says of what is `written` when and how probably it is said."""
+    """Writes down what each sound of a batch says, by its best path or by a search in what was heard."""
 
-    def transcripts(self, batch: Any, written: Sequence[Sequence[int]] | None = None) -> list[Transcript]: ...
+    def transcripts(self, batch: Any, search: Callable[[Any], Any] | None = None) -> list[Transcript]: ...
 
 
 @runtime_checkable

@@ -1,10 +1,10 @@
 """Scoring a model of any kind, on a split of its own data or on files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
@@ -15,15 +15,16 @@ from regard.families import check_recipe, with_article
 from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
 from regard.model import Model
-from regard.runs.evaluate import evaluate_files, evaluate_split
+from regard.runs.evaluate import evaluate_files, evaluate_parts, evaluate_split
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.scores import keep_scores
-from regard.runs.word_scores import WordQuestions, score_words
+from regard.runs.word_scores import ScoredWords, WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file, evaluate_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.words.evaluation import WordScore
 
 Way = Literal["translations", "text", "words", "split"]
 USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
@@ -45,7 +46,32 @@ class EvaluationRequest:
     helpers: Helpers = NO_HELPERS
     test_set: str | None = None
     tokenise: str | None = None
+    questions: WordQuestions = field(default_factory=WordQuestions)
     files: OwnFiles | None = None
+    parts: bool = False  # whether parts of a split, such as types of spans, are scored by themselves too
+
+
+@dataclass(frozen=True)
+class ScoredModel:
+    """The scores of a model, what they count, and what more there is to tell, by what it was scored on."""
+
+    scores: list[Score]
+    counted: str
+    parts: Mapping[str, Sequence[Score]] = field(default_factory=dict)
+    words: ScoredWords | None = None
+    translations: evaluation.Evaluation | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scores as `regard evaluate --json` prints them."""
+        if self.translations is not None:
+            return self.translations.as_dict()
+        every: Sequence[Score | WordScore] = self.scores
+        if self.words is not None:
+            every = [*self.words.losses, *self.words.found]
+        found: dict[str, Any] = {"scores": [each.as_dict() for each in every]}
+        if self.parts:
+            found["parts"] = {name: [score.as_dict() for score in own] for name, own in self.parts.items()}
+        return found
 
 
 def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
@@ -72,26 +98,30 @@ def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
     return "words" if "neighbours" in model.verbs else "split"
 
 
-def score_model(
+def evaluate_model(
     model: Model, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
-) -> list[Score]:
-    """The scores that are asked for; those of a split are kept in the folder, and so need one."""
+) -> ScoredModel:
+    """Score a model as is asked; the scores of a split are kept in the folder, and so need one."""
     way = way_to_score(model, asked)
     if way == "translations":
         assert isinstance(model, TranslationModel)
-        return evaluate_translator(model, folder, asked, progress, remark).scores
+        translated = _evaluate_translator(model, folder, asked, progress, remark)
+        return ScoredModel(translated.scores, "sentences", translations=translated)
     if way == "text":
         assert isinstance(model, LanguageModel)
-        return evaluate_text(model, asked)
+        return ScoredModel(evaluate_text(model, asked), "tokens")
     own = _needed(folder)
     if asked.files is not None:
-        return evaluate_files(model, own, asked.files, asked.metrics, progress, remark)[0]
+        scores, parts = evaluate_files(model, own, asked.files, asked.metrics, progress, remark)
+        return ScoredModel(scores, "items", parts)
     if way == "words":
-        scored = score_words(model, own, asked.split, asked.metrics, WordQuestions(), progress, remark)
-        return [*scored.losses, *(each.score for each in scored.found)]
-    scores = evaluate_split(searching_as(model, asked), own, asked.split, asked.metrics, progress, remark)
+        words = score_words(model, own, asked.split, asked.metrics, asked.questions, progress, remark)
+        return ScoredModel([*words.losses, *(each.score for each in words.found)], "questions", words=words)
+    searching = _searching_as(model, asked)
+    scores = evaluate_split(searching, own, asked.split, asked.metrics, progress, remark)
+    parts = evaluate_parts(searching, own, asked.split, asked.metrics, progress, remark) if asked.parts else {}
     keep_scores(own, scores, remark)
-    return scores
+    return ScoredModel(scores, "items", parts)
 
 
 def _searches(model: Model) -> bool:
@@ -99,7 +129,7 @@ def _searches(model: Model) -> bool:
     return "caption" in model.verbs
 
 
-def searching_as(model: Model, asked: EvaluationRequest) -> Model:
+def _searching_as(model: Model, asked: EvaluationRequest) -> Model:
     """The same model, searching as it is asked to, where it searches."""
     if not _searches(model):
         return model
@@ -110,7 +140,7 @@ def searching_as(model: Model, asked: EvaluationRequest) -> Model:
     return changed
 
 
-def evaluate_translator(
+def _evaluate_translator(
     model: TranslationModel, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
 ) -> evaluation.Evaluation:
     """Translate what is asked for and score it; the scores of a split are kept in the folder."""

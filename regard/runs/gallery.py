@@ -30,19 +30,19 @@ def _score_captions(task: Any, split: str, progress: Progress) -> list[ScoredCap
     """The caption of every picture of a split, beside what people wrote."""
     source, names, captions = task.source(split), list[str](), list[Caption]()
     references = source.references()
+    on_places = task.reader.format.frames is None  # the frames of a video are no places of the one that is shown
     for batch in source.pictures(MEASURED_ROWS):
         progress("writing captions", len(names), len(references))
         names += batch.names
-        captions += caption_batch(task, batch.to(task.device), task.decoding)
+        captions += caption_batch(task, batch.to(task.device), task.decoding, attention=on_places)
     scores = [total / count for total, count in cider().rows([each.text for each in captions], references)]
     found = zip(names, scores, captions, references, strict=True)
-    is_video = task.reader.format.frames is not None
     return [
-        ScoredCaption(name, score, words := caption.text.split(), own, weights=_looks(caption, len(words), is_video))
+        ScoredCaption(name, score, words := caption.text.split(), own, weights=_looks(caption, len(words)))
         for name, score, caption, own in found
     ]
 
 
-def _looks(caption: Caption, words: int, is_video: bool) -> np.ndarray | None:
-    """Where the words looked, without the end behind them; frames are no places of the one that is shown."""
-    return None if caption.attention is None or is_video else caption.attention[:words]
+def _looks(caption: Caption, words: int) -> np.ndarray | None:
+    """Return where the words looked, without the end behind them."""
+    return None if caption.attention is None else caption.attention[:words]

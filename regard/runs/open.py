@@ -17,7 +17,7 @@ from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress, Remark
-from regard.base.recipe import Recipe, TextRecipe, apply_settings, differences, write
+from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
 from regard.model import build_task, check_room, check_weights, load
@@ -69,6 +69,8 @@ def open_run(
         run_folder.refuse_run()
     if run_folder.exists():
         recipe = _same_recipe(recipe, run_folder)
+    else:
+        recipe = recipe.model_copy(update={"data": _settle(recipe.data, None)})
     start = _start(recipe, run_folder)
     kind, place = task_class(recipe), data_folder(recipe, run_folder.folder)
     prepared = kind.prepare(recipe, place, progress, remark, _start_files(start) if start else None)
@@ -213,15 +215,28 @@ def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
 
 
 def _as_settled(recipe: Recipe, old: Recipe) -> Recipe:
-    """The recipe with what it leaves open as it was found for this very run, the first time."""
+    """Return the recipe with what it leaves open as it was settled when this very run began."""
     if recipe.task != old.task or type(recipe.training) is not type(old.training):
         return recipe
+    recipe = recipe.model_copy(update={"data": _settle(recipe.data, old.data)})
     found = {
         name: getattr(old.training, name)
         for name in type(recipe.training).model_fields
         if getattr(recipe.training, name) is None
     }
     return recipe.model_copy(update={"training": recipe.training.model_copy(update=found)})
+
+
+def _settle(options: Options, old: Options | None) -> Options:
+    """Return the options with what they leave open as in `old`, with which the run began, or as new runs have it."""
+    if old is not None and type(options) is not type(old):
+        return options
+    choices = {name: value if old is None else getattr(old, name) for name, value in options.NEW_RUNS.items()}
+    found = {name: value for name, value in choices.items() if getattr(options, name) is None}
+    for name in type(options).model_fields:
+        if isinstance(part := getattr(options, name), Options):
+            found[name] = _settle(part, None if old is None else getattr(old, name))
+    return options.model_copy(update=found)
 
 
 def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, task: Any) -> None:

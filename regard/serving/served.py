@@ -98,8 +98,10 @@ class Served(ABC):
         """What each sound says."""
         raise self.refuse("transcribe")
 
-    def caption(self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None) -> "list[Caption]":
-        """What each picture shows."""
+    def caption(
+        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
+    ) -> "list[Caption]":
+        """What each picture shows, and with `attention` where each word looked."""
         raise self.refuse("caption")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
@@ -188,8 +190,10 @@ class ServedModel(Served):
     def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
         return self.model.transcribe(sounds, beam=beam)
 
-    def caption(self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None) -> "list[Caption]":
-        return self.model.caption(pictures, beam=beam, length_penalty=length_penalty)
+    def caption(
+        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
+    ) -> "list[Caption]":
+        return self.model.caption(pictures, beam=beam, length_penalty=length_penalty, attention=attention)
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         from regard.verbs.speak import speak_each

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.prefix_beam import NextLabels, Prefix, prefix_beam
 from regard.protocols import State, Stepwise, Transcript
 from regard.tasks.language.batches import Prompts
-from regard.tasks.transcription.label_steps import LabelSteps
+from regard.tasks.transcription.label_steps import LabelFinder, LabelSteps
 from regard.verbs.place_names import name_rows
 from regard.verbs.requests.transcribe import FUSE_WEIGHT, FUSED_BEAM
 
@@ -56,18 +57,18 @@ def transcribe_each(
     while batch := list(islice(waiting, AT_ONCE)):
         since = count_gazes()
         read = task.read(batch)
-        found = task.transcripts(read, _search(task, read, search or LabelSearch()))
+        found = task.transcripts(read, _finder(task, search or LabelSearch()))
         if is_watched():
             name_rows(since, [task.sides(read.of_rows([row]), [each]) for row, each in enumerate(found)])
         yield from found
 
 
-@torch.no_grad()
-def _search(task: Any, batch: Any, search: LabelSearch) -> list[Prefix] | None:
-    """The best labelling of each sound that the search finds; none where the best path is enough."""
+def _finder(task: Any, search: LabelSearch) -> LabelFinder | None:
+    """Return what finds the best labelling of each sound in what was heard; None where the best path is enough."""
     if search.prefixes is None:
         return None
-    return _SEARCHES[task.model.SEARCHED_BY](task, task.hear(batch), search.prefixes, search)
+    find = _SEARCHES[task.model.SEARCHED_BY]
+    return partial(find, task, beam=search.prefixes, search=search)
 
 
 def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:

@@ -1,5 +1,9 @@
 """ROUGE: counted on paper, with the examples of Lin (2004), and in scripts that its first program did not know."""
 
+import random
+from collections import Counter
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +53,74 @@ def test_the_union_of_common_subsequences_counts_for_a_sentence_of_the_reference
 
 def test_a_word_counts_no_more_often_than_the_summary_holds_it() -> None:
     assert overlap_by_sentence(words, "a b", "a c\na b") == Overlap(2, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "overlap"),
+    [
+        # From behind, "f a f a c" has its first a in common with the first line, its second a with the second line and
+        # its second f with the third. The nine words of the summary hold a twice and f once, so all three count.
+        ("c a b d\nd a\nb b f\n", "f a f a c", Overlap(3, 9, 5)),
+        ("f a f a c", "c a b d\nd a\nb b f\n", Overlap(3, 5, 9)),
+        # Of "b a" and "a b" one letter is in order. The last word of the reference goes first, which leaves b, and the
+        # second line has a. The other way round a is left, and the second line has no more than that.
+        ("a b\na", "b a", Overlap(2, 3, 2)),
+        ("b a\na", "a b", Overlap(1, 3, 2)),
+    ],
+)
+def test_which_of_several_longest_subsequences_counts(hypothesis: str, reference: str, overlap: Overlap) -> None:
+    assert overlap_by_sentence(words, hypothesis, reference) == overlap
+
+
+@cache
+def chosen_places(sentence: tuple[str, ...], other: tuple[str, ...]) -> tuple[int, ...]:
+    """The places of a longest common subsequence, by what it is defined by and without a table."""
+    if not sentence or not other:
+        return ()
+    if sentence[-1] == other[-1]:
+        return (*chosen_places(sentence[:-1], other[:-1]), len(sentence) - 1)
+    without_theirs, without_ours = chosen_places(sentence, other[:-1]), chosen_places(sentence[:-1], other)
+    return without_theirs if len(without_theirs) > len(without_ours) else without_ours
+
+
+def common_words(hypothesis: str, reference: str) -> int:
+    """The words in common of ROUGE-Lsum, counted one after another."""
+    written = [tuple(line.split()) for line in hypothesis.splitlines()]
+    left, common = Counter(hypothesis.split()), 0
+    for sentence in (tuple(line.split()) for line in reference.splitlines()):
+        for place in sorted({place for other in written for place in chosen_places(sentence, other)}):
+            if left[sentence[place]]:
+                left[sentence[place]] -= 1
+                common += 1
+    return common
+
+
+def texts_of_several_lines(count: int) -> list[tuple[str, str]]:
+    """Summaries and references of a few words each, so that many subsequences are equally long."""
+    chance = random.Random(11)
+
+    def text(alphabet: str) -> str:
+        lines = [" ".join(chance.choices(alphabet, k=chance.randint(0, 9))) for _ in range(chance.randint(1, 4))]
+        return "\n".join(lines) + "\n"
+
+    return [(text(alphabet), text(alphabet)) for alphabet in chance.choices(["ab", "abcd", "abcdef"], k=count)]
+
+
+def test_several_lines_have_the_words_in_common_that_the_definition_says() -> None:
+    for hypothesis, reference in texts_of_several_lines(400):
+        expected = Overlap(common_words(hypothesis, reference), len(hypothesis.split()), len(reference.split()))
+        assert overlap_by_sentence(words, hypothesis, reference) == expected, (hypothesis, reference)
+
+
+def test_several_lines_score_as_rouge_score_scores_them() -> None:
+    scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge-score is not installed")
+    measure = scorer.RougeScorer(["rougeLsum"])
+    for hypothesis, reference in texts_of_several_lines(5000):
+        theirs, ours = (
+            measure.score(reference, hypothesis)["rougeLsum"],
+            overlap_by_sentence(words, hypothesis, reference),
+        )
+        assert (ours.precision, ours.recall, ours.f1) == pytest.approx(tuple(theirs), abs=1e-12)
 
 
 def test_lines_are_sentences_for_lsum_only() -> None:

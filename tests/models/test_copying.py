@@ -68,6 +68,19 @@ def test_what_looks_at_the_end_is_written() -> None:
     assert log_likelihood(logits, pointed, source, torch.tensor([0])).exp().item() == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_not_copied_has_what_the_vocabulary_gives_it_however_little(dtype: torch.dtype) -> None:
+    """log ½ + log P, for P of e⁻²⁰⁰ too; of all that copies, what is left to the vocabulary is p_gen, here e⁻³⁰⁰."""
+    logits, source = torch.tensor([[0.0, -200.0]], dtype=dtype).requires_grad_(), torch.tensor([[0, 0]])
+    for switch, own in ((0.0, math.log(0.5)), (-300.0, -300.0)):
+        pointed = Pointed(torch.zeros(1, 1), torch.tensor([[0.75, 0.25]], dtype=dtype), torch.tensor([switch]))
+        found = log_likelihood(logits, pointed, source, torch.tensor([1]))
+        assert found.item() == pytest.approx(own - 200, rel=1e-6)
+        assert log_mixture(logits, pointed, source, 0)[0, 1].item() == pytest.approx(own - 200, rel=1e-6)
+        (slope,) = torch.autograd.grad(found, logits)
+        assert slope.tolist() == [[-1.0, 1.0]]
+
+
 def test_coverage_costs_what_is_looked_at_again() -> None:
     """Looks at (.7, .3), (.4, .6), (0, 1): first nothing, then .4 + .3, then 0 + .9, for c is (1.1, .9) by then."""
     looks = torch.tensor([[[0.7, 0.3], [0.4, 0.6], [0.0, 1.0]]])

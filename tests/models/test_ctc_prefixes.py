@@ -8,7 +8,14 @@ from torch import Tensor
 
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import log_likelihood
-from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, only_real_frames
+from regard.models.ctc.prefixes import (
+    Prefixes,
+    empty_prefixes,
+    extend,
+    next_labels,
+    next_starts,
+    only_real_frames,
+)
 
 LABELS = 2  # the blank is the symbol behind them
 
@@ -94,3 +101,70 @@ def test_labels_that_do_not_fit_their_frames_count_nothing() -> None:
     assert float(loss.detach()) == 0.0
     assert frames.grad is not None
     assert not frames.grad.any()
+
+
+def long_rows() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Frames of a confident network, of which two rows have fewer than all, with their counts, labels and counts."""
+    torch.manual_seed(7)
+    counts, label_counts = torch.tensor([1000, 800, 600]), torch.tensor([250, 200, 0])
+    frames = (90 * torch.randn(3, 1000, 6, dtype=torch.float64)).log_softmax(-1)
+    return frames, counts, torch.randint(0, 5, (3, 250)), label_counts
+
+
+def score_of(frames: Tensor, labels: Tensor, label_counts: Tensor) -> Tensor:
+    """log p(l | x) of each row, label by label: the sum of what next_labels gives, the end's last."""
+    prefixes, blank = empty_prefixes(frames), frames.shape[-1] - 1
+    total = frames.new_zeros(len(frames))
+    for place in range(labels.shape[1] + 1):
+        following, end = next_labels(frames, prefixes)
+        total = total + torch.where(label_counts == place, end, 0.0)
+        if place < labels.shape[1]:
+            real = place < label_counts
+            own = following.gather(1, labels[:, place : place + 1]).squeeze(1)
+            total = total + torch.where(real, own, 0.0)
+            prefixes = extend(frames, prefixes, labels[:, place].masked_fill(~real, blank))
+    return total
+
+
+def test_long_and_improbable_labellings_score_as_torch_scores_them() -> None:
+    """A path of a thousand frames is less probable than any constant that stands for never."""
+    frames, counts, labels, label_counts = long_rows()
+    expected = -torch.nn.functional.ctc_loss(
+        frames.transpose(0, 1), labels, counts, label_counts, blank=5, reduction="none"
+    )
+    assert float(expected.min()) < -30_000
+    real = torch.arange(1000) < counts[:, None]
+    torch.testing.assert_close(score_of(only_real_frames(frames, real), labels, label_counts), expected)
+
+
+def test_gradients_are_those_of_the_likelihood() -> None:
+    """Padding, zeros among the frames and impossible beginnings leave no NaN behind."""
+    torch.manual_seed(3)
+    logits = torch.randn(2, 8, 4, dtype=torch.float64)
+    logits[:, 3, 1] = -math.inf  # a frame that cannot say a label, in the middle of a row
+    counts, label_counts = torch.tensor([8, 6]), torch.tensor([3, 2])
+    labels = torch.tensor([[0, 0, 1], [1, 2, 0]])
+    real = torch.arange(8) < counts[:, None]
+    slopes = []
+    for found in (
+        lambda frames: score_of(frames, labels, label_counts),
+        lambda frames: log_likelihood(frames, counts, labels, label_counts),
+    ):
+        given = logits.clone().requires_grad_()
+        found(only_real_frames(given.log_softmax(-1), real)).sum().backward()
+        slopes.append(given.grad)
+    assert slopes[0] is not None
+    assert slopes[0].isfinite().all()
+    torch.testing.assert_close(slopes[0], slopes[1])
+
+
+def test_nothing_follows_what_cannot_be_written() -> None:
+    """Three labels do not fit two frames: never is never, and no NaN."""
+    frames = frames_of(2, 2)
+    labels, end = next_labels(frames, after(frames, (0, 1)))
+    assert (labels == -math.inf).all()
+    prefixes = after(frames, (0, 1, 0))
+    labels, end = next_labels(frames, prefixes)
+    assert float(prefixes.whole) == -math.inf
+    assert (torch.cat([labels[0], end]) == -math.inf).all()
+    assert not next_starts(frames, prefixes).any()

@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from toys import open_toy
 
-from regard.data.algorithms.options import AlgorithmData
+from regard.data.algorithms.options import AlgorithmData, HeldOut
 from regard.protocols import FixedShape
-from regard.tasks.algorithms.batches import STRIDE, LearntExamples
+from regard.tasks.algorithms.batches import MEASURED_ROWS, STRIDE, LearntExamples, held_out_batches
 from regard.tasks.algorithms.task import Algorithms
 
 COPY = AlgorithmData(algorithm="copy", bits=2, fewest=1, most=9)
@@ -48,6 +49,48 @@ def test_batches_have_one_length_each_from_the_fewest_items_to_the_most_and_few_
     assert {batch.inputs.shape[2] for batch in batches} == {4, 8, 12, 16, 20}
     assert all(batch.inputs.shape[2] % STRIDE == 0 and len(batch.items.unique()) == 1 for batch in batches)
     assert all(batch.count == batch.rows * int(batch.items[0]) * 2 for batch in batches)
+
+
+def test_what_is_measured_on_is_drawn_by_keys_that_no_batch_to_learn_from_has() -> None:
+    """Seed 1, epoch 9, batch 0 has the key of validation examples of nine items in older runs, and so their bits."""
+    older = AlgorithmData(algorithm="copy", bits=2, fewest=9, most=9)
+    held_out = older.held_out("valid")
+    assert held_out is not None
+    data = LearntExamples(older, rows=MEASURED_ROWS, epoch_length=1, curriculum=0)
+    batch = next(data.batches([1], 9, 0))
+    same = next(held_out_batches(older, held_out, "valid", 0))
+    apart = next(held_out_batches(older.model_copy(update={"held_out_keys": "apart"}), held_out, "valid", 0))
+    steps = same.inputs.shape[2]
+    assert torch.equal(batch.inputs[:, :, :steps], same.inputs)
+    assert apart.inputs.shape == same.inputs.shape
+    assert not torch.equal(apart.inputs, same.inputs)
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_no_key_of_examples_that_are_measured_on_is_that_of_a_batch(
+    split: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[np.random.SeedSequence] = []
+
+    def draw(key: np.random.SeedSequence) -> np.random.Generator:
+        keys.append(key)
+        return np.random.Generator(np.random.PCG64(key))
+
+    data = COPY.model_copy(update={"held_out_keys": "apart", "test": HeldOut(items=[3, 9])})
+    held_out = data.held_out(split)
+    assert held_out is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(np.random, "default_rng", draw)
+        list(held_out_batches(data, held_out, split, 0))
+    learnt_by = {
+        np.random.SeedSequence([seed, epoch, number]).generate_state(4).tobytes()
+        for seed in (1, 2)
+        for epoch in range(12)
+        for number in range(60)
+    }
+    assert keys
+    assert all(key.spawn_key for key in keys)  # which batches to learn from do not have
+    assert not learnt_by & {key.generate_state(4).tobytes() for key in keys}
 
 
 def test_a_curriculum_begins_with_the_fewest_items() -> None:

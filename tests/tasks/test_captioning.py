@@ -27,6 +27,8 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.captioning.batches import PictureReferences
 from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
+from regard.verbs.caption import captioning
+from regard.verbs.caption.captioning import rewrite
 
 
 def prepared(folder: Path, **changes: Any) -> Any:
@@ -129,6 +131,33 @@ def test_a_picture_is_captioned_by_its_name_its_features_or_a_file_of_them(folde
     assert by_name.attention is not None
     assert by_name.attention.shape == (len(by_name.words), 2, 2)
     np.testing.assert_allclose(by_name.attention.sum(axis=(1, 2)), 1.0, atol=1e-5)
+
+
+def test_captions_are_written_again_only_to_say_where_their_words_looked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    passes: list[int] = []
+
+    def count(task: Any, batch: Any, written: Any) -> None:
+        passes.append(batch.rows)
+        rewrite(task, batch, written)
+
+    monkeypatch.setattr(captioning, "rewrite", count)
+    model = regard.load(folder / "run", device="cpu")
+    (plain,), (whole,) = model.caption(["valid-0.jpg"], attention=False), model.caption(["valid-0.jpg"])
+    assert (plain.text, plain.score, plain.words) == (whole.text, whole.score, whole.words)
+    assert plain.attention is None
+    assert whole.attention is not None
+    assert passes == [1]
+    with regard.watching(model) as gazes:
+        model.caption(["valid-0.jpg"], attention=False)
+    assert gazes
+    assert passes == [1, 1]
+    assert main(["caption", str(folder / "run"), "valid-0.jpg", "valid-1.jpg"]) == 0
+    assert passes == [1, 1]
+    assert main(["caption", str(folder / "run"), "valid-0.jpg", "valid-1.jpg", "--json"]) == 0
+    assert passes == [1, 1, 2]
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["attention"]
 
 
 def test_a_beam_finds_nothing_less_probable_and_scores_what_the_network_gives(folder: Path) -> None:

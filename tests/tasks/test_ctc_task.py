@@ -8,9 +8,12 @@ import torch
 from torch.testing import assert_close
 
 from regard.attention import watching
-from regard.base.faults import Fault
+from regard.base.faults import Fault, TextFault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands
 from regard.families import FAMILIES, check_recipe
 from regard.runs.open import open_run
 from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
@@ -80,6 +83,33 @@ def test_targets_that_are_too_long_are_counted_and_if_all_are_refused(tmp_path: 
     assert "1 pair has a target longer than the frames, from which CTC learns nothing" in outline("xyzxy\nx\nx\n")
     with pytest.raises(Fault, match=r"2 for each token, so CTC can learn none of them; raise model\.frames"):
         outline("vwxyz\nvwxyz\nvwxyzvwxyz\n")
+
+
+def test_a_target_that_does_not_fit_its_frames_is_never_written_and_leaves_a_loss_to_compare() -> None:
+    task = build(CTCLoss())
+    batch = task.pair_up([("a", "vwxyz"), *PAIRS])  # five labels for the frames of a letter and of the end
+    scores = forced_scores(task, batch)
+    assert scores[0] == -torch.inf
+    assert scores[1:].isfinite().all()
+    measured = [task.measure(task.pair_up([("a", "vwxyz"), pair]))["loss"].value for pair in PAIRS]
+    assert all(0 < value < 1e4 for value in measured)
+    assert measured[0] != measured[1]
+
+
+def test_an_output_is_no_longer_than_the_frames() -> None:
+    task = build(CTCLoss())
+    batch = task.read(["a", "abc"])
+    assert task.limits(batch, DecodingOptions(longest_extra=50)).tolist() == [5, 9]  # two a letter, two of the end
+    limits, demands = task.limits(batch, DecodingOptions()), Demands(prefixes=[task.target.encode("vwxyz"), []])
+    with pytest.raises(TextFault, match="its prefix has 5 tokens, but its output may have 5, its end counted"):
+        beam_search(task, batch, limits, DecodingOptions(), demands)
+
+
+def test_padding_leaves_no_nan_in_the_gradients_of_two_passes() -> None:
+    task = build(CTCLoss(0.1, 2.0), dropout=0.5).train()
+    task.loss(task.pair_up(PAIRS)).total.backward()
+    assert all(each.grad is None or each.grad.isfinite().all() for each in task.parameters())
+    assert task.model.ctc_head.out.weight.grad.any()
 
 
 def test_options_of_the_other_encoder_are_refused() -> None:

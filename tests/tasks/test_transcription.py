@@ -90,6 +90,18 @@ def test_a_transcript_has_a_text_a_score_and_the_time_of_each_symbol(
     assert searched.score >= found.score  # the best labelling is at least as probable as that of the best path
 
 
+def test_a_search_hears_each_sound_once(
+    trained: tuple[Model, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, _ = trained
+    (tmp_path / "said.wav").write_bytes(spoken(model)[0])
+    own, heard = model.task.hear, list[int]()
+    monkeypatch.setattr(model.task, "hear", lambda batch: heard.append(len(batch.lengths)) or own(batch))
+    for beam in (None, 4):
+        model.transcribe([tmp_path / "said.wav"], beam=beam)
+    assert heard == [1, 1]
+
+
 def test_who_watches_sees_which_frames_belong_to_which_symbol(trained: tuple[Model, Path], tmp_path: Path) -> None:
     model, _ = trained
     content, said = spoken(model)

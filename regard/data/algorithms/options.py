@@ -1,6 +1,7 @@
 """What a recipe says about the algorithm that is to be learnt."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +32,8 @@ class HeldOut(Options):
 class AlgorithmData(Options):
     """An algorithm whose examples are generated: items of random bits are given, then the machine answers."""
 
+    NEW_RUNS: ClassVar[Mapping[str, Any]] = {"held_out_keys": "apart"}
+
     algorithm: AlgorithmName = Field(
         description="What is to be learnt: 'copy', 'repeat-copy', 'recall' (what item followed the one that is asked "
         "for), or 'sort' (by priority)."
@@ -52,6 +55,11 @@ class AlgorithmData(Options):
         None, description="Examples to watch the training by; by default 100 of the most items that are learnt from."
     )
     test: HeldOut | None = Field(None, description="Examples for the final scores.")
+    held_out_keys: Literal["apart"] | None = Field(
+        None,
+        description="What valid and test are drawn by: 'apart', keys that no batch to learn from can have, as in new "
+        "runs. Older runs have none, and with seeds 1 and 2 a batch could have the key of such examples.",
+    )
 
     @model_validator(mode="after")
     def _check_items(self) -> Self:

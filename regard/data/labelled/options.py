@@ -1,6 +1,7 @@
 """What a recipe says about labelled texts: which files, what a line of them is, and what their tokens are."""
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,6 +17,8 @@ class LabelledData(Options):
 
     `opinions-ru:train`, `opinions-ru:valid` and `opinions-ru:test` are generated.
     """
+
+    NEW_RUNS: ClassVar[Mapping[str, Any]] = {"hold_out_by": "class"}
 
     train: list[str] = Field(min_length=1, description="Files of texts to learn from.")
     valid: list[str] = Field([], description="Files of texts to watch the training by.")
@@ -37,7 +40,12 @@ class LabelledData(Options):
     encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the files.")
     names: dict[str, str] = Field({}, description="What labels of the files are called, such as 1 = 'positive'.")
     hold_out: float = Field(
-        0.1, gt=0, lt=1, description="Without valid, the share of the training texts, the last, to watch it by."
+        0.1, gt=0, lt=1, description="Without valid, the share of the training texts to watch it by."
+    )
+    hold_out_by: Literal["class", "place"] | None = Field(
+        None,
+        description="Which texts those are: 'class' takes the share of every class, drawn once and for all, 'place' "
+        "the last ones. New runs take 'class'; a run whose recipe says nothing is older and took 'place'.",
     )
     fold: int | None = Field(
         None,

@@ -23,6 +23,7 @@ from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example, first_digit, read_examples
 from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
+from regard.data.labelled.splitting import hold_out, name_some, remarks_on_validation
 from regard.data.tables.headers import is_heading
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in, train_tokeniser
 from regard.data.vectors.files import read_vectors
@@ -35,7 +36,6 @@ _FINISHED = "finished.json"
 _FORMAT = 1
 _TOKENISER = "tokeniser"
 _VECTORS = "vectors.npz"
-_LISTED = 10  # classes in the report
 _FEWEST_ROWS = 10  # by which a label that stands there once is odd
 
 
@@ -218,7 +218,8 @@ def _prepare(
         files[f"{split}.npz"] = arrays_to_bytes(vars(cut))
         unknown = np.count_nonzero(cut.tokens == tokeniser.unknown) / max(len(cut.tokens), 1)
         report.append(f"{split}: {len(own):,} texts, {len(cut.tokens):,} tokens, {unknown:.1%} of them unknown")
-    report.append(f"{len(labels.classes)} classes: {', '.join(labels.classes[:_LISTED])}")
+    report.append(f"{len(labels.classes)} classes: {name_some(labels.classes)}")
+    report += remarks_on_validation(options, examples, labels.classes)
     for name, content in files.items():
         write_file(folder / name, content)
     sums = {name: checksum(content) for name, content in files.items()}
@@ -252,7 +253,7 @@ def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Ex
     if options.fold is not None:
         return _folds(options.fold, found["train"])
     if "valid" not in found:
-        found |= _hold_out(options, found["train"])
+        found |= hold_out(options, found["train"])
     return {split: found[split] for split in SPLITS if split in found}
 
 
@@ -274,24 +275,6 @@ def _refuse_header(options: LabelledData, examples: Sequence[Example]) -> None:
             f"{first.place} may be a header, for no other line has the label '{first.label[:40]}'; say so with "
             "--header (data.header = true), or with --no-header (data.header = false) that it is an example."
         )
-
-
-def _hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, list[Example]]:
-    """The last examples set aside, and with them all others that ask of the same texts about other aspects."""
-    kept = len(examples) - int(len(examples) * options.hold_out)
-    aside = {_letters(example.text) for example in examples[kept:]} if options.asks_about_aspects else set()
-    found: dict[str, list[Example]] = {"train": [], "valid": []}
-    for number, example in enumerate(examples):
-        is_aside = number >= kept or (aside and _letters(example.text) in aside)
-        found["valid" if is_aside else "train"].append(example)
-    if not all(found.values()):
-        raise Fault(f"data.train has {len(examples)} texts, too few to set some aside; name data.valid.")
-    return found
-
-
-def _letters(text: str) -> str:
-    """A text without what may differ where it is written twice: spaces, quotation marks, capitals."""
-    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _folds(fold: int, examples: Sequence[Example]) -> dict[str, list[Example]]:

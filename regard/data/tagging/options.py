@@ -1,6 +1,7 @@
 """What a recipe says about sentences with tags: which files, which column is what, and what is held out."""
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,10 +15,13 @@ WORD, TAG, SKIPPED = "word", "tag", "-"
 class HoldOut(Options):
     """Which sentences of the training files are kept from training, for splits that have no files of their own."""
 
-    by: Literal["place", "hash"] = Field(
-        "place",
-        description="The last sentences, or those that a hash of their line picks: the same wherever they stand, and "
-        "a sentence that occurs twice never stands on both sides.",
+    NEW_RUNS: ClassVar[Mapping[str, Any]] = {"by": "tags"}
+
+    by: Literal["tags", "place", "hash"] | None = Field(
+        None,
+        description="'tags': of the sentences with each tag the share, counted by their rarest tag and drawn once and "
+        "for all; 'place': the last; 'hash': those that a hash of their line picks, the same wherever they stand. By "
+        "tags and by hash no sentence stands on both sides. New runs take 'tags'.",
     )
     valid: float = Field(0.1, gt=0, lt=1, description="Share for validation, where data.valid names no file.")
     test: float = Field(0.0, ge=0, lt=1, description="Share for the test, where data.test names no file; 0 is none.")

@@ -3,6 +3,7 @@
 `finished.json` comes last; without it, or when it tells of other options or other files, all is made again.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -20,6 +21,7 @@ from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_ch
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
+from regard.data.holding_out import split_evenly
 from regard.data.tagging.files import ReadingReport, TaggedSentence, read_sentences
 from regard.data.tagging.lexicon import UNKNOWN, Lexicon, make_lexicon
 from regard.data.tagging.options import HoldOut, TaggingData
@@ -161,7 +163,7 @@ def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: 
             with whole_file(folder / written[-1]) as file:
                 np.save(file, array, allow_pickle=False)
     write_file(folder / _NAMES, numbers.names().model_dump_json().encode())
-    told = [*_report(splits, lexicon), *report.lines()]
+    told = [*_report(splits, lexicon), *_held_out_lines(options), *report.lines()]
     files = {name: file_checksum(folder / name) for name in written}
     write_record(folder / _FINISHED, _Finished(options=options, inputs=inputs, report=told, files=files))
 
@@ -196,13 +198,16 @@ def _counted(sentences: Iterator[TaggedSentence], split: str, progress: Progress
 def cut_off(
     sentences: Sequence[TaggedSentence], hold_out: HoldOut, shares: Mapping[str, float]
 ) -> dict[str, list[TaggedSentence]]:
-    """The sentences to learn from, and those held out for other splits, each with its share of all.
+    """Return the sentences to learn from, and those held out for other splits, each with its share of all.
 
-    By place the last sentences are held out, those of the test at the very end. By hash each line is a number in [0, 1)
-    by itself, and the lowest are held out, those of the test first.
+    By tags each split has its share of the sentences whose rarest tag is the same. By place the last sentences are held
+    out, those of the test at the very end, as in runs that are older than this option. By hash each line is a number in
+    [0, 1) by itself, and the lowest are held out, those of the test first.
     """
     split_of: list[str] = []
-    if hold_out.by == "place":
+    if hold_out.by == "tags":
+        split_of = split_evenly(_rarest_tags(sentences), [sentence.text for sentence in sentences], shares)
+    elif hold_out.by in ("place", None):
         counts = {split: int(share * len(sentences)) for split, share in shares.items()}
         split_of = ["train"] * (len(sentences) - sum(counts.values()))
         for split in ("valid", "test"):
@@ -217,6 +222,12 @@ def cut_off(
     for split, sentence in zip(split_of, sentences, strict=True):
         found[split].append(sentence)
     return found
+
+
+def _rarest_tags(sentences: Sequence[TaggedSentence]) -> list[str]:
+    """Return for each sentence that of its tags which the fewest sentences have; of equals the first by name."""
+    counts = Counter(tag for sentence in sentences for tag in set(sentence.tags))
+    return [min(set(sentence.tags), key=lambda tag: (counts[tag], tag)) for sentence in sentences]
 
 
 def line_number_in_unit(line: str) -> float:
@@ -269,6 +280,14 @@ def _report(splits: Mapping[str, Sequence[TaggedSentence]], lexicon: Lexicon) ->
             line += f"; {len(unseen):,} have tags that no training sentence has ({names}) and count as wrong"
         lines.append(line)
     return lines
+
+
+def _held_out_lines(options: TaggingData) -> list[str]:
+    """Return a line for each split that was held out of the training files, saying how."""
+    chosen = {"tags": "of the sentences with each tag", "place": "the last ones", "hash": "by a hash of the line"}
+    shares = {split: getattr(options.hold_out, split) for split in ("valid", "test") if not getattr(options, split)}
+    how = chosen[options.hold_out.by or "place"]
+    return [f"{split} is held out of data.train: {share:.1%}, {how}" for split, share in shares.items() if share]
 
 
 def _open_split(folder: Path, split: str) -> TaggedSplit:

@@ -51,7 +51,7 @@ def log_likelihood(frames: Frames, counts: Counts, labels: Labels, label_counts:
     """log p(l | x) of each row."""
     states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
     forward = _forward(_emitted(frames, states), states)
-    return _log_sum(_at_the_end(forward, counts, states))
+    return log_sum(_at_the_end(forward, counts, states))
 
 
 def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Counts) -> Lattice:
@@ -62,7 +62,7 @@ def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Coun
     states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
     emitted = _emitted(frames, states)
     forward = _forward(emitted, states)
-    whole = _log_sum(_at_the_end(forward, counts, states))
+    whole = log_sum(_at_the_end(forward, counts, states))
     shares = (forward + _backward(emitted, counts, states) - whole[:, None, None]).exp()
     possible = real_places(counts, frames.shape[1]) & whole.isfinite()[:, None]
     return torch.where(possible[..., None], shares, torch.zeros_like(shares))
@@ -106,6 +106,15 @@ def best_path(frames: Frames, counts: Counts) -> list[list[int]]:
     return [row[own].tolist() for row, own in zip(symbols.cpu(), kept.cpu(), strict=True)]
 
 
+def log_sum(terms: Float[Tensor, "*places term"]) -> Float[Tensor, "*places"]:
+    """Return log Σ exp over the last axis; where all terms are −∞, so is the sum, and its gradient is zero, not NaN."""
+    largest = terms.detach().amax(dim=-1)
+    finite = largest.where(largest.isfinite(), torch.zeros_like(largest))
+    total = (terms - finite[..., None]).exp().sum(dim=-1)
+    never = total == 0
+    return (total.masked_fill(never, 1.0).log() + finite).masked_fill(never, NEVER)
+
+
 def _states(labels: Labels, label_counts: Counts, blank: int) -> _States:
     batch, longest = labels.shape
     symbols = labels.new_full((batch, 2 * longest + 1), blank)
@@ -146,7 +155,7 @@ def _forward(emitted: Lattice, states: _States) -> Lattice:
     """log α."""
     columns = [_start(emitted)]
     for time in range(1, emitted.shape[1]):
-        columns.append(emitted[:, time] + _log_sum(_arriving(columns[-1], states)))
+        columns.append(emitted[:, time] + log_sum(_arriving(columns[-1], states)))
     return torch.stack(columns, dim=1)
 
 
@@ -167,17 +176,8 @@ def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
         padded = torch.cat([onward, never], dim=1)
         skipping = padded[:, 2:].clone()
         skipping[:, :-2] = skipping[:, :-2].masked_fill(~skips, NEVER)
-        after = _log_sum(torch.stack([onward, padded[:, 1:-1], skipping], dim=-1))
+        after = log_sum(torch.stack([onward, padded[:, 1:-1], skipping], dim=-1))
     return torch.stack(columns[::-1], dim=1)
-
-
-def _log_sum(terms: Float[Tensor, "*places term"]) -> Float[Tensor, "*places"]:
-    """log Σ exp over the last axis, whose gradient is zero and no NaN where all terms are −∞."""
-    largest = terms.detach().amax(dim=-1)
-    finite = largest.where(largest.isfinite(), torch.zeros_like(largest))
-    total = (terms - finite[..., None]).exp().sum(dim=-1)
-    never = total == 0
-    return (total.masked_fill(never, 1.0).log() + finite).masked_fill(never, NEVER)
 
 
 def _at_the_end(forward: Lattice, counts: Counts, states: _States) -> Float[Tensor, "batch 2"]:

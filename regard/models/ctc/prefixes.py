@@ -9,7 +9,8 @@ probability p(l… | x), and so
 sum to one: a CTC network is also a model that writes one label after another, and whatever searches, scores or combines
 such models can have it (Watanabe et al. 2017, section 3.2, where these are the prefix scores of a joint search).
 
-The blank is the last symbol of a frame, so that labels keep the numbers of their tokens.
+The blank is the last symbol of a frame, so that labels keep the numbers of their tokens. All sums are of logarithms in
+float64, the logarithm of zero is −∞, and nothing is divided by what may be zero.
 """
 
 from typing import NamedTuple
@@ -19,8 +20,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-# Stands for a logarithm of zero where differences are taken; e to the power of it is zero in every precision.
-NEVER = -1e4
+from regard.models.ctc.paths import NEVER, log_sum
 
 
 class Prefixes(NamedTuple):
@@ -56,24 +56,36 @@ def empty_prefixes(frames: Float[Tensor, "row frame symbol"]) -> Prefixes:
 def next_labels(
     frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes
 ) -> tuple[Float[Tensor, "row label"], Float[Tensor, " row"]]:
-    """log p(k | l, x) of every label k, and log p(end | l, x)."""
-    labels = torch.logsumexp(_first_said(frames, prefixes), dim=1)
-    end = torch.logaddexp(prefixes.by_label[:, -1], prefixes.by_blank[:, -1])
-    return labels - prefixes.whole[:, None], end - prefixes.whole
+    """Return log p(k | l, x) of every label k, and log p(end | l, x); nothing follows a prefix that cannot be."""
+    labels = log_sum(_first_said(frames, prefixes).transpose(1, 2))
+    end = _either(prefixes.by_label[:, -1], prefixes.by_blank[:, -1])
+    whole = _divisor(prefixes)
+    return labels - whole[:, None], end - whole
 
 
 def next_starts(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes) -> Float[Tensor, "row frame"]:
-    """The probability that a label follows and is first said at each frame; the rest, to one, is that of the end."""
-    return (torch.logsumexp(_first_said(frames, prefixes), dim=2) - prefixes.whole[:, None]).exp()
+    """Return the probability that a label follows and begins at each frame; the rest, to one, is that of the end."""
+    return (log_sum(_first_said(frames, prefixes)) - _divisor(prefixes)[:, None]).exp()
+
+
+def _divisor(prefixes: Prefixes) -> Float[Tensor, " row"]:
+    """Return log p(l… | x), and 0 of a prefix that cannot be: whatever is divided by it is zero already."""
+    return prefixes.whole.masked_fill(prefixes.whole == NEVER, 0.0)
+
+
+def _either(one: Float[Tensor, "*place"], other: Float[Tensor, "*place"]) -> Float[Tensor, "*place"]:
+    """Return the logarithm of the sum of two probabilities, whose gradient is zero where both are."""
+    never = (one == NEVER) & (other == NEVER)
+    return torch.logaddexp(one.masked_fill(never, 0.0), other.masked_fill(never, 0.0)).masked_fill(never, NEVER)
 
 
 def _first_said(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes) -> Float[Tensor, "row frame label"]:
-    """log p(the prefix is spelled before t, and k is said for the first time at t), for every t and k."""
-    labels, by_blank = frames[..., :-1].double(), prefixes.by_blank[:, :-1, None]
-    either = torch.logaddexp(prefixes.by_label[:, :-1, None], by_blank)
+    """Return log p(the prefix is spelled before t, and k is said for the first time at t), for every t and k."""
+    labels, by_blank = frames[..., :-1].double(), prefixes.by_blank[:, :-1]
+    either = _either(prefixes.by_label[:, :-1], by_blank)
     # A label that is said twice needs a blank between, so paths that end in it do not count.
     again = prefixes.last[:, None, None] == torch.arange(labels.shape[2], device=labels.device)
-    return torch.where(again, by_blank, either) + labels
+    return torch.where(again, by_blank[..., None], either[..., None]) + labels
 
 
 def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, symbols: Int[Tensor, " row"]) -> Prefixes:
@@ -84,10 +96,10 @@ def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, symbol
 
     Both run over all frames at once, as sums of what entered at each time and stayed since.
     """
-    either = torch.logaddexp(prefixes.by_label, prefixes.by_blank)
+    either = _either(prefixes.by_label, prefixes.by_blank)
     before = torch.where((symbols == prefixes.last)[:, None], prefixes.by_blank, either)
     own = frames.gather(2, symbols[:, None, None].expand(-1, frames.shape[1], 1)).squeeze(2).double()
-    whole = torch.logsumexp(before[:, :-1] + own, dim=1)
+    whole = log_sum(before[:, :-1] + own)
     by_label = _enter_and_stay(before, own)
     longer = Prefixes(by_label, _enter_and_stay(by_label, frames[..., -1].double()), whole, symbols)
     labels = symbols < frames.shape[-1] - 1
@@ -101,10 +113,16 @@ def _choose(where: Bool[Tensor, " row"], one: Tensor, other: Tensor) -> Tensor:
 def _enter_and_stay(
     entering: Float[Tensor, "row time"], symbol: Float[Tensor, "row frame"]
 ) -> Float[Tensor, "row time"]:
-    """r[t] = symbol[t] · (r[t−1] + entering[t−1]), from r = 0, in logarithms.
+    """Return r[t] = symbol[t] · (r[t−1] + entering[t−1]), from r[0] = 0, in logarithms.
 
-    With S[t] = symbol[1] · … · symbol[t] it is r[t] = S[t] · Σ over s < t of entering[s] / S[s].
+    A span of frames multiplies what it finds by the product of its symbols and adds what enters in it, so two spans in
+    a row make one of twice the length, and a few rounds make those that begin with the first frame.
     """
-    stayed = F.pad(symbol.cumsum(-1), (1, 0))
-    entered = torch.logcumsumexp(entering - stayed, dim=-1)
-    return F.pad(stayed[:, 1:] + entered[:, :-1], (1, 0), value=NEVER)
+    stayed, entered = symbol, entering[:, :-1] + symbol
+    length = 1
+    while length < symbol.shape[1]:
+        both = _either(entered[:, length:], stayed[:, length:] + entered[:, :-length])
+        entered = torch.cat([entered[:, :length], both], dim=1)
+        stayed = torch.cat([stayed[:, :length], stayed[:, length:] + stayed[:, :-length]], dim=1)
+        length *= 2
+    return F.pad(entered, (1, 0), value=NEVER)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.machines.controllers import Given, LstmController
-from regard.models.machines.machine import count_weights, draw_members
+from regard.models.machines.machine import count_weights, draw_stacked
 from regard.models.machines.stacked import StackedLinear
 
 
@@ -28,7 +28,7 @@ class Lstm(nn.Module):
         self.options = options
         self.layers = LstmController(len(seeds), inputs, 0, options.width, options.layers)
         self.output = StackedLinear(len(seeds), options.width, outputs)
-        draw_members(self, seeds)
+        draw_stacked(self, seeds)
 
     def multiplications(self) -> int:
         """How many multiplications one step of one row takes."""

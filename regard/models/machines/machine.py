@@ -14,6 +14,7 @@ from regard.base.recipe import Options
 from regard.models.machines.addressing import Addresses
 from regard.models.machines.controllers import ControllerKind, Given, build_controller
 from regard.models.machines.stacked import StackedLinear
+from regard.models.members import draw_members
 
 State = TypeVar("State")
 
@@ -56,7 +57,7 @@ class Machine(nn.Module, ABC, Generic[State]):
         self.controller = build_controller(kind, members, inputs, reads, options.width)
         self.heads = Heads(members, options.width, told)
         self.output = StackedLinear(members, options.width + reads, outputs)
-        draw_members(self, seeds)
+        draw_stacked(self, seeds)
         self.slots = options.slots
 
     @abstractmethod
@@ -108,13 +109,9 @@ class Machine(nn.Module, ABC, Generic[State]):
         return self.output(torch.stack(thoughts, dim=2).flatten(1, 2)).unflatten(1, inputs.shape[1:3])
 
 
-def draw_members(network: nn.Module, seeds: Sequence[int]) -> None:
-    """Draw the first weights of every member: the same whether it is alone or in a stack."""
-    for member, seed in enumerate(seeds):
-        generator = torch.Generator().manual_seed(seed)
-        for part in network.modules():
-            if isinstance(part, StackedLinear):
-                part.draw(member, generator)
+def draw_stacked(network: nn.Module, seeds: Sequence[int]) -> None:
+    """Draw the first weights of every affine map of every member."""
+    draw_members(seeds, *(part.draw for part in network.modules() if isinstance(part, StackedLinear)))
 
 
 def name_heads(**counts: int) -> list[str]:

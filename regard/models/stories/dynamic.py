@@ -28,7 +28,7 @@ from regard.models.stories.rows import (
     StoryRows,
     StoryWords,
     Watched,
-    draw_members,
+    draw_normal,
     spread_positions,
     weigh_words,
 )
@@ -63,7 +63,7 @@ class DynamicMemory(StoryNetwork):
         self.watched = Watched()
         # As many numbers as come in are summed to one of about their size; words begin of size 1, and biases at 0.
         deviations = {each: 0.0 if each.shape[1] == 1 else each.shape[1] ** -0.5 for each in self.parameters()}
-        draw_members(deviations | {self.table: 1.0}, seeds)
+        draw_normal(deviations | {self.table: 1.0}, seeds)
 
     def forward(self, rows: StoryRows) -> Reading:
         is_fact, question = rows.is_fact, self._encode(rows.questions)

@@ -33,7 +33,7 @@ from regard.models.stories.rows import (
     StoryRows,
     StoryWords,
     Watched,
-    draw_members,
+    draw_normal,
     spread_positions,
     weigh_words,
 )
@@ -76,7 +76,7 @@ class MemoryNetwork(StoryNetwork):
         self.output = None if adjacent else nn.Parameter(torch.empty(members, words.answers, width))
         self.watched = Watched()
         self.register_buffer("linear", torch.zeros(members))
-        draw_members(dict.fromkeys(self.parameters(), DEVIATION), seeds)
+        draw_normal(dict.fromkeys(self.parameters(), DEVIATION), seeds)
 
     def forward(self, rows: StoryRows) -> Reading:
         memories, state = self._read(rows)

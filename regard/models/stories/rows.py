@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention.masks import real_places
 from regard.attention.watch import is_watched, note
+from regard.models.members import draw_members
 
 Encoding = Literal["position", "bag"]
 
@@ -123,10 +124,11 @@ def _bag(sentences: Tensor, weights: Tensor, words: int) -> Tensor:
     return bags[..., 1:]  # the empty word counts for nothing
 
 
-@torch.no_grad()
-def draw_members(deviations: Mapping[nn.Parameter, float], seeds: Sequence[int]) -> None:
-    """Fill parameters with normal numbers of these deviations, of each member as if it were alone."""
-    for member, seed in enumerate(seeds):
-        generator = torch.Generator().manual_seed(seed)
+def draw_normal(deviations: Mapping[nn.Parameter, float], seeds: Sequence[int]) -> None:
+    """Fill the parameters of every member with normal numbers of these deviations."""
+
+    def draw(member: int, chance: torch.Generator) -> None:
         for parameter, deviation in deviations.items():
-            parameter[member].normal_(0.0, deviation, generator=generator)
+            parameter[member].normal_(0.0, deviation, generator=chance)
+
+    draw_members(seeds, draw)

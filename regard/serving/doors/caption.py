@@ -33,10 +33,11 @@ async def _all_captions(catalogue: Catalogue, model: Served, request: CaptionReq
     """The captions in the order of the pictures, which share batches with those of other requests."""
 
     def work(batch: list[PictureInput]) -> list[CaptionAnswer]:
-        found = model.caption([each.content for each in batch], request.beam, request.length_penalty)
+        pictures = [each.content for each in batch]
+        found = model.caption(pictures, request.beam, request.length_penalty, request.attention)
         return [CaptionAnswer(**each.as_dict()) for each in found]
 
-    key = ("caption", request.beam, request.length_penalty)
+    key = ("caption", request.beam, request.length_penalty, request.attention)
     costs = [float(len(each.picture)) for each in request.pictures]
     found = dict([each async for each in catalogue.workers[model.name].each(key, work, request.pictures, costs)])
     return [found[place] for place in range(len(request.pictures))]

@@ -15,6 +15,7 @@ from regard.tasks.held_batch import HeldBatch
 STRIDE = 4  # lengths are padded to a multiple of it: few shapes are captured, and few steps are in vain
 MEASURED_ROWS = 50  # of a batch that is only measured
 SPLIT_KEYS = {"valid": 1, "test": 2}
+_HELD_OUT = (1,)
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,16 @@ def held_out_batches(data: AlgorithmData, held_out: HeldOut, split: str, start: 
         for first in range(0, held_out.examples, MEASURED_ROWS):
             rows = min(MEASURED_ROWS, held_out.examples - first)
             if number >= start:
-                chance = np.random.default_rng([SPLIT_KEYS[split], items, first])
+                chance = _held_out_chance(data, [SPLIT_KEYS[split], items, first])
                 yield AlgorithmBatch.of([draw_examples(data, rows, items, repeats, chance)], held_out.slots)
             number += 1
+
+
+def _held_out_chance(data: AlgorithmData, key: list[int]) -> np.random.Generator:
+    """Return the chance by which examples that are not learnt from are drawn.
+
+    The key of a batch to learn from is its seed, epoch and number. A spawn key comes behind all words of such a key, so
+    one that has it is none of those.
+    """
+    apart = _HELD_OUT if data.held_out_keys == "apart" else ()
+    return np.random.default_rng(np.random.SeedSequence(key, spawn_key=apart))

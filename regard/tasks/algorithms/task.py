@@ -22,6 +22,7 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmRecipe
+from regard.tasks.members import mean_of, member_seeds, outline_members
 from regard.viewing.sides import Side, Slots, Steps
 
 
@@ -84,8 +85,7 @@ class Algorithms(nn.Module):
         self._learnt = LearntExamples(self.data, training.batch, epoch, training.curriculum)
 
     def outline(self, recipe: AlgorithmRecipe) -> list[str]:
-        last = recipe.seed + self.members - 1
-        return [f"{self.members} members side by side, seeds {recipe.seed} to {last}"] if self.members > 1 else []
+        return outline_members(recipe)
 
     # What the trainer and the evaluator ask for
 
@@ -137,14 +137,13 @@ class Algorithms(nn.Module):
         return {name: torch.stack(part, dim=-1).cpu() for name, part in parts.items()}
 
     def _of_rows(self, name: str, sums: Float[Tensor, "member row 2"], rows: Any) -> Measure:
-        of = f"mean of {self.members} members|" if self.members > 1 else ""
         told = {
             "loss": "nats per bit|range:0-inf",
             "bit_error": "percent of the bits",
             "exact": "percent of the sequences",
         }[name]
         tallies = [Tally(tuple(each.tolist()), mean) for each in sums[:, rows].sum(dim=1)]
-        return Measure.of_members(tallies, "higher" if name == "exact" else "lower", of + told)
+        return Measure.of_members(tallies, "higher" if name == "exact" else "lower", mean_of(self.members) + told)
 
     def _logits(self, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
         return self.model(batch.inputs.to(self.model.dtype), batch.slots)
@@ -199,8 +198,7 @@ def count_items(count: int) -> str:
 
 
 def _network(recipe: AlgorithmRecipe) -> Any:
-    seeds = range(recipe.seed, recipe.seed + recipe.training.members)
-    return network_class(recipe)(recipe.model, *channels(recipe.data), seeds)
+    return network_class(recipe)(recipe.model, *channels(recipe.data), member_seeds(recipe))
 
 
 def _answer(probabilities: Float[Tensor, "step bit"], data: AlgorithmData) -> Answer:

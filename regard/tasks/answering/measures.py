@@ -8,6 +8,7 @@ from torch import Tensor
 from regard.models.stories.rows import Reading
 from regard.protocols import Measure, Tally, mean
 from regard.tasks.answering.batches import StoryBatch
+from regard.tasks.members import mean_of
 
 MEASURES = ("error", "mean_error", "loss", "agreement")
 
@@ -51,15 +52,15 @@ def measures_of(reading: Reading, batch: StoryBatch, chosen: int) -> dict[str, M
     wrong = (100 * (reading.logits.argmax(-1) != batch.labels).double()).sum(-1).tolist()
     seen, supporting = facts_looked_at(reading.looks, batch.support)
     of = f"lowest training error of {members} restarts|" if members > 1 else ""
+    mean_of_all = mean_of(members, "restarts")
     found = {"error": Measure(Tally((wrong[chosen], count), mean), "lower", f"{of}percent of the questions")}
     if members > 1:
         tallies = [Tally((each, count), mean) for each in wrong]
-        found["mean_error"] = Measure.of_members(tallies, "lower", f"mean of {members} restarts|percent")
-    of_loss = f"mean of {members} restarts|" if members > 1 else ""
+        found["mean_error"] = Measure.of_members(tallies, "lower", f"{mean_of_all}percent")
     learnt = float((batch.labels >= 0).sum())
     tallies = [Tally((each, learnt), mean) for each in nats]
     found["loss"] = Measure.of_members(
-        tallies, "lower", f"{of_loss}nats per question whose answer was learnt|range:0-inf"
+        tallies, "lower", f"{mean_of_all}nats per question whose answer was learnt|range:0-inf"
     )
     if total := float(supporting.sum()):
         tally = Tally((100 * float(seen[chosen].sum()), total), mean)

@@ -29,6 +29,7 @@ from regard.protocols import Loss, Measure, StoryAnswer, Tally, mean
 from regard.tasks.answering.batches import PlacedStories, StoryBatch, batch_of_questions
 from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats_of_hops
 from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
+from regard.tasks.members import member_seeds, outline_members
 from regard.viewing.sides import Facts, Side, Steps
 
 HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
@@ -63,8 +64,8 @@ class Answering(nn.Module):
     def check(cls, recipe: AnsweringRecipe, device: torch.device, folder: Path | None) -> None:
         check_stories_there(recipe.data, folder)
         with ShapesOnly():  # before the stories are read, for as few words as there may be
-            seeds = range(recipe.training.members)
-            refuse_too_large(network_class(recipe)(recipe.model, StoryWords(2, 2, recipe.data.facts), seeds))
+            words = StoryWords(2, 2, recipe.data.facts)
+            refuse_too_large(network_class(recipe)(recipe.model, words, member_seeds(recipe)))
 
     @classmethod
     def prepare(
@@ -81,15 +82,13 @@ class Answering(nn.Module):
     def build(cls, recipe: AnsweringRecipe, files: Mapping[str, bytes]) -> "Answering":
         vocabulary, training = open_vocabulary(files), recipe.training
         words = StoryWords(len(vocabulary.names), len(vocabulary.classes), vocabulary.slots)
-        seeds = range(recipe.seed, recipe.seed + training.members)
-        return cls(network_class(recipe)(recipe.model, words, seeds), vocabulary, training)
+        return cls(network_class(recipe)(recipe.model, words, member_seeds(recipe)), vocabulary, training)
 
     def learn_from(self, prepared: PreparedStories, recipe: AnsweringRecipe) -> None:
         self._prepared, self._placed = prepared, {}
 
     def outline(self, recipe: AnsweringRecipe) -> list[str]:
-        last = recipe.seed + self.members - 1
-        return [f"{self.members} restarts side by side, seeds {recipe.seed} to {last}"] if self.members > 1 else []
+        return outline_members(recipe, "restarts")
 
     # What the trainer and the evaluator ask for
 

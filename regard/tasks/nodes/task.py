@@ -21,6 +21,7 @@ from regard.families import network_class
 from regard.models.gat import GAT, Graph
 from regard.models.sparse import SparseTable
 from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.tasks.members import mean_of, member_seeds, outline_members
 from regard.tasks.nodes.options import NodeRecipe
 from regard.viewing.sides import Nodes, Side
 
@@ -66,17 +67,15 @@ class NodeLabelling(nn.Module):
 
     @classmethod
     def build(cls, recipe: NodeRecipe, files: Mapping[str, bytes]) -> "NodeLabelling":
-        graph, members = open_graph(files, "The graph of the model"), recipe.training.members
-        seeds = range(recipe.seed, recipe.seed + members)
+        graph, seeds = open_graph(files, "The graph of the model"), member_seeds(recipe)
         network = network_class(recipe)(recipe.model, graph.features.width, len(graph.classes), seeds)
-        return cls(network, graph, members)
+        return cls(network, graph, len(seeds))
 
     def learn_from(self, prepared: LabelledGraph, recipe: NodeRecipe) -> None:
         """Nothing to do: the graph that it learns from is the one that it knows."""
 
     def outline(self, recipe: NodeRecipe) -> list[str]:
-        stacked = f"{self.members} members side by side, seeds {recipe.seed} to {recipe.seed + self.members - 1}"
-        return [*self.graph.report, *([stacked] if self.members > 1 else [])]
+        return [*self.graph.report, *outline_members(recipe)]
 
     # What the trainer and the evaluator ask for
 
@@ -94,7 +93,7 @@ class NodeLabelling(nn.Module):
         logits, count = self._logits(batch), float(len(batch.nodes))
         nats = self._nats(logits, batch).tolist()
         right = (logits.argmax(-1) == batch.labels).sum(-1).tolist()
-        of = f"mean of {self.members} members|" if self.members > 1 else ""
+        of = mean_of(self.members)
         nats_of, right_of = ([Tally((float(each), count), mean) for each in sums] for sums in (nats, right))
         return {
             "loss": Measure.of_members(nats_of, "lower", f"{of}nats per node|range:0-inf"),

@@ -1,11 +1,17 @@
 """What a network writes label by label, as searches ask for it."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.models.online.sounds import Listener
 from regard.models.online.steps import OnlineMemory
+from regard.models.transcriber import Labelling
 from regard.protocols import State
+
+LabelFinder = Callable[[Any], Sequence[Labelling]]  # gives the labels of each sound, from what the network has heard
 
 
 class LabelSteps:

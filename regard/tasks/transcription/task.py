@@ -24,6 +24,7 @@ from regard.models.transcriber import Labelling, Span, Transcriber, as_labels, c
 from regard.protocols import Loss, Measure, SaidSymbol, Tally, Transcript, mean
 from regard.tasks.transcription.batches import MEASURED_ROWS, LabelledSound, SoundBatch, SoundSource, batch_of
 from regard.tasks.transcription.fitting import drop_misfits
+from regard.tasks.transcription.label_steps import LabelFinder
 from regard.tasks.transcription.masking import hide
 from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_labels
 from regard.tasks.transcription.options import TranscriptionRecipe, TranscriptionTraining
@@ -136,13 +137,14 @@ class Transcription(nn.Module):
         return batch_of([LabelledSound(sound, []) for sound in sounds]).to(self.device)
 
     @torch.no_grad()
-    def transcripts(self, batch: SoundBatch, written: Sequence[Labelling] | None = None) -> list[Transcript]:
-        """What each sound says, which is what is `written` or its best path, how probable it is, and where it is said.
+    def transcripts(self, batch: SoundBatch, search: LabelFinder | None = None) -> list[Transcript]:
+        """Return what each sound says, how probable it is, and where it is said.
 
-        Whoever watches the network sees where the symbols of it lie.
+        The sounds are heard once, and `search` finds their labels in what was heard; without it they are those of the
+        best path. Whoever watches the network sees where the symbols lie.
         """
         heard = self.hear(batch)
-        symbols = self.model.best(heard) if written is None else written
+        symbols = (search or self.model.best)(heard)
         labels, counts = as_labels(symbols, self.device)
         spans, scores = self.model.align(heard, labels, counts), self.model.score(heard, labels, counts)
         return [self._transcript(*each) for each in zip(symbols, spans, scores.tolist(), strict=True)]

@@ -14,7 +14,9 @@ from regard.attention.masks import real_places
 from regard.base.faults import Fault
 from regard.data.corpora.prepared import PreparedPairs
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.decoding.options import DecodingOptions
 from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.paths import log_sum
 from regard.models.ctc.text import CTCText
 from regard.protocols import Loss, State
 from regard.tasks.translation.batches import PairBatch
@@ -46,9 +48,10 @@ class CTCLoss:
         if self.label_smoothing:
             total = total - self.label_smoothing * torch.where(real, frames.mean(-1), 0.0).sum()
         if self.consistency:
-            one, two = frames.chunk(2)
+            # Behind the real frames both are −∞, whose difference is no number.
+            one, two = frames.masked_fill(~real[..., None], 0.0).chunk(2)
             apart = ((one.exp() - two.exp()) * (one - two)).sum(-1)  # KL(y‖z) + KL(z‖y)
-            total = total + self.consistency / 2 * torch.where(real.chunk(2)[0], apart, 0.0).sum()
+            total = total + self.consistency / 2 * apart.sum()
         return Loss(total / passes, batch.tokens)
 
 
@@ -85,6 +88,11 @@ class CTCTranslation(Translation):
         found, after = self._write(tokens[:, None], state)
         return found[:, 0].float(), after
 
+    def limits(self, batch: PairBatch, options: DecodingOptions) -> Tensor:
+        """Return how long each output may be, its end counted: a frame says one token at most."""
+        frames = self.model.options.frames * batch.source_lengths.to(self.device)
+        return torch.minimum(super().limits(batch, options), frames + 1)
+
     def _write(self, tokens: Int[Tensor, "row time"], state: State) -> tuple[Float[Tensor, "row time token"], State]:
         """The log-probabilities of what follows each token, and the state behind the last."""
         labels = tokens.masked_fill(tokens == self.begin, self.model.blank)
@@ -100,4 +108,4 @@ def with_end(
     No frame should say that one; if one does, it ends the output like the end of all frames, so that all sum to one.
     """
     other = torch.arange(labels.shape[-1], device=labels.device) != token
-    return torch.where(other, labels, torch.logaddexp(labels[..., token], end)[..., None])
+    return torch.where(other, labels, log_sum(torch.stack([labels[..., token], end], dim=-1))[..., None])

@@ -1,5 +1,6 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -44,6 +45,7 @@ from regard.viewing.sides import Side
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 _USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
+IMPOSSIBLE = 1e4  # nats of a token that the model cannot write, so that the other tokens still tell two losses apart
 FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
 
 
@@ -236,7 +238,8 @@ class Translation(nn.Module):
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Measure]:
         log_probabilities, wanted = self.forced_log_probabilities(batch)
-        nats = -float(log_probabilities.gather(1, wanted[:, None]).sum())
+        own = log_probabilities.gather(1, wanted[:, None])
+        nats = -float(own.masked_fill(own == -math.inf, -IMPOSSIBLE).sum())
         right, count = float((log_probabilities.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
             "loss": Measure(Tally((nats, count), mean), "lower"),

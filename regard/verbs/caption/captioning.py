@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.attention.watch import Gazes, count_gazes, is_watched, watching, without_watching
+from regard.attention.watch import count_gazes, is_watched, watching, without_watching
 from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.decoding.beam import beam_search
@@ -28,24 +28,30 @@ def caption_each(
     length_penalty: float | None = None,
     remark: Remark = ignore_remark,
     sample: Mapping[str, Any] | None = None,
+    attention: bool = True,
 ) -> Iterator[Caption]:
-    """The captions of pictures in their order, as soon as each batch of them is done.
+    """Yield the captions of pictures in their order, as soon as each batch of them is done.
 
     With `sample`, options of sampling, they are drawn at random; what is drawn for a picture depends on its number.
+    Without `attention` captions do not say where their words looked, which takes a pass of its own over each.
     """
     if sample is not None and (beam is not None or length_penalty is not None):
         raise Fault("A beam and its length penalty are of a search; a caption that is drawn has neither.")
     options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, sample)
     waiting, done = iter(pictures), 0
     while given := list(islice(waiting, AT_ONCE)):
-        yield from caption_batch(task, task.read(given, remark), options, None if sample is None else done)
+        first = None if sample is None else done
+        yield from caption_batch(task, task.read(given, remark), options, first, attention)
         done += len(given)
 
 
-def caption_batch(task: Any, batch: Any, options: DecodingOptions, drawn_from: int | None = None) -> list[Caption]:
-    """The captions of a batch of pictures; whoever watches sees one pass over them, which writes them again.
+def caption_batch(
+    task: Any, batch: Any, options: DecodingOptions, drawn_from: int | None = None, attention: bool = True
+) -> list[Caption]:
+    """Return the captions of a batch of pictures; a watcher sees one pass over them, which writes them again.
 
-    They are drawn, if `drawn_from` says which number the first picture has, and searched for otherwise.
+    They are drawn, if `drawn_from` says which number the first picture has, and searched for otherwise. For their
+    `attention` they are written once more.
     """
     with without_watching():
         if drawn_from is None:
@@ -57,9 +63,7 @@ def caption_batch(task: Any, batch: Any, options: DecodingOptions, drawn_from: i
         rewrite(task, batch, written)
         rows = [task.sides(batch.of_rows([row]), [each.tokens]) for row, each in enumerate(written)]
         name_rows(since, rows)
-    with watching(task.model) as gazes:
-        rewrite(task, batch, written)
-    looks = _looks(gazes)
+    looks = _looks(task, batch, written) if attention else None
     return [_caption(task, each, None if looks is None else looks[row]) for row, each in enumerate(written)]
 
 
@@ -86,8 +90,10 @@ def rewrite(task: Any, batch: Any, written: Sequence[Hypothesis]) -> None:
     task.token_scores(batch.writing([each.tokens for each in written]))
 
 
-def _looks(gazes: Gazes) -> np.ndarray | None:
-    """Where each word of each caption looked (row, word, place): the mean over all blocks and heads that look so."""
+def _looks(task: Any, batch: Any, written: Sequence[Hypothesis]) -> np.ndarray | None:
+    """Return where each word of each caption looked (row, word, place), the mean over blocks and heads."""
+    with watching(task.model) as gazes:
+        rewrite(task, batch, written)
     crossing = [gaze.weights.float().mean(dim=1) for gaze in gazes if gaze.looks_from != gaze.looks_at]
     return torch.stack(crossing).mean(dim=0).cpu().numpy() if crossing else None
 

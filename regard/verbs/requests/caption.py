@@ -13,3 +13,6 @@ class CaptionRequest(VerbRequest):
     pictures: list[PictureInput] = Field(min_length=1, description="Files of pictures.")
     beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy. By default the recipe's.")
     length_penalty: LengthPenalty | None = Field(default=None, description="Alpha of the length penalty.")
+    attention: bool = Field(
+        default=True, description="Whether to say where each word looked, which takes one more pass over each caption."
+    )

@@ -43,6 +43,35 @@ def test_lines_are_a_label_and_a_text_and_the_last_are_set_aside(tmp_path: Path)
     assert prepared.report[0] == "train: 3 texts, 7 tokens, 0.0% of them unknown"
 
 
+def test_a_file_that_is_sorted_by_class_sets_aside_some_of_each(tmp_path: Path) -> None:
+    lines = "".join(f"{label} text {number}\n" for label in ("bad", "good", "odd") for number in range(20))
+    prepared = prepare(data_of(tmp_path, lines, hold_out_by="class"), tmp_path)
+    assert np.bincount(prepared.splits["valid"].labels).tolist() == [2, 2, 2]
+    assert np.bincount(prepared.splits["train"].labels).tolist() == [18, 18, 18]
+    assert prepared.report[-1] == "valid is held out of data.train: 10.0% of each class (data.hold_out)"
+
+
+def test_the_last_texts_of_a_sorted_file_are_said_to_lack_classes(tmp_path: Path) -> None:
+    lines = "".join(f"{label} text {number}\n" for label in ("bad", "good", "odd") for number in range(20))
+    assert prepare(data_of(tmp_path, lines, hold_out_by="place"), tmp_path).report[-2:] == [
+        "valid is held out of data.train: the last 10.0% (data.hold_out)",
+        "valid has texts of 1 of the 3 classes only: odd",
+    ]
+
+
+def test_a_text_that_occurs_twice_is_never_on_both_sides(tmp_path: Path) -> None:
+    lines = "".join(f"{number % 2} Text {number}.\n{number % 2} text {number}\n" for number in range(20))
+    prepared = prepare(data_of(tmp_path, lines, hold_out_by="class", lower_case=True), tmp_path)
+    own = {split: {text.rstrip(" .") for text in texts_of(prepared, split)} for split in ("train", "valid")}
+    assert len(prepared.splits["valid"]) == 4
+    assert not own["train"] & own["valid"]
+
+
+def test_texts_that_are_repeated_throughout_can_still_be_set_aside(tmp_path: Path) -> None:
+    prepared = prepare(data_of(tmp_path, "1 good\n0 bad\n" * 10, hold_out_by="class"), tmp_path)
+    assert sorted(texts_of(prepared, "valid")) == ["bad", "good"]
+
+
 def test_what_was_prepared_is_opened_and_needs_its_files_no_more(tmp_path: Path) -> None:
     options = data_of(tmp_path, hold_out=0.25)
     first = prepare(options, tmp_path)

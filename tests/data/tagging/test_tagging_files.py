@@ -1,6 +1,7 @@
 """Files of sentences with tags: how they are read, what is held out, what travels with a model, what is refused."""
 
 import gzip
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,18 @@ def test_by_place_the_last_sentences_are_held_out(tmp_path: Path) -> None:
     assert words_of(found, "train") == [f"w{number}" for number in range(28)]
     assert words_of(found, "valid") == [f"w{number}" for number in range(28, 32)]
     assert words_of(found, "test") == [f"w{number}" for number in range(32, 40)]
+
+
+def test_by_tags_each_tag_has_its_share_in_a_sorted_file(tmp_path: Path) -> None:
+    """The last sentences are the only ones with X, beside the common N; one of every ten of either sort is held out."""
+    lines = "".join(f"w{number}_N\n" for number in range(40)) + "".join(f"v{n}_N u{n}_X\n" for n in range(10))
+    found = prepared(tmp_path, lines, **JOINED, hold_out={"by": "tags", "valid": 0.1, "test": 0.2})
+    counts = {split: Counter(word[0] for word in words_of(found, split)) for split in ("train", "valid", "test")}
+    assert counts == {"train": Counter(w=28, v=7, u=7), "valid": Counter(w=4, v=1, u=1), "test": Counter(w=8, v=2, u=2)}
+    assert found.report[3:] == [
+        "valid is held out of data.train: 10.0%, of the sentences with each tag",
+        "test is held out of data.train: 20.0%, of the sentences with each tag",
+    ]
 
 
 def test_by_hash_a_line_is_held_out_wherever_it_stands(tmp_path: Path) -> None:

@@ -166,4 +166,4 @@ def test_what_a_model_cannot_do_is_refused(tmp_path: Path) -> None:
     (tmp_path / "long").mkdir()
     (tmp_path / "long" / "train.txt").write_text("a x O\n" * 21 + "\n" + "a x O\n\n" * 20, encoding="utf-8")
     with pytest.raises(Fault, match=r"data.train has a sentence of 21 words, but this model reads 20 at most"):
-        opened(tmp_path / "long", "encoder")
+        opened(tmp_path / "long", "encoder", data={"hold_out": {"by": "place"}})
