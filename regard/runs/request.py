@@ -1,7 +1,7 @@
 """What may be asked of a training, and the recipe that follows from it: a given one, or one made for text files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import apply_settings, check, differences, parse, read_table
 from regard.data.corpora.options import Corpus, PairData
 from regard.families import check_settings
+from regard.runs.bending import bend
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
@@ -51,6 +52,7 @@ class RunPlan:
     table: dict[str, Any]
     name: str = ""
     choices: Sequence[str] = field(default_factory=list)
+    is_own: bool = False  # whether the user wrote the recipe
 
 
 def plan_of(asked: TrainingRequest) -> RunPlan:
@@ -66,7 +68,7 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
         plan = RunPlan(_recipe_of_run(asked.out))
     if asked.start is not None:
         plan.table["start_from"] = str(asked.start.resolve())
-    return plan
+    return replace(plan, table=bend(plan.table, asked.settings, plan.is_own))
 
 
 def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
@@ -108,10 +110,15 @@ def _files(prefix: str, source: Path | None, target: Path | None, pairs: Path | 
 
 def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
+    if is_shipped(name):
+        return parse(recipe_text(name), name), name
+    return read_table(Path(name)), Path(name).stem
+
+
+def is_shipped(name: str) -> bool:
+    """Return True if a recipe is named as those that come with regard are, rather than by a path."""
     path = Path(name)
-    if path.is_file() or path.suffix == ".toml":
-        return read_table(path), path.stem
-    return parse(recipe_text(name), name), name
+    return not (path.is_file() or path.suffix == ".toml")
 
 
 def refuse_comparison(table: Mapping[str, Any], name: str) -> None:
@@ -127,7 +134,7 @@ def _plan_recipe(recipe: str | Mapping[str, Any]) -> RunPlan:
     else:
         table, name = dict(recipe), str(recipe.get("family", "model"))
     refuse_comparison(table, name)
-    return RunPlan(table, name)
+    return RunPlan(table, name, is_own=not (isinstance(recipe, str) and is_shipped(recipe)))
 
 
 def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
