@@ -1,6 +1,7 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from regard.protocols import Answer, Caption, Describes, Drawn, OwnWeights, Spok
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
+from regard.tasks.tagging.task import Tagging
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
@@ -28,7 +30,7 @@ from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
-from regard.verbs.tagging import TagSearch
+from regard.verbs.tagging import TAGGERS, TagSearch, check_taggers
 from regard.verbs.transcribe import LabelSearch, language_search, transcribe_each
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
@@ -114,16 +116,39 @@ class Model:
         needs(self.recipe, "translate")
         raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
-    def answer(self, inputs: Sequence[Any], *, beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        *,
+        beam: int | None = None,
+        raw: bool = False,
+        tagger: "Model | Sequence[Model] | None" = None,
+    ) -> list[Answer | Tags]:
         """Answer each input, as people have it: the number of a node, the file of a picture, a sentence.
 
         Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
-        are parted at spaces, or given as lists of words, or `raw`.
+        are parted at spaces, or given as lists of words, or `raw`. A `tagger` finds what such a model reads beside each
+        word, as parts of speech; where it reads several columns, give a tagger for each.
         """
         needs(self.recipe, "answer")
         if isinstance(inputs, str):
             raise TypeError("answer takes a list of inputs; write answer([input])")
-        return Results(answer_each(self.task, inputs, TagSearch(beam, raw)))
+        return Results(answer_each(self.task, inputs, self.tag_search(beam, raw, tagger)))
+
+    def tag_search(
+        self, beam: int | None = None, raw: bool = False, tagger: "Model | Sequence[Model] | None" = None
+    ) -> TagSearch:
+        """Return how sentences are read and tagged, with the taggers given or, for raw text, those in its folder."""
+        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else list(tagger)
+        tasks = [each.task for each in given or (self.own_taggers if raw else [])]
+        return TagSearch(beam, raw, check_taggers(self.task, tasks) if tasks else ())
+
+    @cached_property
+    def own_taggers(self) -> "list[Model]":
+        """Taggers in its folder that find what it reads beside words: `taggers/pos` for the column pos."""
+        beside = self.task.data.read_beside if isinstance(self.task, Tagging) else []
+        folders = [self.folder / TAGGERS / column for column in beside] if self.folder else []
+        return [load(folder) for folder in folders] if all(folder.is_dir() for folder in folders) else []
 
     def transcribe(
         self,

@@ -41,6 +41,12 @@ def command(
     raw: Annotated[
         bool, typer.Option("--raw", help="Cut sentences to tag into words and punctuation marks, not just at spaces.")
     ] = False,
+    tagger: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tagger", help="A tagger that finds what the model reads beside words, as parts of speech; repeatable."
+        ),
+    ] = None,
     spans: Annotated[
         bool, typer.Option("--spans", help="Show the spans that tags spell, as in [NP Ana] [VP reads].")
     ] = False,
@@ -58,7 +64,6 @@ def command(
     """
     from regard.model import load
     from regard.verbs.table import needs
-    from regard.verbs.tagging import TagSearch
 
     lines = TextInput()
     if not inputs:
@@ -70,7 +75,8 @@ def command(
     needs(loaded.recipe, "answer")
     _check_tags(loaded, model, spans, out)
     is_typed = not inputs and lines.is_typed and out is None
-    answers = _answers(loaded, inputs, lines, TagSearch(beam, raw), is_typed)
+    search = loaded.tag_search(beam, raw, [load(folder) for folder in tagger or ()])
+    answers = _answers(loaded, inputs, lines, search, is_typed)
     if out is not None:
         _write_page(model, answers, out)
     else:

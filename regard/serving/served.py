@@ -68,8 +68,10 @@ class Served(ABC):
 
     # What it does, in the thread that owns it
 
-    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
-        """An answer for each input, which is a text, the number of a node, or the file of a picture."""
+    def answer(
+        self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False, taggers: "Sequence[Model]" = ()
+    ) -> "list[Answer | Tags]":
+        """Return an answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
 
     def unfold(self, given: str) -> list[str]:
@@ -155,8 +157,10 @@ class ServedModel(Served):
             scores=read_scores(self.folder),
         )
 
-    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
-        return self.model.answer(inputs, beam=beam, raw=raw)
+    def answer(
+        self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False, taggers: "Sequence[Model]" = ()
+    ) -> "list[Answer | Tags]":
+        return self.model.answer(inputs, beam=beam, raw=raw, tagger=taggers)
 
     def unfold(self, given: str) -> list[str]:
         from regard.protocols import Unfolds

@@ -23,6 +23,7 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
+from regard.serving.taggers import find_taggers
 from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
 from regard.verbs.requests.transcribe import SoundInput
 
@@ -88,15 +89,18 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
 async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
     """The answers in the order of the inputs, which share batches with those of other requests."""
 
+    taggers = find_taggers(model, catalogue.models, body.tagger, body.raw)
+    more = {"taggers": taggers} if taggers else {}
+
     def work(batch: list[tuple[int, Input]]) -> list[Any]:
         try:
-            return with_files([each for _, each in batch], partial(model.answer, beam=body.beam, raw=body.raw))
+            return with_files([each for _, each in batch], partial(model.answer, beam=body.beam, raw=body.raw, **more))
         except TextFault as fault:  # which counts from the first of its batch
             raise TextFault(batch[fault.number][0], fault.sentence) from None
 
     made = _ANSWERS.get(model.reads, OneAnswer)
     found: dict[int, OneAnswer | TagsAnswer] = {}
-    key, numbered = ("answer", body.beam, body.raw), list(enumerate(body.inputs))
+    key, numbered = ("answer", body.beam, body.raw, *body.tagger), list(enumerate(body.inputs))
     async for place, each in catalogue.workers[model.name].each(key, work, numbered):
         found[place] = made(**asdict(each))
     return [found[place] for place in range(len(body.inputs))]

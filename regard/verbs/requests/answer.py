@@ -1,8 +1,9 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
 import json
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from regard.base.recipe import Options
 from regard.verbs.requests.fields import Base64, Count, content_of
@@ -45,3 +46,13 @@ class AnswerRequest(VerbRequest):
     raw: bool = Field(
         default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
     )
+    tagger: list[str] = Field(
+        default=[],
+        description="Names of taggers that find what the model reads beside words, as parts of speech, one for each "
+        "column; by default those among the models served that give the tags it knows.",
+    )
+
+    @field_validator("tagger", mode="before")
+    @classmethod
+    def _one_tagger(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
