@@ -26,6 +26,7 @@ from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
+from regard.verbs.pictures import mark_as_is
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
@@ -123,17 +124,20 @@ class Model:
         beam: int | None = None,
         raw: bool = False,
         tagger: "Model | Sequence[Model] | None" = None,
+        as_is: bool = False,
     ) -> list[Answer | Tags]:
         """Answer each input, as people have it: the number of a node, the file of a picture, a sentence.
 
         Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
         are parted at spaces, or given as lists of words, or `raw`. A `tagger` finds what such a model reads beside each
-        word, as parts of speech; where it reads several columns, give a tagger for each.
+        word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
+        made like those that it learnt from, and with `as_is` refused.
         """
         needs(self.recipe, "answer")
         if isinstance(inputs, str):
             raise TypeError("answer takes a list of inputs; write answer([input])")
-        return Results(answer_each(self.task, inputs, self.tag_search(beam, raw, tagger)))
+        read = mark_as_is(self.task, inputs) if as_is else inputs
+        return Results(answer_each(self.task, read, self.tag_search(beam, raw, tagger)))
 
     def tag_search(
         self, beam: int | None = None, raw: bool = False, tagger: "Model | Sequence[Model] | None" = None
@@ -246,6 +250,7 @@ class Model:
         lines: bool = False,
         tokens: bool = False,
         speaker: str | None = None,
+        as_is: bool = False,
     ) -> "View":
         """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
 
@@ -253,13 +258,14 @@ class Model:
         classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
         `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
         Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
-        or as the first that it knows.
+        or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
         from regard.seeing.looking import look
         from regard.viewing.drawers import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
-        return look(self, text, target, side, wanted, speaker)
+        given = mark_as_is(self.task, [text])[0] if as_is else text
+        return look(self, given, target, side, wanted, speaker)
 
     def generate(
         self,

@@ -109,6 +109,20 @@ def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path
     check_recipe(table)
 
 
+@pytest.mark.parametrize("count", [100, 800])
+def test_spelled_out_text_is_recognised_in_small_files(tmp_path: Path, count: int) -> None:
+    chance = random.Random(3)
+    for name, units in (
+        ("words.sp", ["a", "b", "c", "d", "e", "f", "g", "h"]),
+        ("words.ph", ["AA1", "B", "K", "EH0", "T"]),
+    ):
+        lines = [" ".join(chance.choices(units, k=chance.randint(3, 9))) for _ in range(count)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table, sentences = recipe_for(TextFiles((tmp_path / "words.sp", tmp_path / "words.ph")), gpu=False)
+    assert "Both sides are spelled out, in 8 and 5 symbols" in sentences[0]
+    assert table["training"]["best_by"] == "exact"
+
+
 def test_one_alphabet_is_shared_and_characters_need_no_spaces(tmp_path: Path) -> None:
     tokeniser = _spelled(tmp_path, "abcdefghij", "abcdefghij", gpu=False)[0]["data"]["tokeniser"]
     assert tokeniser == {"kind": "characters", "vocabulary": 350}

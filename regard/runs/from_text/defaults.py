@@ -9,7 +9,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.catalogue.unpack import bare
-from regard.data.corpora.alphabets import Alphabet
+from regard.data.corpora.alphabets import DISTINCT, Alphabet
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.network import TransformerOptions
@@ -228,7 +228,8 @@ def measure(pairs: Iterable[tuple[str, str]]) -> Amount:
         if count % LOOKED_AT == 0:
             looked_at += 1
             tokens += max(map(_tokens, pair))
-            for alphabet, line in zip(alphabets, pair, strict=True):
+        for alphabet, line in zip(alphabets, pair, strict=True):
+            if count % LOOKED_AT == 0 or alphabet.lines < DISTINCT:  # a small file shows what it is by all its lines
                 alphabet.add(line)
         count += 1
     return Amount(count, tokens / max(looked_at, 1), *alphabets)

@@ -1,9 +1,8 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
 import json
-from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from regard.base.recipe import Options
 from regard.verbs.requests.fields import Base64, Count, content_of
@@ -46,13 +45,16 @@ class AnswerRequest(VerbRequest):
     raw: bool = Field(
         default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
     )
-    tagger: list[str] = Field(
-        default=[],
-        description="Names of taggers that find what the model reads beside words, as parts of speech, one for each "
+    tagger: str | list[str] | None = Field(
+        default=None,
+        description="The tagger that finds what the model reads beside words, as parts of speech, or one for each "
         "column; by default those among the models served that give the tags it knows.",
     )
+    as_is: bool = Field(
+        default=False, description="Refuse pictures of another size than the model reads, which are else made to fit."
+    )
 
-    @field_validator("tagger", mode="before")
-    @classmethod
-    def _one_tagger(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
+    @property
+    def taggers(self) -> list[str]:
+        """The names of the taggers that are given."""
+        return [self.tagger] if isinstance(self.tagger, str) else self.tagger or []
