@@ -149,7 +149,7 @@ def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
 def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
     """A recipe made for the files, and what was chosen; a run that goes on has one already."""
     files.check()
-    name = "-".join(files.pair_of_languages())
+    name = _name_of_run(asked, files)
     folder = asked.out or Path("runs") / name
     if asked.resume and RunFolder(folder).exists():
         return RunPlan(_same_files(files, folder), name)
@@ -162,6 +162,15 @@ def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
     else:
         table, choices = recipe_for(files, torch.cuda.is_available())
     return RunPlan(table, name, choices)
+
+
+def _name_of_run(asked: TrainingRequest, files: TextFiles) -> str:
+    """Return the languages of a run from text files; nobody's, where it starts from a model that has its own."""
+    unnamed = "src-tgt"
+    begun_before = asked.resume and asked.out is None and RunFolder(Path("runs") / unnamed).exists()
+    if asked.start is None and not begun_before:
+        return "-".join(files.pair_of_languages())
+    return "-".join(files.named_languages() or [unnamed])
 
 
 def _same_files(files: TextFiles, folder: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Alphabet:
     counts_of_characters: Counter[str] = field(default_factory=Counter)
     symbol_count: int = 0
     character_count: int = 0
-    seen: set[str] = field(default_factory=set)
+    seen: dict[str, None] = field(default_factory=dict)  # the first distinct lines, in their order
 
     @property
     def symbols(self) -> set[str]:
@@ -44,7 +44,7 @@ class Alphabet:
         if line in self.seen or not symbols:
             return
         if len(self.seen) < DISTINCT:
-            self.seen.add(line)
+            self.seen[line] = None
         self.lines += 1
         self.spaced_lines += len(symbols) > 1
         self.symbol_count += len(symbols)
