@@ -1,6 +1,7 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +20,18 @@ from regard.protocols import Answer, Caption, Describes, Drawn, OwnWeights, Spok
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
+from regard.tasks.tagging.task import Tagging
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
+from regard.verbs.pictures import mark_as_is
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
-from regard.verbs.tagging import TagSearch
+from regard.verbs.tagging import TAGGERS, TagSearch, check_taggers
 from regard.verbs.transcribe import LabelSearch, language_search, transcribe_each
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
@@ -114,16 +117,42 @@ class Model:
         needs(self.recipe, "translate")
         raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
-    def answer(self, inputs: Sequence[Any], *, beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        *,
+        beam: int | None = None,
+        raw: bool = False,
+        tagger: "Model | Sequence[Model] | None" = None,
+        as_is: bool = False,
+    ) -> list[Answer | Tags]:
         """Answer each input, as people have it: the number of a node, the file of a picture, a sentence.
 
         Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
-        are parted at spaces, or given as lists of words, or `raw`.
+        are parted at spaces, or given as lists of words, or `raw`. A `tagger` finds what such a model reads beside each
+        word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
+        made like those that it learnt from, and with `as_is` refused.
         """
         needs(self.recipe, "answer")
         if isinstance(inputs, str):
             raise TypeError("answer takes a list of inputs; write answer([input])")
-        return Results(answer_each(self.task, inputs, TagSearch(beam, raw)))
+        read = mark_as_is(self.task, inputs) if as_is else inputs
+        return Results(answer_each(self.task, read, self.tag_search(beam, raw, tagger)))
+
+    def tag_search(
+        self, beam: int | None = None, raw: bool = False, tagger: "Model | Sequence[Model] | None" = None
+    ) -> TagSearch:
+        """Return how sentences are read and tagged, with the taggers given or, for raw text, those in its folder."""
+        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else list(tagger)
+        tasks = [each.task for each in given or (self.own_taggers if raw else [])]
+        return TagSearch(beam, raw, check_taggers(self.task, tasks) if tasks else ())
+
+    @cached_property
+    def own_taggers(self) -> "list[Model]":
+        """Taggers in its folder that find what it reads beside words: `taggers/pos` for the column pos."""
+        beside = self.task.data.read_beside if isinstance(self.task, Tagging) else []
+        folders = [self.folder / TAGGERS / column for column in beside] if self.folder else []
+        return [load(folder) for folder in folders] if all(folder.is_dir() for folder in folders) else []
 
     def transcribe(
         self,
@@ -223,6 +252,7 @@ class Model:
         lines: bool = False,
         tokens: bool = False,
         speaker: str | None = None,
+        as_is: bool = False,
     ) -> "View":
         """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
 
@@ -230,13 +260,14 @@ class Model:
         classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
         `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
         Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
-        or as the first that it knows.
+        or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
         from regard.seeing.looking import look
         from regard.viewing.drawers import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
-        return look(self, text, target, side, wanted, speaker)
+        given = mark_as_is(self.task, [text])[0] if as_is else text
+        return look(self, given, target, side, wanted, speaker)
 
     def generate(
         self,

@@ -65,6 +65,11 @@ class Recipe(Options):
     model: Any = Field(description="What the model is built like.")
     training: Any = Field(description="How it is trained.")
 
+    @classmethod
+    def bend(cls, table: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+        """Return a recipe's table with defaults adapted to what the user `said`, a table of its own."""
+        return table
+
     def inheritance(self) -> dict[str, Any]:
         """What a recipe that starts from the model of this one takes over, beside its model, where it says nothing."""
         return {}
@@ -131,6 +136,14 @@ def merge_tables(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, An
         inner = both.get(name)
         both[name] = merge_tables(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
     return both
+
+
+def value_at(table: dict[str, Any], *path: str) -> Any:
+    """Return the value at a path of a raw table, or None if nothing is there."""
+    value: Any = table
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _copy(table: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,15 @@ def command(
     raw: Annotated[
         bool, typer.Option("--raw", help="Cut sentences to tag into words and punctuation marks, not just at spaces.")
     ] = False,
+    tagger: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tagger", help="A tagger that finds what the model reads beside words, as parts of speech; repeatable."
+        ),
+    ] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Refuse pictures of another size than the model reads, and scale none.")
+    ] = False,
     spans: Annotated[
         bool, typer.Option("--spans", help="Show the spans that tags spell, as in [NP Ana] [VP reads].")
     ] = False,
@@ -58,7 +67,6 @@ def command(
     """
     from regard.model import load
     from regard.verbs.table import needs
-    from regard.verbs.tagging import TagSearch
 
     lines = TextInput()
     if not inputs:
@@ -70,7 +78,8 @@ def command(
     needs(loaded.recipe, "answer")
     _check_tags(loaded, model, spans, out)
     is_typed = not inputs and lines.is_typed and out is None
-    answers = _answers(loaded, inputs, lines, TagSearch(beam, raw), is_typed)
+    search = loaded.tag_search(beam, raw, [load(folder) for folder in tagger or ()])
+    answers = _answers(loaded, inputs, lines, search, is_typed, as_is)
     if out is not None:
         _write_page(model, answers, out)
     else:
@@ -78,16 +87,18 @@ def command(
 
 
 def _answers(
-    model: "Model", inputs: list[str] | None, lines: TextInput, search: "TagSearch", is_typed: bool
+    model: "Model", inputs: list[str] | None, lines: TextInput, search: "TagSearch", is_typed: bool, as_is: bool
 ) -> Iterator["Answer | Tags"]:
     """The answers to what is given or typed; a file may hold several stories or drawings."""
     from regard.verbs.answer import answer_each
+    from regard.verbs.pictures import mark_as_is, with_remarks
 
     reads = TASKS[model.recipe.task].reads
     questions = chain.from_iterable(map(questions_in, inputs or ["-"])) if reads == "story" else None
     given: Iterable[Any] = inputs or lines.lines()
     if reads == "drawing":
         given = _drawings(model, given)
+    given = mark_as_is(model.task, given) if as_is else with_remarks(model.task, given, remark)
     if is_typed:
         asked = given if questions is None else (each.text for each in questions)
         return _answers_as_typed(model.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)

@@ -51,6 +51,7 @@ _Sheet = Annotated[bool, typer.Option("--sheet", help="All blocks and heads on o
 _Lines = Annotated[bool, typer.Option("--lines", help="Two lines of text with links, in place of a matrix.")]
 _Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
 _Speaker = Annotated[str | None, typer.Option(help="Who speaks, of a model that does; by default the first it knows.")]
+_AsIs = Annotated[bool, typer.Option("--as-is", help="Refuse a picture of another size than the model reads.")]
 _Beam = Annotated[bool, typer.Option("--beam", help="The beam as a tree: all that the search kept, step by step.")]
 _Width = Annotated[int | None, typer.Option(min=1, max=64, help="With --beam: its width; by default the recipe's.")]
 _Penalty = Annotated[float | None, typer.Option(min=0, help="With --beam: alpha of the length penalty.")]
@@ -96,6 +97,7 @@ def command(
     lines: _Lines = False,
     tokens: _Tokens = False,
     speaker: _Speaker = None,
+    as_is: _AsIs = False,
     beam: _Beam = False,
     width: _Width = None,
     length_penalty: _Penalty = None,
@@ -154,11 +156,15 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, given), view, wanted)
     from regard.seeing.looking import view_answer
+    from regard.verbs.pictures import mark_as_is, remark_on
 
     _refuse_options(context, model)
     looked_at = _one(model, given)
     if TASKS[model.recipe.task].reads == "story":
         looked_at = _last_question(looked_at)
+    (looked_at,) = mark_as_is(model.task, [looked_at]) if context.params["as_is"] else [looked_at]
+    if changed := remark_on(model.task, looked_at):
+        remark(f"{changed} --as-is refuses it instead.")
     return view_answer(model, looked_at, context.params["side"], wanted, context.params["speaker"])
 
 

@@ -28,6 +28,12 @@ def check_recipe(table: dict[str, Any]) -> Recipe:
     )
 
 
+def recipe_kind(table: dict[str, Any]) -> type[Recipe]:
+    """Return the class of the recipe in a table, by its family and task."""
+    whole = _with_task(table)
+    return recipe_class(whole["family"], whole["task"])
+
+
 def check_settings(table: dict[str, Any]) -> None:
     """Refuse what no recipe can have, before the rest of the recipe is known."""
     whole = _with_task(table)

@@ -291,7 +291,7 @@ def describe(run: Run) -> list[str]:
     size = f"{run.recipe.family} of {parameters:,} parameters on {device_of(run)}"
     parts = ", ".join(getattr(run.recipe.training, "freeze", []))
     whole = size + (f", {frozen:,} of them frozen" if frozen else "") + (f" ({parts})" if parts else "")
-    return [whole, *own, *_describe_warmup(run.recipe)]
+    return [whole, *own, *_describe_warmup(run.recipe), *_describe_mean(run.recipe)]
 
 
 def _describe_warmup(recipe: Recipe) -> list[str]:
@@ -301,3 +301,18 @@ def _describe_warmup(recipe: Recipe) -> list[str]:
         return []
     rising = f"{training.optimizer.warmup:,} steps (training.optimizer.warmup)"
     return [f"the learning rate rises for {rising}, so in the {training.steps:,} of this run it stays below its height"]
+
+
+def _describe_mean(recipe: Recipe) -> list[str]:
+    """Return a sentence if the run is too short to save any checkpoint that a mean could be taken of."""
+    training = recipe.training
+    if (
+        not isinstance(training, TrainingOptions)
+        or training.final != "average"
+        or training.save_every <= training.steps
+    ):
+        return []
+    return [
+        f"the run ends before its first checkpoint, at step {training.save_every:,} (training.save_every), so its "
+        "last weights remain in place of a mean (training.final)"
+    ]

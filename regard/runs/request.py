@@ -1,7 +1,7 @@
 """What may be asked of a training, and the recipe that follows from it: a given one, or one made for text files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from regard.base.recipe import apply_settings, check, differences, parse, read_t
 from regard.data.corpora.options import PairData
 from regard.data.tables.formats import NAMES, kind_by_name
 from regard.families import check_settings
+from regard.runs.bending import bend
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
@@ -76,6 +77,7 @@ class RunPlan:
     table: dict[str, Any]
     name: str = ""
     choices: Sequence[str] = field(default_factory=list)
+    is_own: bool = False  # whether the user wrote the recipe
 
 
 def plan_of(asked: TrainingRequest) -> RunPlan:
@@ -96,7 +98,7 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
         plan = RunPlan(_recipe_of_run(asked.out))
     if asked.start is not None:
         plan.table["start_from"] = str(asked.start.resolve())
-    return plan
+    return replace(plan, table=bend(plan.table, asked.settings, plan.is_own))
 
 
 def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
@@ -176,15 +178,21 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
     path = Path(name)
     refuse_data(path)
-    if path.suffix == ".toml":
+    if is_shipped(name):
+        return parse(recipe_text(name), name), name
+    try:
         return read_table(path), path.stem
-    if path.is_file():
-        try:
-            return read_table(path), path.stem
-        except Fault as fault:
-            how = f"{_PAIRS}, {_LABELLED}, {_TAGGED}".format(file=path)
-            raise Fault(*fault.sentences, f"If {path} is data, not a recipe, write {how}.") from None
-    return parse(recipe_text(name), name), name
+    except Fault as fault:
+        if path.suffix == ".toml":
+            raise
+        how = f"{_PAIRS}, {_LABELLED}, {_TAGGED}".format(file=path)
+        raise Fault(*fault.sentences, f"If {path} is data, not a recipe, write {how}.") from None
+
+
+def is_shipped(name: str) -> bool:
+    """Return True if a recipe is named as those that come with regard are, rather than by a path."""
+    path = Path(name)
+    return not (path.is_file() or path.suffix == ".toml")
 
 
 def refuse_data(path: Path) -> None:
@@ -209,7 +217,7 @@ def _plan_recipe(recipe: str | Mapping[str, Any]) -> RunPlan:
     else:
         table, name = dict(recipe), str(recipe.get("family", "model"))
     refuse_comparison(table, name)
-    return RunPlan(table, name)
+    return RunPlan(table, name, is_own=not (isinstance(recipe, str) and is_shipped(recipe)))
 
 
 def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
@@ -224,7 +232,7 @@ def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
 def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
     """A recipe made for the files, and what was chosen; a run that goes on has one already."""
     files.check()
-    name = "-".join(files.pair_of_languages())
+    name = _name_of_run(asked, files)
     folder = asked.out or Path("runs") / name
     if asked.resume and RunFolder(folder).exists():
         return RunPlan(_same_files(files, folder), name)
@@ -237,6 +245,15 @@ def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
     else:
         table, choices = recipe_for(files, torch.cuda.is_available())
     return RunPlan(table, name, choices)
+
+
+def _name_of_run(asked: TrainingRequest, files: TextFiles) -> str:
+    """Return the languages of a run from text files; nobody's, where it starts from a model that has its own."""
+    unnamed = "src-tgt"
+    begun_before = asked.resume and asked.out is None and RunFolder(Path("runs") / unnamed).exists()
+    if asked.start is None and not begun_before:
+        return "-".join(files.pair_of_languages())
+    return "-".join(files.named_languages() or [unnamed])
 
 
 def _same_files(files: TextFiles, folder: Path) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from regard.data.corpora.languages import identifier_of
+
 _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
 # Codes that people use for what others call otherwise.
 _ALIASES = {"pb": "pt-br", "zt": "zh-hant", "iw": "he", "in": "id", "ji": "yi", "nb": "no", "fil": "tl", "mo": "ro"}
@@ -112,19 +114,10 @@ class Detector:
     def _shares(self, text: str) -> dict[str, float]:
         with self._lock:
             if self._identifier is None:
-                self._identifier = _identifier([_plain(code) for code in self._languages])
+                self._identifier = identifier_of([_plain(code) for code in self._languages])
             return dict(self._identifier.rank(text[:2000])) if self._identifier else {}
 
 
 def _plain(code: str) -> str:
     """A code as the identifier knows it."""
     return _normal(code).partition("-")[0]
-
-
-def _identifier(languages: Sequence[str]) -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    known = set(identifier.labels) & set(languages)
-    identifier.set_languages(known)
-    return identifier if known else None

@@ -74,9 +74,20 @@ class Served(ABC):
 
     # What it does, in the thread that owns it
 
-    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
-        """An answer for each input, which is a text, the number of a node, or the file of a picture."""
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        beam: int | None = None,
+        raw: bool = False,
+        taggers: "Sequence[Model]" = (),
+        as_is: bool = False,
+    ) -> "list[Answer | Tags]":
+        """Return an answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
+
+    def remark_on(self, given: Any) -> str:
+        """Return what is done to a picture before it is read, if anything is."""
+        return ""
 
     def unfold(self, given: str) -> list[str]:
         """The inputs that a text stands for which asks for several things."""
@@ -128,7 +139,7 @@ class Served(ABC):
         """A map of words, as its view takes it."""
         raise self.refuse("map")
 
-    def look(self, given: Any, speaker: str | None = None) -> tuple[str, dict[str, Any]]:
+    def look(self, given: Any, speaker: str | None = None, as_is: bool = False) -> tuple[str, dict[str, Any]]:
         """What it looks at when it reads an input, or when `speaker` says it: a view's name, and what that takes."""
         raise self.refuse("look")
 
@@ -163,8 +174,21 @@ class ServedModel(Served):
             scores=read_scores(self.folder),
         )
 
-    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
-        return self.model.answer(inputs, beam=beam, raw=raw)
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        beam: int | None = None,
+        raw: bool = False,
+        taggers: "Sequence[Model]" = (),
+        as_is: bool = False,
+    ) -> "list[Answer | Tags]":
+        return self.model.answer(inputs, beam=beam, raw=raw, tagger=taggers, as_is=as_is)
+
+    def remark_on(self, given: Any) -> str:
+        from regard.verbs.pictures import remark_on
+
+        text = remark_on(self.model.task, given)
+        return text.replace(str(given), given.name) if isinstance(given, Path) else text
 
     def unfold(self, given: str) -> list[str]:
         from regard.protocols import Unfolds
@@ -223,16 +247,18 @@ class ServedModel(Served):
         lexicon = Lexicon(self.name, own.vectors, own.compose)
         return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
-    def look(self, given: Any, speaker: str | None = None) -> tuple[str, dict[str, Any]]:
+    def look(self, given: Any, speaker: str | None = None, as_is: bool = False) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import refuse_speaker, see_input
         from regard.seeing.prompts import see_prompt
         from regard.verbs.generate.model import LanguageModel
+        from regard.verbs.pictures import mark_as_is
         from regard.viewing.drawers import page_view
 
         if isinstance(self.model, LanguageModel):
             refuse_speaker(speaker)
             return page_view(see_prompt(self.model, str(given)).between())
-        sight = see_input(self.model.task, given, speaker)
+        (read,) = mark_as_is(self.model.task, [given]) if as_is else [given]
+        sight = see_input(self.model.task, read, speaker)
         if isinstance(given, bytes):  # a sound, which has a name already
             return page_view(sight.between())
         name = given.name if isinstance(given, Path) else str(given)  # a door calls it the picture, or the drawing

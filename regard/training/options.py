@@ -158,8 +158,6 @@ class TrainingOptions(Options):
 
     @model_validator(mode="after")
     def _check_averages(self) -> "TrainingOptions":
-        if self.final == "average" and self.save_every > self.steps:
-            raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
         if self.moving_average and self.optimizer.kind == "asgd":
             raise ValueError("moving_average does not go with the optimiser asgd, which averages the weights itself")
         if self.sharded and (self.moving_average or self.optimizer.kind == "asgd" or self.final == "average"):

@@ -9,7 +9,7 @@ from regard.base.faults import Fault, TextFault
 from regard.protocols import Answer, Labelled, Tags
 from regard.tasks.tagging.task import Tagging
 from regard.verbs.place_names import name_answers
-from regard.verbs.tagging import TagSearch, tag_sentences
+from regard.verbs.tagging import TagSearch, fill_columns, tag_sentences
 
 AT_ONCE = 256  # inputs in one batch
 
@@ -33,6 +33,7 @@ def answer_batch(task: Any, inputs: Sequence[Any], search: TagSearch) -> Sequenc
     since, is_labelled = count_gazes(), isinstance(task, Labelled)
     found: Sequence[Answer | Tags]
     if isinstance(task, Tagging):
+        inputs = fill_columns(inputs, search)
         found = tag_sentences(task, inputs, search)
     else:
         found = task.answers(task.read(inputs))

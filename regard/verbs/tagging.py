@@ -2,31 +2,74 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from regard.base.faults import Fault
+from regard.data.tagging.files import TaggedSentence, words_of
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.protocols import Tags
 from regard.tasks.tagging.task import Tagging
 
+TAGGERS = "taggers"  # in the folder of a tagger: other taggers, each named after the column that it finds
+Sentences = Sequence[str | Sequence[str] | TaggedSentence]
+
 
 @dataclass(frozen=True)
 class TagSearch:
-    """How sentences are read, and how wide tags are searched for; a beam of one takes the best tag at each word."""
+    """How sentences are read, and how wide tags are searched for; a beam of one takes the best tag at each word.
+
+    The taggers find the columns that a model reads beside words, one for each column.
+    """
 
     beam: int | None = None
     raw: bool = False
+    taggers: tuple[Tagging, ...] = ()
 
     @property
     def given(self) -> list[str]:
-        """What is asked for by name."""
+        """Options that the user gave, by name."""
         return [name for name in ("beam", "raw") if getattr(self, name)]
 
 
-def tag_sentences(task: Tagging, inputs: Sequence[str | Sequence[str]], search: TagSearch) -> list[Tags]:
-    """The tags of each sentence."""
+def check_taggers(task: Any, taggers: Sequence[Any]) -> tuple[Tagging, ...]:
+    """Return the taggers if they find what the task reads beside words; others are refused."""
+    if not isinstance(task, Tagging):
+        raise Fault("tagger is for models that give a tag to each word, which this one does not.")
+    beside = task.data.read_beside
+    if len(taggers) != len(beside):
+        reads = f"reads {' and '.join(beside)} beside each word" if beside else "reads words alone"
+        raise Fault(
+            f"This model {reads}, and {len(taggers)} taggers are given; give one for each column that it reads."
+        )
+    for place, tagger in enumerate(taggers):
+        if not isinstance(tagger, Tagging) or tagger.data.read_beside:
+            raise Fault(f"What is to find {beside[place]} must be a tagger that reads words alone; give another model.")
+        if not finds_column(task, place, tagger):
+            known, own = (", ".join(names[:3]) for names in (task.lexicon.columns[place], tagger.lexicon.tags))
+            raise Fault(f"This model reads {beside[place]} such as {known}, but the tagger gives {own}; give another.")
+    return tuple(taggers)
+
+
+def finds_column(task: Tagging, place: int, tagger: Tagging) -> bool:
+    """Return True if a column of the task knows at least half of the tags that a tagger gives."""
+    tags = set(tagger.lexicon.tags)
+    return 2 * len(tags.intersection(task.lexicon.columns[place])) >= len(tags)
+
+
+def fill_columns(inputs: Sentences, search: TagSearch) -> Sentences:
+    """Return the sentences with the columns that the taggers of the search find, if it has any."""
+    if not search.taggers:
+        return inputs
+    words = [words_of(each, search.raw) for each in inputs if not isinstance(each, TaggedSentence)]
+    columns = [[tags.answers for tags in tag_sentences(each, words, TagSearch())] for each in search.taggers]
+    return [TaggedSentence(own, [], list(beside)) for own, *beside in zip(words, *columns, strict=True)]
+
+
+def tag_sentences(task: Tagging, inputs: Sentences, search: TagSearch) -> list[Tags]:
+    """Return the tags of each sentence."""
     batch = task.read(inputs, search.raw)
     if not search.beam:
         return task.answers(batch)

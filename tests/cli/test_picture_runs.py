@@ -59,12 +59,31 @@ def test_the_path_of_glimpses_is_told(run: Path, tmp_path: Path) -> None:
     assert second[0] > 10  # to the right, where the answer is
 
 
+def test_a_photo_of_another_size_is_made_like_the_training_pictures(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photo = np.full((80, 160, 3), (40, 45, 50), np.uint8)  # a flag in colours, ten times as large
+    photo[:, 120:] = (250, 240, 230)
+    files = [tmp_path / f"photo{number}.png" for number in range(5)]
+    for file in files:
+        Image.fromarray(photo).save(file)
+    assert main(["answer", str(run), *map(str, files)]) == 0
+    said = capsys.readouterr()
+    assert said.out == "1\n" * 5
+    changes = "turned grey, scaled from 80 × 160 to 8 × 16 pixels. --as-is refuses it instead."
+    assert f"{files[0]} is made like the training pictures: {changes}" in said.err
+    assert str(files[3]) not in said.err
+    assert "So were 2 more pictures." in said.err
+    assert main(["look", str(run), str(files[0])]) == 0
+    assert changes in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["answer", "RUN", "small.png"], "small.png has 8 × 8 pixels, expected 8 × 16 (height × width)."),
+        (["answer", "RUN", "small.png", "--as-is"], "small.png has 8 × 8 pixels, expected 8 × 16 (height × width)."),
         (["answer", "RUN", "text.png"], "text.png is not in a format of pictures that can be read: PNG"),
-        (["look", "RUN", "small.png"], "small.png has 8 × 8 pixels, expected 8 × 16"),
+        (["look", "RUN", "small.png", "--as-is"], "small.png has 8 × 8 pixels, expected 8 × 16"),
         (["translate", "RUN"], "A ram gives a class for each picture; it can train, evaluate, answer, look"),
     ],
 )

@@ -386,7 +386,10 @@ BAD = {
         ["train", "demo", "--set", "training.final=average", "--set", "training.save_every=9000"],
         "final = 'average' needs checkpoints",
     ),
-    "too long for the model": (["train", "demo", "--set", "model.longest=100"], "do not fit model.longest 100"),
+    "too long for the model": (
+        ["train", "demo", "--set", "model.longest=100", "--set", "data.cleaning.longest=100"],
+        "do not fit model.longest 100",
+    ),
     "n-best": (["train", "demo", "--set", "decoding.n_best=9"], "a beam of 4 cannot give the 9 best"),
     "seed": (["train", "demo", "--seed", "18446744073709551616"], "seed is 18446744073709551616, expected less than"),
     "odd family": (["train", "demo", "--set", "family=[1]"], "family is [1], expected one of"),

@@ -109,6 +109,20 @@ def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path
     check_recipe(table)
 
 
+@pytest.mark.parametrize("count", [100, 800])
+def test_spelled_out_text_is_recognised_in_small_files(tmp_path: Path, count: int) -> None:
+    chance = random.Random(3)
+    for name, units in (
+        ("words.sp", ["a", "b", "c", "d", "e", "f", "g", "h"]),
+        ("words.ph", ["AA1", "B", "K", "EH0", "T"]),
+    ):
+        lines = [" ".join(chance.choices(units, k=chance.randint(3, 9))) for _ in range(count)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table, sentences = recipe_for(TextFiles((tmp_path / "words.sp", tmp_path / "words.ph")), gpu=False)
+    assert "Both sides are spelled out, in 8 and 5 symbols" in sentences[0]
+    assert table["training"]["best_by"] == "exact"
+
+
 def test_one_alphabet_is_shared_and_characters_need_no_spaces(tmp_path: Path) -> None:
     tokeniser = _spelled(tmp_path, "abcdefghij", "abcdefghij", gpu=False)[0]["data"]["tokeniser"]
     assert tokeniser == {"kind": "characters", "vocabulary": 350}
@@ -138,3 +152,55 @@ def test_a_brief_run_is_told_what_one_as_long_reached() -> None:
     assert "19 BLEU" in brief_expectation(7_000, 2_000_000)
     assert brief_expectation(25_000, 100_000) == ""  # nothing so short was measured
     assert brief_expectation(500_000, 1_500_000) == ""  # nor anything so large
+
+
+ENGLISH = ["The old man walks to the market with his dog.", "She has never seen such a beautiful garden before."]
+PORTUGUESE = ["O velho vai ao mercado com o seu cachorro.", "Ela nunca tinha visto um jardim tão bonito antes."]
+
+
+def _text(folder: Path, source: list[str], target: list[str], *names: str) -> TextFiles:
+    paths = tuple(folder / name for name in names or ("a.txt", "b.txt"))
+    for path, lines in zip(paths, (source, target), strict=True):
+        numbered = [f"{line} {number}" for number in range(30) for line in lines]
+        path.write_text("\n".join(numbered) + "\n", encoding="utf-8")
+    return TextFiles(paths)
+
+
+def test_languages_that_nobody_names_are_found_in_the_text(tmp_path: Path) -> None:
+    table, sentences = recipe_for(_text(tmp_path, ENGLISH, PORTUGUESE), gpu=False)
+    assert (table["data"]["source_language"], table["data"]["target_language"]) == ("en", "pt")
+    assert "The languages were found in the text; if they are not en and pt, give --languages." in sentences[0]
+
+
+def test_languages_that_are_named_are_not_looked_for(tmp_path: Path) -> None:
+    files = _text(tmp_path, ENGLISH, PORTUGUESE)
+    assert replace(files, languages="de-fr").pair_of_languages() == ("de", "fr")
+    table, sentences = recipe_for(_text(tmp_path, ENGLISH, PORTUGUESE, "a.xx", "a.yy"), gpu=False)
+    assert table["data"]["source_language"] == "xx"
+    assert "found in the text" not in sentences[0]
+
+
+def test_pairs_in_one_file_and_one_language_on_both_sides(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{ENGLISH[n % 2]} {n}\t{PORTUGUESE[n % 2]} {n}\n" for n in range(40)), encoding="utf-8")
+    assert TextFiles((path,)).pair_of_languages() == ("en", "pt")
+    assert _text(tmp_path, ENGLISH, ENGLISH[::-1]).pair_of_languages() == ("en", "en")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["w o r d", "l e t t e r", "a n o t h e r w o r d", "m a n y l e t t e r s"],
+        ["1 2 3 4 5 6 7 8 9 10", "3.14159 2.71828 1.41421"],
+    ],
+)
+def test_what_is_in_no_language_has_none(tmp_path: Path, lines: list[str]) -> None:
+    files = _text(tmp_path, lines, lines[::-1])
+    assert files.pair_of_languages() == ("src", "tgt")
+    assert "could not be told by the text; name them with --languages" in recipe_for(files, gpu=False)[1][0]
+
+
+def test_a_few_words_are_too_few_to_tell_a_language_by(tmp_path: Path) -> None:
+    for name, line in (("a.txt", "the cat"), ("b.txt", "o gato")):
+        (tmp_path / name).write_text(f"{line}\n" * 500)
+    assert TextFiles((tmp_path / "a.txt", tmp_path / "b.txt")).pair_of_languages() == ("src", "tgt")

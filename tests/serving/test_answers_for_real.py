@@ -75,11 +75,19 @@ def test_pictures(tmp_path: Path) -> None:
         given = {"picture": b64encode(image.read_bytes()).decode()}
         (found,) = client.post("/v1/answer", json={"inputs": [given]}).json()["answers"]
         looks = client.post("/v1/look", json={"input": given}).json()
-        wrong = client.post("/v1/answer", json={"inputs": [{"picture": b64encode(small.getvalue()).decode()}]})
+        other = {"picture": b64encode(small.getvalue()).decode()}
+        (fitted,) = client.post("/v1/answer", json={"inputs": [other]}).json()["answers"]
+        seen = client.post("/v1/look", json={"input": other}).json()
+        wrong = client.post("/v1/answer", json={"inputs": [other], "as_is": True})
+        unseen = client.post("/v1/look", json={"input": other, "as_is": True})
         none = client.post("/v1/answer", json={"inputs": [{"picture": b64encode(b"none").decode()}]})
     assert (found["answer"], found["probability"]) == (expected.answer, pytest.approx(expected.probability, abs=1e-6))
     assert looks["view"] == "windows"
     assert looks["looks"]["title"].startswith(f"The picture: {expected.answer} (")
     assert looks["looks"]["picture"]["width"] == width
-    assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in wrong.json()["error"]
+    for refused in (wrong, unseen):
+        assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in refused.json()["error"]
+    assert fitted["remark"] == seen["remark"]
+    assert fitted["remark"].startswith("The picture is made like the training pictures: scaled from 2 × 3 to ")
+    assert found["remark"] == looks["remark"] == ""
     assert none.json()["error"].startswith("The picture is not in a format of pictures that can be read")

@@ -123,7 +123,7 @@ def test_one_looks_at_the_reading_windows_on_a_picture_of_ones_own(
     picture.with_name("text.png").write_text("not a picture")
     Image.new("CMYK", (1, 1)).save(picture.with_name("small.png"), "JPEG")
     for name, sentence in refusals.items():
-        assert main(["look", str(folder), str(picture.with_name(name))]) == 2
+        assert main(["look", str(folder), str(picture.with_name(name)), "--as-is"]) == 2
         assert sentence in capsys.readouterr().err
 
 

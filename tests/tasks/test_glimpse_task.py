@@ -11,6 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
+from regard.data.pictures.fitting import AsIs
 from regard.families import check_recipe
 from regard.models.ram import RAM, Glimpsed
 from regard.tasks.glimpses.batches import PictureBatch
@@ -126,10 +127,13 @@ def test_a_picture_file_is_answered_with_names_and_probabilities(tmp_path: Path)
     assert sides["picture"].picture.max() == 1
 
 
-def test_a_picture_of_another_size_is_refused(tmp_path: Path) -> None:
+def test_a_picture_of_another_size_is_made_to_fit_unless_it_must_not_be(tmp_path: Path) -> None:
     Image.new("L", (9, 8)).save(tmp_path / "wide.png")
+    task = made(tmp_path)
+    assert task.read([tmp_path / "wide.png"]).pictures.shape == (1, 8, 16)
+    assert "scaled from 8 × 9 to 8 × 9 pixels, padded to 8 × 16" in task.remark_on(tmp_path / "wide.png")
     with pytest.raises(Fault, match=r"wide\.png has 8 × 9 pixels, expected 8 × 16"):
-        made(tmp_path).read([tmp_path / "wide.png"])
+        task.read([AsIs(tmp_path / "wide.png")])
 
 
 def test_what_an_answer_costs_is_flat_for_glimpses_and_grows_for_a_convolution(tmp_path: Path) -> None:

@@ -4,11 +4,14 @@ Such text is read symbol by symbol. Sentences of a language are not such text: t
 set, and where no spaces stand between words more characters, or the other side of the corpus has spaces.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
 MOST_SYMBOLS = 200  # that are a closed set
-OFTEN = 50  # times that each has come on average, before the set can be taken for closed
+OFTEN = 5  # times that each has come on average, before the set can be taken for closed
+NEW = 0.03  # share of symbols that came once: as probable is it that the next one is new (Good and Turing)
+DISTINCT = 4096  # lines of which repeats are passed over, for they say nothing new of what may come
 SHORT = 3.0  # characters of a symbol among spaces, on average: those of words are more
 LONGEST = 100  # characters of a line without spaces, on average
 
@@ -19,22 +22,37 @@ class Alphabet:
 
     lines: int = 0
     spaced_lines: int = 0
-    symbols: set[str] = field(default_factory=set)  # what stands among spaces, as long as they are few
-    characters: set[str] = field(default_factory=set)
+    counts_of_symbols: Counter[str] = field(default_factory=Counter)  # among spaces, as long as they are few
+    counts_of_characters: Counter[str] = field(default_factory=Counter)
     symbol_count: int = 0
     character_count: int = 0
+    seen: dict[str, None] = field(default_factory=dict)  # the first distinct lines, in their order
+
+    @property
+    def symbols(self) -> set[str]:
+        """What stands among spaces."""
+        return set(self.counts_of_symbols)
+
+    @property
+    def characters(self) -> set[str]:
+        """Letters, digits and all else but white space."""
+        return set(self.counts_of_characters)
 
     def add(self, line: str) -> None:
-        """Take note of a line that is not blank."""
+        """Take note of a line; a blank one and, among the first few thousand, one that came before are passed over."""
         symbols = line.split()
-        self.lines += bool(symbols)
+        if line in self.seen or not symbols:
+            return
+        if len(self.seen) < DISTINCT:
+            self.seen[line] = None
+        self.lines += 1
         self.spaced_lines += len(symbols) > 1
         self.symbol_count += len(symbols)
         self.character_count += sum(map(len, symbols))
-        if len(self.symbols) <= MOST_SYMBOLS:
-            self.symbols.update(symbols)
-        if len(self.characters) <= MOST_SYMBOLS:
-            self.characters.update(*symbols)
+        if len(self.counts_of_symbols) <= MOST_SYMBOLS:
+            self.counts_of_symbols.update(symbols)
+        if len(self.counts_of_characters) <= MOST_SYMBOLS:
+            self.counts_of_characters.update("".join(symbols))
 
     @property
     def unit(self) -> Literal["symbol", "character"] | None:
@@ -43,9 +61,9 @@ class Alphabet:
             return None
         if self.spaced_lines <= 0.01 * self.lines:
             short = self.character_count <= LONGEST * self.lines
-            return "character" if short and _is_closed(self.characters, self.character_count) else None
+            return "character" if short and _is_closed(self.counts_of_characters) else None
         apart = self.spaced_lines >= 0.9 * self.lines and self.character_count <= SHORT * self.symbol_count
-        return "symbol" if apart and _is_closed(self.symbols, self.symbol_count) else None
+        return "symbol" if apart and _is_closed(self.counts_of_symbols) else None
 
     @property
     def units(self) -> set[str]:
@@ -59,5 +77,7 @@ class Alphabet:
         return count / max(self.lines, 1)
 
 
-def _is_closed(distinct: set[str], count: int) -> bool:
-    return 1 < len(distinct) <= MOST_SYMBOLS and count >= OFTEN * len(distinct)
+def _is_closed(counts: Counter[str]) -> bool:
+    """Return True if what was counted are few symbols, each of which came often, and hardly any more are to come."""
+    total, once = counts.total(), sum(count == 1 for count in counts.values())
+    return 1 < len(counts) <= MOST_SYMBOLS and total >= OFTEN * len(counts) and once <= NEW * total

@@ -49,6 +49,7 @@ _WITHOUT_SPACES = regex.compile(rf"[{_CJK}\p{{Thai}}\p{{Lao}}\p{{Khmer}}\p{{Myan
 # A virama ties the letter after it to the one before, which annex 29 knows of some scripts only.
 _CLUSTER = regex.compile(r"\X(?:(?<=\p{ccc=virama})(?=\p{L})\X)*")
 _ENDS_SENTENCE = regex.compile(r"[.?!…][\p{Pe}\p{Pf}\"']*$")
+_IN_A_WORD = 32  # tokens of a part of what is too long and has no words
 _NEAR = 40  # characters looked at on either side
 _FIRST_LETTER = regex.compile(r"[\p{L}\p{N}]")
 
@@ -96,19 +97,25 @@ def split_long(text: str, measure: Callable[[str], int], longest: int, language:
 
     A text too long is cut near the middle, or near a third of three parts and so on, and the parts again if need be.
     The best place is between sentences, then after ; or :, then after a comma, then at white space, then between
-    letters of a script that has no spaces. Elsewhere a word is cut only if nothing else can be.
+    letters of a script that has no spaces. Elsewhere a word is cut only if nothing else can be, and then into parts
+    about as long as words are: a model knows no others, and writes about a long one till its output is full, in a time
+    that grows with the square of its length.
     """
     clusters = _CLUSTER.findall(text)
     kinds = _kinds(clusters, frozenset(_sentence_starts(clusters, language)))
     starts: list[int] = []
-    to_do = [(_first(clusters), len(clusters))]
+    to_do = [(_first(clusters), len(clusters), longest)]
     while to_do:
-        start, end = to_do.pop()
+        start, end, limit = to_do.pop()
         part = "".join(clusters[start : _last(clusters, start, end)])
-        if (size := measure(part)) <= longest:
+        size = measure(part)
+        if size > limit and _is_of_no_words(kinds, start, end, size):
+            limit = min(limit, _IN_A_WORD)
+        middle = None if size <= limit else _middle(kinds, start, end, ceil(size / max(1, limit)))
+        if middle is not None:
+            to_do += [(middle, end, limit), (start, middle, limit)]
+        elif size <= longest:
             starts.append(start)
-        elif (middle := _middle(kinds, start, end, ceil(size / max(1, longest)))) is not None:
-            to_do += [(middle, end), (start, middle)]
         else:
             raise Fault(f"A text cannot be cut into parts of at most {longest} tokens: {part[:20]!r} alone has {size}.")
     return _assemble(clusters, starts)
@@ -191,6 +198,15 @@ def _kind(last: str, spaced: bool, cluster: str, begins_sentence: bool) -> int:
         return _SPACE
     is_unspaced = _WITHOUT_SPACES.match(last) or _WITHOUT_SPACES.match(cluster)
     return _UNSPACED if is_unspaced and cluster[0].isalnum() else _ANYWHERE  # closing marks begin no part
+
+
+def _is_of_no_words(kinds: Sequence[int], start: int, end: int, size: int) -> bool:
+    """Return True if a stretch of `size` tokens is one endless word, or is in letters that the model does not know.
+
+    Letters without tokens of their own are spelled in bytes, so that they have more tokens than there are characters.
+    """
+    inside = set(kinds[start + 1 : end])
+    return inside <= {_ANYWHERE, _NOWHERE} or (inside <= {_UNSPACED, _ANYWHERE, _NOWHERE} and size > 2 * (end - start))
 
 
 def _middle(kinds: Sequence[int], start: int, end: int, parts: int) -> int | None:

@@ -6,14 +6,14 @@ first frame.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 
 from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
@@ -40,6 +40,23 @@ def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
         found, expected = (f"{height} × {width}" for height, width in (grey.shape, size))
         raise Fault(f"{path} has {found} pixels, expected {expected} (height × width).")
     return grey
+
+
+def read_grey(path: Path) -> tuple[np.ndarray, bool]:
+    """Return the grey pixels (height, width) of a picture of any size, and whether it was in colours."""
+
+    def check(found: Size) -> None:
+        if found[0] * found[1] > MOST_PIXELS:
+            raise Fault(f"{path} has {in_pixels(found)}; a picture has at most {MOST_PIXELS:,} in all.")
+
+    with open_picture(path, str(path), check) as picture:
+        upright = in_eight_bits(str(path), ImageOps.exif_transpose(picture))
+        return np.asarray(upright.convert("L")), upright.mode not in ("1", "L") and _has_colours(upright)
+
+
+def _has_colours(picture: Image.Image) -> bool:
+    red, green, blue = picture.convert("RGB").split()
+    return any(ImageChops.difference(red, other).getbbox() for other in (green, blue))
 
 
 def read_colours(source: Path | bytes, name: str | None = None, remark: Remark = ignore_remark) -> np.ndarray:
@@ -152,8 +169,3 @@ def _read_listing_line(path: Path, number: int, line: str, labelled: bool) -> tu
         expected = "a picture's file, a tab, its label" if labelled else "a picture's file"
         raise Fault(f"{path}, line {number}: a line must hold {expected}.")
     return path.parent / name, label.strip()
-
-
-def read_picture_files(paths: Sequence[Path], size: Size) -> np.ndarray:
-    """Several pictures of one size, one above the other."""
-    return np.stack([read_picture_file(path, size) for path in paths])

@@ -17,6 +17,7 @@ from regard.base.progress import Progress
 from regard.data.catalogue.unpack import bare
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.pictures.files import read_listing
+from regard.data.pictures.fitting import Expected, background_of
 from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures
 from regard.data.pictures.options import PIECE, LabelledFiles, PictureFiles, PictureSets
 
@@ -34,6 +35,12 @@ class PictureLabels(BaseModel):
     classes: list[str] = Field(min_length=1, max_length=MOST_CLASSES)
     height: int = Field(ge=1, le=LARGEST_SIDE)
     width: int = Field(ge=1, le=LARGEST_SIDE)
+    background: int | None = Field(default=None, ge=0, le=255)  # brightness along their borders; of old folders unknown
+
+    @property
+    def expected(self) -> Expected:
+        """What a picture must be like to be read."""
+        return Expected((self.height, self.width), self.background)
 
     def refuse_others(self, others: "PictureLabels") -> None:
         """Refuse to go on from a model of these labels with pictures of others."""
@@ -78,7 +85,7 @@ class PreparedPictures:
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""
-        return {LABELS_FILE: self.labels.model_dump_json().encode()}
+        return {LABELS_FILE: self.labels.model_dump_json(exclude_none=True).encode()}
 
 
 def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
@@ -124,7 +131,8 @@ def _prepare(options: PictureSets, folder: Path, progress: Progress) -> None:
         pictures, names = _read(files)
         if split == "train":
             size, classes = pictures.shape[1:], sorted(set(names), key=_numbers_first)
-            labels = _describe(options, size, classes)
+            background = background_of(pictures) if options.scene is None else 0  # scenes are made on black
+            labels = _describe(options, size, classes).model_copy(update={"background": background})
         _refuse_others(files, pictures.shape[1:], size, sorted(set(names) - set(classes)))
         numbers = {name: number for number, name in enumerate(classes)}
         of_rows = np.array([numbers[name] for name in names])

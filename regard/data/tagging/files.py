@@ -198,16 +198,26 @@ def _check_scheme(sentence: TaggedSentence, place: str, options: TaggingData, re
         report.misplaced += len(found)
 
 
-def read_input(given: str | Sequence[str], options: TaggingData, raw: bool) -> TaggedSentence:
-    """A sentence that people want tags for: a line, or words that were cut before.
+def words_of(given: str | Sequence[str], raw: bool) -> list[str]:
+    """Return the words of a line, parted by spaces or cut from raw text, or words that were cut before."""
+    cut = split_words if raw else split_at_spaces
+    return cut(given) if isinstance(given, str) else list(given)
+
+
+def read_input(given: str | Sequence[str] | TaggedSentence, options: TaggingData, raw: bool) -> TaggedSentence:
+    """Return a sentence that people want tags for, given as a line, as words, or with its columns filled in.
 
     The words of a line are parted by spaces; a raw text is cut into words and punctuation marks first. Where the model
     reads columns beside the word, they are joined to it as in Lisbon_NNP.
     """
+    if isinstance(given, TaggedSentence):
+        return given
     if raw and options.read_beside:
-        raise Fault(f"This model reads {_named(options)} beside each word, which raw text does not have.")
-    cut = split_words if raw else split_at_spaces
-    tokens = cut(given) if isinstance(given, str) else list(given)
+        raise Fault(
+            f"This model reads {_named(options)} beside each word, which raw text does not have; "
+            "give a tagger that finds it: --tagger MODEL, or `tagger` in Python and in requests."
+        )
+    tokens = words_of(given, raw)
     if not options.read_beside:
         return TaggedSentence(tokens, [], [])
     rows = [token.rsplit(options.joint, len(options.read_beside)) for token in tokens]

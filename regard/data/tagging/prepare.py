@@ -78,15 +78,20 @@ class PreparedTags:
     splits: Mapping[str, TaggedSplit]
     report: list[str]
     tokeniser: Tokeniser | None = None  # of words, for families that read parts of them
+    joint: str = "_"  # between a word and its columns, as people write them
 
     @property
     def amount(self) -> Amount:
         return Amount(len(self.splits["train"].lengths), "sentences")
 
     def unlearnt_texts(self) -> Iterator[str]:
-        """The validation sentences, a space between two words."""
-        for start, end in pairwise(self.splits["valid"].starts):
-            yield " ".join(self.forms[form] for form in self.splits["valid"].forms[start:end])
+        """Yield the validation sentences as the model reads them: words parted by spaces, columns joined to each."""
+        valid = self.splits["valid"]
+        for start, end in pairwise(valid.starts):
+            rows = [[self.forms[form] for form in valid.forms[start:end]]]
+            for values, numbers in zip(self.columns, valid.columns, strict=True):
+                rows.append([values[number] for number in numbers[start:end]])
+            yield " ".join(map(self.joint.join, zip(*rows, strict=True)))
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""
@@ -121,7 +126,7 @@ def prepare_tags(
         _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
     own = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
     lexicon = given or names.lexicon
-    return PreparedTags(lexicon, names.forms, names.tags, names.columns, splits, finished.report, own)
+    return PreparedTags(lexicon, names.forms, names.tags, names.columns, splits, finished.report, own, options.joint)
 
 
 def _refuse_unknown_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:

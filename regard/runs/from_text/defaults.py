@@ -3,13 +3,16 @@
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.catalogue.unpack import bare
-from regard.data.corpora.alphabets import Alphabet
+from regard.data.corpora.alphabets import DISTINCT, Alphabet
+from regard.data.corpora.languages import find_language
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.network import TransformerOptions
@@ -129,15 +132,32 @@ class TextFiles:
             if path.is_fifo():
                 raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
 
-    def pair_of_languages(self) -> tuple[str, str]:
-        """As given; else the suffixes of two files; else src and tgt."""
+    def named_languages(self) -> tuple[str, str] | None:
+        """Return the languages as given, or else by the suffixes of two files."""
         if self.languages is not None:
             source, hyphen, target = self.languages.partition("-")
             if not (hyphen and source and target):
                 raise Fault(f"--languages is '{self.languages}', expected two codes with a hyphen, as in en-pt.")
             return source, target
         codes = [_suffix(path) for path in self.train]
-        return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else ("src", "tgt")
+        return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else None
+
+    def pair_of_languages(self) -> tuple[str, str]:
+        """Return the languages as named, or else those that the text is in; src and tgt where it is in none."""
+        return self.named_languages() or self._found_languages
+
+    @cached_property
+    def _found_languages(self) -> tuple[str, str]:
+        """The languages of the first lines; text that is spelled out is in none."""
+        sides = Alphabet(), Alphabet()
+        pairs = chain.from_iterable(map(read_pairs, self.training_corpora()))
+        for pair in islice(pairs, DISTINCT):
+            for side, line in zip(sides, pair, strict=True):
+                side.add(line)
+        spelled = [side.unit for side in sides]
+        is_language = [each != "symbol" and None in spelled for each in spelled]
+        found = [find_language(side.seen) if each else None for side, each in zip(sides, is_language, strict=True)]
+        return found[0] or "src", found[1] or "tgt"
 
 
 def _suffix(path: Path) -> str:
@@ -159,8 +179,16 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     table["family"] = "transformer"
     table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
     heading = f"{pairs_in_words(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
-    seen = (heading, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
+    told = "" if files.named_languages() else _how_found(source, target)
+    seen = (heading, told, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
     return table, ["\n".join(filter(None, seen)), *choices]
+
+
+def _how_found(source: str, target: str) -> str:
+    """Return a sentence that says where languages come from that nobody named, and how to name them."""
+    if (source, target) == ("src", "tgt"):
+        return "The languages could not be told by the text; name them with --languages, as in --languages en-pt."
+    return f"The languages were found in the text; if they are not {source} and {target}, give --languages."
 
 
 def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
@@ -249,7 +277,8 @@ def measure(pairs: Iterable[tuple[str, str]]) -> Amount:
         if count % LOOKED_AT == 0:
             looked_at += 1
             tokens += max(map(_tokens, pair))
-            for alphabet, line in zip(alphabets, pair, strict=True):
+        for alphabet, line in zip(alphabets, pair, strict=True):
+            if count % LOOKED_AT == 0 or alphabet.lines < DISTINCT:  # a small file shows what it is by all its lines
                 alphabet.add(line)
         count += 1
     return Amount(count, tokens / max(looked_at, 1), *alphabets)

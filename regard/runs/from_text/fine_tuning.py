@@ -31,9 +31,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     training = _training(start, amount, old_share, gpu)
-    source, target = files.pair_of_languages()
-    if (source, target) == ("src", "tgt"):  # neither said nor seen in the names
-        source, target = start.data.source_language, start.data.target_language
+    source, target = files.named_languages() or (start.data.source_language, start.data.target_language)
     data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
     if old_share:
         data |= _mix(files.training_corpora(), parent, start, old_share)

@@ -17,12 +17,13 @@ from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount, check_numbers
-from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, StoryAnswer, TagsAnswer
+from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, PictureAnswer, StoryAnswer, TagsAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
+from regard.serving.taggers import find_taggers
 from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
 from regard.verbs.requests.transcribe import SoundInput
 
@@ -40,7 +41,7 @@ _READS = {
     "story": ((str,), "stories, a fact a line and a question last"),
     "drawing": ((DrawingInput,), 'drawings, each as {"drawing": its strokes}'),
 }
-_ANSWERS = {"tokens": TagsAnswer, "story": StoryAnswer}  # of those that are more than a class
+_ANSWERS = {"tokens": TagsAnswer, "story": StoryAnswer, "picture": PictureAnswer}  # of those that are more than a class
 
 
 async def answer(service: Service, request: Request) -> Response:
@@ -65,9 +66,16 @@ async def look(service: Service, request: Request) -> Response:
     model = service.catalogue.able("look", body.model)
     check_inputs(model, [body.input], service.limits)
     service.note(request, [], model=model.name)
-    work = partial(with_files, [body.input], lambda inputs: model.look(inputs[0], body.speaker))
-    view, looks = await service.answer(request, service.catalogue.workers[model.name].one(work))
-    return json_response(LookAnswer(model=model.name, seconds=time.monotonic() - began, view=view, looks=looks))
+    more = {"as_is": True} if body.as_is else {}
+
+    def look_at(inputs: Sequence[Any]) -> tuple[str, dict[str, Any], str]:
+        remark = "" if body.as_is else model.remark_on(inputs[0])
+        return *model.look(inputs[0], body.speaker, **more), remark
+
+    work = partial(with_files, [body.input], look_at)
+    view, looks, remark = await service.answer(request, service.catalogue.workers[model.name].one(work))
+    seconds = time.monotonic() - began
+    return json_response(LookAnswer(model=model.name, seconds=seconds, view=view, looks=looks, remark=remark))
 
 
 def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None:
@@ -88,17 +96,28 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
 async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
     """The answers in the order of the inputs, which share batches with those of other requests."""
 
+    taggers = find_taggers(model, catalogue.models, body.taggers, body.raw)
+    more: dict[str, Any] = {"taggers": taggers} if taggers else {}
+    more |= {"as_is": True} if body.as_is else {}
+
+    def answer_all(inputs: Sequence[Any]) -> list[dict[str, Any]]:
+        found = [asdict(each) for each in model.answer(inputs, beam=body.beam, raw=body.raw, **more)]
+        if model.reads != "picture":
+            return found
+        remarks = ["" if body.as_is else model.remark_on(each) for each in inputs]
+        return [answer | {"remark": remark} for answer, remark in zip(found, remarks, strict=True)]
+
     def work(batch: list[tuple[int, Input]]) -> list[Any]:
         try:
-            return with_files([each for _, each in batch], partial(model.answer, beam=body.beam, raw=body.raw))
+            return with_files([each for _, each in batch], answer_all)
         except TextFault as fault:  # which counts from the first of its batch
             raise TextFault(batch[fault.number][0], fault.sentence) from None
 
     made = _ANSWERS.get(model.reads, OneAnswer)
     found: dict[int, OneAnswer | TagsAnswer] = {}
-    key, numbered = ("answer", body.beam, body.raw), list(enumerate(body.inputs))
+    key, numbered = ("answer", body.beam, body.raw, body.as_is, *body.taggers), list(enumerate(body.inputs))
     async for place, each in catalogue.workers[model.name].each(key, work, numbered):
-        found[place] = made(**asdict(each))
+        found[place] = made(**each)
     return [found[place] for place in range(len(body.inputs))]
 
 

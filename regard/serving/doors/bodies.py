@@ -81,6 +81,9 @@ class LookBody(ModelBody):
     speaker: str | None = Field(
         default=None, description="Who speaks, of a model that does; by default the first that it knows."
     )
+    as_is: bool = Field(
+        default=False, description="Refuse a picture of another size than the model reads, which is else made to fit."
+    )
 
 
 class LanguagesBody(ModelBody):

@@ -214,6 +214,12 @@ class StoryAnswer(OneAnswer):
     forgotten: int
 
 
+class PictureAnswer(OneAnswer):
+    """An answer about a picture, and what was done to the picture before it was read, if anything was."""
+
+    remark: str
+
+
 class TagsAnswer(DoorAnswer):
     """A tag for each word, how probable each is and all together; spans, where tags spell any, from word to word."""
 
@@ -229,7 +235,7 @@ class AnswersAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    answers: list[OneAnswer] | list[StoryAnswer] | list[TagsAnswer]
+    answers: list[OneAnswer] | list[StoryAnswer] | list[PictureAnswer] | list[TagsAnswer]
     inputs: list[str] | None = None
 
 
@@ -365,9 +371,10 @@ class EmbedAnswer(DoorAnswer):
 
 
 class LookAnswer(DoorAnswer):
-    """What a model looked at, as the view of that name takes it."""
+    """What a model looked at, as the view of that name takes it; the remark says what was done to a picture before."""
 
     model: str
     seconds: float
     view: Literal["facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
     looks: dict[str, Any]
+    remark: str = ""

@@ -129,7 +129,8 @@ function showAnswer(found, input) {
   byId("answers").hidden = "answers" in answer;
   if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
   else showClasses(found.answers, found.answers.length > 1 ? found.inputs.map(aspectOf) : []);
-  byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
+  const remark = answer.remark ? ` · ${answer.remark}` : ""; // of what was done to a picture
+  byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}${remark}`;
   byId("answer-part").hidden = false;
 }
 

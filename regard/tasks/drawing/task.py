@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.base.progress import Progress, Remark
 from regard.data.pictures.binary import binarise
-from regard.data.pictures.files import read_picture_files
+from regard.data.pictures.fitting import fit_picture_files, fitting_remark
 from regard.data.pictures.prepare import (
     SPLITS,
     PictureLabels,
@@ -158,10 +158,13 @@ class PictureDrawing(nn.Module):
         return found
 
     def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
-        """The pictures in these files, of the size that it was trained on, in black and white."""
-        grey = read_picture_files([Path(each) for each in inputs], (self.labels.height, self.labels.width))
+        """Return the pictures in these files, made like those that it was trained on, in black and white."""
+        grey = fit_picture_files(inputs, self.labels.expected)
         pictures = torch.from_numpy(np.where(grey >= WHITE, 255, 0).astype(np.uint8))
         return PictureBatch(pictures, torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))).to(self.device)
+
+    def remark_on(self, given: str | Path) -> str:
+        return fitting_remark(given, self.labels.expected)
 
     def redraw(self, batch: PictureBatch) -> list[float]:
         return self.sums_of_rows(batch)["bound"][:, 0].tolist()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.progress import Progress, Remark
-from regard.data.pictures.files import read_picture_files
+from regard.data.pictures.fitting import fit_picture_files, fitting_remark
 from regard.data.pictures.prepare import (
     PictureLabels,
     PreparedPictures,
@@ -103,10 +103,13 @@ class Glimpses(nn.Module):
     # What people see
 
     def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
-        """The pictures in these files, of the size that it was trained on."""
-        pictures = read_picture_files([Path(each) for each in inputs], (self.labels.height, self.labels.width))
+        """Return the pictures in these files, made like those that it was trained on."""
+        pictures = fit_picture_files(inputs, self.labels.expected)
         unknown, numbers = torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))
         return PictureBatch(torch.from_numpy(pictures), unknown, numbers).to(self.device)
+
+    def remark_on(self, given: str | Path) -> str:
+        return fitting_remark(given, self.labels.expected)
 
     @torch.no_grad()
     def answers(self, batch: PictureBatch) -> list[Answer]:

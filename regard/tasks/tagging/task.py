@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
-from regard.data.tagging.files import read_input
+from regard.data.tagging.files import TaggedSentence, read_input
 from regard.data.tagging.lexicon import LEXICON_FILE, PAD, SHAPES, UNKNOWN, FormTable, Lexicon, open_lexicon
 from regard.data.tagging.options import TaggingData
 from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
@@ -159,8 +159,8 @@ class Tagging(nn.Module):
 
     # What people see
 
-    def read(self, inputs: Sequence[str | Sequence[str]], raw: bool = False) -> TagBatch:
-        """Sentences as people write them: lines whose words are parted by spaces, raw text, or words cut before."""
+    def read(self, inputs: Sequence[str | Sequence[str] | TaggedSentence], raw: bool = False) -> TagBatch:
+        """Return sentences as a batch, each given as a line, as raw text, as words, or as words with columns."""
         sentences = [read_input(each, self.data, raw) for each in inputs]
         batch = batch_of_inputs(sentences, self.lexicon, self.tokeniser)
         pieces = int(batch.inputs.piece_lengths.max())

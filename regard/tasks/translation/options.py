@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import TextRecipe
-from regard.data.corpora.options import PairData
+from regard.base.recipe import TextRecipe, merge_tables, value_at
+from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
 from regard.models.copying import can_copy
 from regard.tasks.text import TextTraining
@@ -49,6 +49,29 @@ class TranslationRecipe(TextRecipe):
     model: Any = Field(description="What the model is built like.")
     training: TranslationTraining = Field(default_factory=TranslationTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
+
+    @classmethod
+    def bend(cls, table: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+        """Return the table with lengths and validations that fit each other, if the user said but one of the two.
+
+        A shorter model drops longer pairs; without translations the loss says what is best, and other measures need
+        translations.
+        """
+        longest = value_at(said, "model", "longest")
+        if isinstance(longest, int) and longest > 1 and value_at(said, "data", "cleaning", "longest") is None:
+            own = value_at(table, "data", "cleaning", "longest")
+            usual = own if isinstance(own, int) else Cleaning.model_fields["longest"].default
+            table = merge_tables(table, {"data": {"cleaning": {"longest": min(usual, longest - 1)}}})
+        best_by, beam = value_at(said, "training", "best_by"), value_at(said, "training", "validation_beam")
+        if beam == 0 and best_by is None:
+            table = merge_tables(table, {"training": {"best_by": "loss"}})
+        elif (
+            beam is None
+            and best_by not in (None, "loss", "perplexity")
+            and value_at(table, "training", "validation_beam") == 0
+        ):
+            table = merge_tables(table, {"training": {"validation_beam": 1}})
+        return table
 
     @model_validator(mode="after")
     def _check_lengths(self) -> "TranslationRecipe":

@@ -45,3 +45,16 @@ class AnswerRequest(VerbRequest):
     raw: bool = Field(
         default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
     )
+    tagger: str | list[str] | None = Field(
+        default=None,
+        description="The tagger that finds what the model reads beside words, as parts of speech, or one for each "
+        "column; by default those among the models served that give the tags it knows.",
+    )
+    as_is: bool = Field(
+        default=False, description="Refuse pictures of another size than the model reads, which are else made to fit."
+    )
+
+    @property
+    def taggers(self) -> list[str]:
+        """The names of the taggers that are given."""
+        return [self.tagger] if isinstance(self.tagger, str) else self.tagger or []

@@ -42,6 +42,17 @@ def test_a_few_symbols_are_seen_whatever_the_script(units: str, between: str, un
     assert unit_of(lines_of(units, between)) == unit
 
 
+@pytest.mark.parametrize("count", [50, 100, 200])
+@pytest.mark.parametrize(("units", "between"), [(PHONEMES, " "), ("abcdefghij", " "), ("abcdefghij", "")])
+def test_small_files_show_it_too(units: list[str] | str, between: str, count: int) -> None:
+    assert unit_of(lines_of(units, between, count)) == ("symbol" if between else "character")
+
+
+def test_a_sentence_that_is_repeated_is_not_spelled_out() -> None:
+    assert unit_of(["It is a cat."] * 5000) is None
+    assert unit_of(["It is a cat.", "He is my pa."] * 500) is None
+
+
 def words(letters: str, count: int) -> list[str]:
     chance = random.Random(2)
     return ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(count)]

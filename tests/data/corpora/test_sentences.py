@@ -204,6 +204,20 @@ def test_characters_are_never_cut(character: str) -> None:
     assert cut(character * 4, len(character)) == [character] * 4
 
 
+@pytest.mark.parametrize("letters", ["abcdefghij", "абвгдежзик", "日本語中文字漢界人大", "a\u0301\u0302e\u0301"])
+@pytest.mark.parametrize("length", [5_000, 50_000])
+def test_a_word_without_end_is_cut_into_parts_as_long_as_words(letters: str, length: int) -> None:
+    text = (letters * length)[:length]
+    sizes = [len(part.text.encode()) for part in split_long(text, lambda part: len(part.encode()), 257)]
+    assert max(sizes) <= 32
+    assert len(sizes) < len(text.encode()) / 8  # and no shorter than need be
+
+
+def test_letters_that_the_model_knows_are_read_in_long_parts() -> None:
+    assert max(map(len, cut("日本語" * 500, 257))) > 128
+    assert max(map(len, cut("one two " * 500, 257))) > 128
+
+
 @pytest.mark.parametrize(("longest", "what"), [(2, "'e\u0301\u0302' alone has 3"), (0, "'a' alone has 1")])
 def test_what_cannot_fit_is_refused(longest: int, what: str) -> None:
     with pytest.raises(Fault, match=rf"^A text cannot be cut into parts of at most {longest} tokens: {what}\.$"):

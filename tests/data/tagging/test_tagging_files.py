@@ -231,5 +231,7 @@ def test_inputs_are_words_between_spaces_raw_text_or_words_with_columns() -> Non
     assert read_input("a_b_DT c_NN", chunks, raw=False) == TaggedSentence(["a_b", "c"], [], [["DT", "NN"]])
     with pytest.raises(Fault, match=r"This model reads pos beside each word, as in word_pos; 'c' is not so\."):
         read_input("a_DT c", chunks, raw=False)
-    with pytest.raises(Fault, match=r"This model reads pos beside each word, which raw text does not have\."):
+    with pytest.raises(
+        Fault, match=r"This model reads pos beside each word, which raw text does not have; give a tagger"
+    ):
         read_input("a", chunks, raw=True)

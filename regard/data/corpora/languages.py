@@ -1,0 +1,57 @@
+"""Languages found in text, by letters (Lui and Baldwin 2012, langid).
+
+Short texts deceive, so many lines decide together: they are joined into pieces, and nearly all of these must agree.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+PIECE = 200  # characters, at least: of fewer, related languages are taken for each other
+MOST_PIECES = 40
+FEWEST_PIECES = 2
+AGREEING = 0.75  # share of the pieces
+NO_LANGUAGE = "zxx"  # the code of ISO 639 for what is in none
+
+
+def identifier_of(languages: Sequence[str] | None = None) -> Any:
+    """Return what ranks languages by how probable they are for a text, all with codes of two letters or these alone."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    labels = set(identifier.labels)
+    usual = {label for label in labels if len(label) == 2} | {NO_LANGUAGE}
+    known = labels & (usual if languages is None else set(languages))
+    identifier.set_languages(known)
+    return identifier if known else None
+
+
+def find_language(lines: Iterable[str]) -> str | None:
+    """Return the code of the language that lines are in, or None if they are too few or do not agree."""
+    pieces = _pieces(lines)
+    if len(pieces) < FEWEST_PIECES:
+        return None
+    votes = Counter(_every_language().rank(piece)[0][0] for piece in pieces)
+    (best, count), *_ = votes.most_common()
+    return best if best != NO_LANGUAGE and count >= AGREEING * len(pieces) else None
+
+
+def _pieces(lines: Iterable[str]) -> list[str]:
+    """Return lines with letters, joined into pieces that are long enough to tell a language by."""
+    pieces, piece = [], ""
+    for line in lines:
+        if sum(map(str.isalpha, line)) * 2 < len(line):
+            continue
+        piece = f"{piece} {line}".strip()
+        if len(piece) >= PIECE:
+            pieces.append(piece)
+            piece = ""
+        if len(pieces) == MOST_PIECES:
+            break
+    return pieces
+
+
+@cache
+def _every_language() -> Any:
+    return identifier_of()

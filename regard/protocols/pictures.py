@@ -1,0 +1,11 @@
+"""What tasks that read pictures may be able to do."""
+
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class FitsPictures(Protocol):
+    """Makes pictures of another size like those that it learnt from, and says what it does to them."""
+
+    def remark_on(self, given: str | Path) -> str: ...
