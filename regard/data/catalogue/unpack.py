@@ -5,8 +5,10 @@ folder, whether it lies unpacked or in a tar or zip archive. That of a folder is
 `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
 """
 
+import errno
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import shutil
@@ -15,7 +17,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
@@ -28,6 +30,11 @@ _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
 _MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
 _MOST_LISTED = 1 << 24  # bytes of the list at the end of a zip
+
+# What a file may unpack to: text and arrays become a twentieth of their size at best, and only what is made to do harm
+# becomes a thousandth.
+_FREE_UNPACKED, _TIMES_UNPACKED = 1 << 25, 50
+_FREE_HELD, _TIMES_HELD = 1 << 24, 8  # of what is held in memory as a whole
 
 _Member = tuple[str, int, IO[bytes]]  # its path, its size, its content
 
@@ -59,15 +66,72 @@ def leads_out(name: str) -> bool:
 
 
 def open_content(path: Path) -> BufferedIOBase:
-    """A file's plain content as a stream, packed or not."""
+    """Open a file's plain content as a stream, packed or not; one that unpacks to far too much ends in an EOFError."""
     match packing(path.name):
         case ".gz":
-            return gzip.open(path)
+            return _within_reason(gzip.open(path), path)
         case ".xz":
-            return lzma.open(path)
+            return _within_reason(lzma.open(path), path)
         case ".zst":
-            return open_zstandard(path)
+            return _within_reason(open_zstandard(path), path)
     return path.open("rb")
+
+
+def read_content(path: Path, most: int | None = None) -> bytes:
+    """Read a file's plain content into memory; one of more than `most` bytes, or than is plausible, is `Unusable`."""
+    if most is None:
+        packed = path.stat().st_size
+        most = most_held(packed) if packing(path.name) else packed
+    with naming_damage(), open_content(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise Unusable(f"holds more than {most:,} bytes, which is far too much")
+    return content
+
+
+def most_held(packed: int) -> int:
+    """Return the most bytes that something of this packed size may have when it is unpacked into memory."""
+    return _FREE_HELD + _TIMES_HELD * packed
+
+
+def _within_reason(stream: BufferedIOBase, path: Path) -> BufferedIOBase:
+    packed = path.stat().st_size
+    return io.BufferedReader(_Bounded(stream, max(_FREE_UNPACKED, _TIMES_UNPACKED * packed)), _CHUNK)
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that raises an EOFError, as damaged ones do, where more than so many bytes come out of it."""
+
+    def __init__(self, stream: BufferedIOBase, most: int) -> None:
+        self._stream, self._most, self._place = stream, most, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        self._place = self._stream.seek(offset, whence)
+        self._check()
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # no other buffer comes from BufferedReader
+        count = self._stream.readinto(buffer)
+        self._place += count
+        self._check()
+        return count
+
+    def _check(self) -> None:
+        if self._place > self._most:
+            raise EOFError(f"it unpacks to more than {self._most:,} bytes; unpack it first if you trust it")
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 class _Frugal(BufferedIOBase):
@@ -109,8 +173,12 @@ def naming_damage() -> Iterator[None]:
         raise Unusable(f"is damaged ({error})") from None
     except (RuntimeError, MemoryError) as error:  # a password, an unknown method, headers nested without end
         raise Unusable(f"cannot be unpacked ({error})") from None
-    except (ValueError, OverflowError, struct.error) as error:  # numbers in headers that are none
+    except (ValueError, OverflowError, struct.error, LookupError) as error:  # numbers in headers that are none
         raise Unusable(f"is damaged ({error})") from None
+    except OSError as error:  # a place in a header that is none; what the system refuses has a file's name or a cause
+        if error.filename is not None or error.errno not in (None, errno.EINVAL):
+            raise
+        raise Unusable(f"is damaged ({error.strerror or error})") from None
 
 
 def checksum(path: Path, limit: int) -> str:
@@ -215,11 +283,32 @@ def open_zip(stream: BufferedIOBase) -> zipfile.ZipFile:
     return archive
 
 
+def zip_contents(stream: BufferedIOBase, names: Iterable[str] | None = None) -> dict[str, bytes]:
+    """Read these members of a zip archive (or all) into memory, by their names; a name that is missing is left out.
+
+    An archive is `Unusable` that is damaged, packed by anything but deflate, or unpacks to more than is plausible.
+    """
+    packed = stream.seek(0, os.SEEK_END)
+    with naming_damage(), open_zip(stream) as archive:
+        wanted = set(archive.namelist() if names is None else names)
+        members = [member for member in archive.infolist() if member.filename in wanted]
+        if sum(member.file_size for member in members) > most_held(packed):
+            raise Unusable(f"unpacks to far more than its {packed:,} bytes make plausible")
+        for member in members:
+            _refuse_packing(member)
+        return {member.filename: archive.read(member) for member in members}
+
+
+def _refuse_packing(member: zipfile.ZipInfo) -> None:
+    """Refuse methods by which a few bytes become gigabytes before anyone can count them."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
+
+
 def _zip(path: Path) -> Iterator[_Member]:
     with path.open("rb") as plain, open_zip(plain) as archive:
         for member in archive.infolist():
-            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
+            _refuse_packing(member)
             # Archives made on other systems carry no kind; those are plain files.
             kind = stat.S_IFMT(member.external_attr >> 16)
             _refuse_danger(member.filename, kind in (0, stat.S_IFREG), member.is_dir())

@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.tensors import read_shapes
 from regard.data.catalogue.unpack import Unusable, open_zip
 
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
@@ -69,9 +70,9 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
 @contextmanager
 def _open_safetensors(path: Path) -> Iterator[StoredWeights]:
     try:
+        with path.open("rb") as file:
+            shapes = read_shapes(file, str(path))
         opened = safe_open(path, framework="pt")
-        names = opened.keys()
-        shapes = {name: tuple(opened.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError) as error:
         raise Fault(f"{path} is damaged: {error}.") from None
     with opened:
