@@ -589,7 +589,7 @@ def _make_corpus(file: str) -> Make:
         from regard.data.corpora.prepare import prepare
 
         _written("a.tsv", PAIRS)(folder)
-        _written("b.tsv", PAIRS.replace("number", "figure"))(folder)
+        _written("b.tsv", PAIRS.replace("number", "figure").replace("Zahl", "Ziffer"))(folder)
         named = {"train": str(folder / "a.tsv"), "valid": str(folder / "b.tsv"), "tokeniser": {"kind": "words"}}
         prepare(check(PairData, named), folder / "corpus")
         return next((folder / "corpus").rglob(file))
@@ -703,6 +703,6 @@ READERS: dict[str, Reader] = {
     "tokeniser, words": _tokeniser("words", "data.tokenisers.words"),
     "tokeniser, WordPiece": _tokeniser("wordpiece", "data.tokenisers.wordpiece"),
     "tokeniser, byte pairs": _tokeniser("gpt2", "data.tokenisers.byte_pairs"),
-    "prepared corpus, shard": Reader(("data.corpora.prepared", "data.corpora.shards"), _make_corpus("*.shard"), _read_corpus),
-    "prepared corpus, record": Reader(("data.corpora.prepared", "base.checksums"), _make_corpus("*.json"), _read_corpus),
+    "prepared corpus, shard": Reader(("data.corpora.prepared", "data.corpora.shards"), _make_corpus("000-00000.bin"), _read_corpus),
+    "prepared corpus, record": Reader(("data.corpora.prepared", "base.checksums"), _make_corpus("finished.json"), _read_corpus),
 }  # fmt: skip

@@ -5,6 +5,7 @@ folder, whether it lies unpacked or in a tar or zip archive. That of a folder is
 `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
 """
 
+import bz2
 import errno
 import gzip
 import hashlib
@@ -28,6 +29,7 @@ from regard.data.catalogue.zstandard import open_zstandard
 _PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
+_MOST_PLACES = 250_000  # files of a tar whose places are remembered
 _MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
 _MOST_LISTED = 1 << 24  # bytes of the list at the end of a zip
 
@@ -254,16 +256,44 @@ def _archive(path: Path) -> Iterator[_Member]:
 
 def _tar(path: Path) -> Iterator[_Member]:
     with _open_unpacked(path) as plain:
-        frugal = _Frugal(plain, _MOST_HEADERS)
-        with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
-            while member := archive.next():
-                archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
-                _refuse_danger(member.name, member.isreg() and not member.issparse(), member.isdir())
-                if member.isreg() and (stream := archive.extractfile(member)):
-                    with stream:
-                        frugal.allowed = None  # content is read in pieces
-                        yield member.name, member.size, stream
-                frugal.allowed = _MOST_HEADERS
+        for archive, member in _tar_members(plain):
+            _refuse_danger(member.name, member.isreg() and not member.issparse(), member.isdir())
+            if member.isreg() and (stream := archive.extractfile(member)):
+                with stream:
+                    yield member.name, member.size, stream
+
+
+def _tar_members(plain: BufferedIOBase) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Yield the members of a tar archive; what describes each is bounded, and its content is free to be read."""
+    frugal = _Frugal(plain, _MOST_HEADERS)
+    with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
+        while member := archive.next():
+            archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
+            frugal.allowed = None  # content is read in pieces
+            yield archive, member
+            frugal.allowed = _MOST_HEADERS
+
+
+def tar_places(path: Path) -> dict[str, tuple[int, int]]:
+    """Return where the content of each file of a tar archive begins when it is unpacked, and how many bytes it has."""
+    places = {}
+    with naming_damage(), _open_unpacked(path) as plain:
+        for _, member in _tar_members(plain):
+            if member.isreg() and not member.issparse():
+                places[member.name] = (member.offset_data, member.size)
+            if len(places) > _MOST_PLACES:
+                raise Unusable(f"holds more than {_MOST_PLACES:,} files")
+    return places
+
+
+def read_place(path: Path, start: int, size: int) -> bytes:
+    """Read so many bytes of an archive from this place on, as it is when it is unpacked."""
+    with naming_damage(), _open_unpacked(path) as plain:
+        plain.seek(start)
+        content = plain.read(size)
+    if len(content) < size:
+        raise Unusable("is not whole")
+    return content
 
 
 def _open_unpacked(path: Path) -> BufferedIOBase:
@@ -272,6 +302,8 @@ def _open_unpacked(path: Path) -> BufferedIOBase:
         start = file.read(6)
     if start.startswith(b"\x1f\x8b"):
         return gzip.open(path)
+    if start.startswith(b"BZh"):
+        return bz2.open(path)
     return lzma.open(path) if start == b"\xfd7zXZ\0" else path.open("rb")
 
 
