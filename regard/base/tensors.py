@@ -1,6 +1,7 @@
 """The heads of safetensors files, looked at before the library makes an object of every tensor that one names.
 
-A file begins with the length of its head in eight bytes; the head is a table in JSON of names, kinds, shapes and places.
+A file begins with the length of its head in eight bytes; the head is a table in JSON of names, kinds, shapes and
+places.
 """
 
 from typing import BinaryIO

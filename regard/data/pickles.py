@@ -201,12 +201,13 @@ class _Machine:
         owner.__setstate__(state)
 
 
-_VALUES = frozenset(
-    "INT BININT BININT1 BININT2 LONG LONG1 FLOAT BINFLOAT STRING BINSTRING SHORT_BINSTRING UNICODE BINUNICODE"
-    " SHORT_BINUNICODE BINUNICODE8 BINBYTES SHORT_BINBYTES BINBYTES8".split()
-)
-_STORING = frozenset("PUT BINPUT LONG_BINPUT MEMOIZE".split())
-_RECALLING = frozenset("GET BINGET LONG_BINGET".split())
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
+    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8"),
+}
+_STORING = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
+_RECALLING = {"GET", "BINGET", "LONG_BINGET"}
 _STEPS: Mapping[str, Callable[[_Machine, Any], None]] = {
     "NONE": lambda machine, _: machine._stack.append(None),
     "NEWTRUE": lambda machine, _: machine._stack.append(True),

@@ -1,7 +1,7 @@
 """Files read by one reader, each in a process that is bounded and measured.
 
-    python tests/hostile/hostile_runner.py READER FILE…            reads these files
-    python tests/hostile/hostile_runner.py READER --mutations N    damages the reader's honest file so often and reads it
+    python tests/hostile/hostile_runner.py READER samples           reads each sample that is there for the reader
+    python tests/hostile/hostile_runner.py READER mutations N SEED  reads so many damaged copies of its honest file
 
 The process reads the honest file first, so that all modules are there, and forks for each of the others. It prints what
 became of each as a line of JSON.
@@ -10,19 +10,21 @@ became of each as a line of JSON.
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
 FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # what no file may exceed
 _ENDED = 60  # seconds after which a reader is ended
+_LARGEST_SEALED = 10**9  # bytes of a file; the checksum of a larger one takes too long
 _MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
 
 
@@ -30,7 +32,7 @@ _MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
 class Outcome:
     """What became of a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and what it took."""
 
-    file: str
+    name: str
     kind: str
     reason: str
     seconds: float  # of a processor
@@ -43,20 +45,29 @@ class Outcome:
         allowed = FREE_MEGABYTES + TIMES_THE_FILE * self.size / 1e6
         return self.seconds <= SECONDS and self.megabytes <= allowed
 
+    @property
+    def is_right(self) -> bool:
+        """Return True if it was read or refused, and took no more than it may."""
+        return self.kind in ("accepted", "refused") and self.is_bounded
 
-def read_hostile(reader: str, files: Iterable[Path]) -> list[Outcome]:
-    """Read these files in a bounded process."""
-    return list(_run(reader, *map(str, files)))
+
+def read_samples(reader: str) -> list[Outcome]:
+    """Read each sample for this reader in a bounded process."""
+    return list(_run(reader, "samples"))
 
 
 def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
     """Read so many damaged copies of the reader's honest file, each in a bounded process."""
-    return _run(reader, "--mutations", str(count), str(seed))
+    return _run(reader, "mutations", str(count), str(seed))
 
 
 def _run(*arguments: str) -> Iterator[Outcome]:
     paths = [TESTS.parent, TESTS, TESTS / "hostile", TESTS / "engines", TESTS / "data"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "1"}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_DISABLE_JIT": "1",
+    }
     command = [sys.executable, "-W", "ignore", __file__, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         assert process.stdout is not None
@@ -66,30 +77,37 @@ def _run(*arguments: str) -> Iterator[Outcome]:
         raise RuntimeError(f"{' '.join(arguments)} ended with status {process.returncode}")
 
 
-def main(name: str, *arguments: str) -> None:
+def main(name: str, what: str, *arguments: str) -> None:
     from hostile_mutations import mutations
     from hostile_readers import READERS
+    from hostile_samples import SAMPLES
 
     reader = READERS[name]
     with tempfile.TemporaryDirectory() as place:
         honest = reader.make(Path(place))
         reader.read(honest)
-        if arguments[0] != "--mutations":
-            for file in map(Path, arguments):
-                print(json.dumps(asdict(_measure(name, file))), flush=True)
-            return
         content = honest.read_bytes()
-        for damaged in mutations(content, int(arguments[1]), int(arguments[2])):
-            honest.write_bytes(damaged)
-            if reader.seal is not None:
+        if what == "samples":
+            changes = {title: sample.write for title, sample in SAMPLES.items() if sample.reader == name}
+        else:
+            copies = enumerate(mutations(content, *map(int, arguments)))
+            changes = {str(number): partial(_put, content=damaged) for number, damaged in copies}
+        for title, change in changes.items():
+            honest.write_bytes(content)
+            change(honest)
+            if reader.seal is not None and _size(honest) < _LARGEST_SEALED:
                 reader.seal(honest)
-            outcome = _measure(name, honest)
-            if (kept := os.environ.get("HOSTILE_KEPT")) and (outcome.kind in ("fault", "crashed") or not outcome.is_bounded):
-                Path(kept, f"{name}-{time.time_ns()}{honest.suffix}").write_bytes(damaged)
+            outcome = _measure(name, title, honest)
+            if (kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
+                shutil.copy(honest, Path(kept, f"{name}, {title}{honest.suffix}"))
             print(json.dumps(asdict(outcome)), flush=True)
 
 
-def _measure(name: str, file: Path) -> Outcome:
+def _put(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _measure(name: str, title: str, file: Path) -> Outcome:
     """Read a file in a fork of this process."""
     receive, send = os.pipe()
     child = os.fork()
@@ -105,9 +123,9 @@ def _measure(name: str, file: Path) -> Outcome:
     if status or not told:
         code = os.waitstatus_to_exitcode(status)
         reason = signal.Signals(-code).name if code < 0 else f"status {code}"
-        return Outcome(file.name, "crashed", reason, seconds, used.ru_maxrss / 1e3, _size(file))
+        return Outcome(title, "crashed", reason, seconds, used.ru_maxrss / 1e3, _size(file))
     kind, reason, megabytes = json.loads(told)
-    return Outcome(file.name, kind, reason, seconds, megabytes, _size(file))
+    return Outcome(title, kind, reason, seconds, megabytes, _size(file))
 
 
 def _size(file: Path) -> int:
