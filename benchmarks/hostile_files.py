@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/hostile_files.py [--mutations 2000] [--readers "text, gzip" …] [--seed 0]
 
-For each reader in `tests/hostile/hostile_readers.py` its honest file is damaged so often. Each copy is read in a process
-of its own. Refused and accepted are both right; a fault of regard's own, a process that dies, more than 10 seconds of a
+For each reader in `tests/hostile/hostile_readers.py` its honest file is damaged so often. Each copy is read in its own
+process. Refused and accepted are both right; a fault of regard's own, a process that dies, more than 10 seconds of a
 processor, or more than 200 MB beyond four times the file's size, is not. The exit status is 1 if there was any.
 With HOSTILE_KEPT=FOLDER in the environment, copies that show one are kept there.
 """
