@@ -228,12 +228,13 @@ def make_export(kind: str, file: str) -> Make:
     """Export a small translator for a fast engine."""
 
     def make(folder: Path) -> Path:
-        import regard
-        from regard.engines.ctranslate2.export import export_ctranslate2
-        from regard.engines.onnx.export import export_onnx
+        from contextlib import redirect_stdout
+
+        from regard.cli import main
 
         run = make_toy("transformer", "recipe.toml")(folder).parent
-        (export_ctranslate2 if kind == "ctranslate2" else export_onnx)(regard.load(run, "cpu"), run / kind, "float32")
+        with redirect_stdout(None):
+            main(["export", str(run), "--to", kind, "--quantisation", "float32"])
         return run / kind / file
 
     return make

@@ -147,7 +147,7 @@ READERS: dict[str, Reader] = {
     ),
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
-    "model, words": _model("transformer", "source.json", "data.tokenisers.words"),
+    "model, words": _model("transformer", "tokeniser.json", "data.tokenisers.words"),
     "model, n-grams of a bag": _model("bag", "ngrams.npy", "tasks.classification.ngrams"),
     "model, labels": _model("bag", "labels.json", "data.labelled.prepare"),
     "model, counted n-grams": _model("ngram", "weights.safetensors", *TENSORS),
@@ -181,8 +181,10 @@ READERS: dict[str, Reader] = {
     "model, about": Reader(
         ("runs.about",), models.make_toy("transformer", "about.json"), models.read_scores, models.vouch
     ),
-    "model, lexicon": _model("tagging rnn", "lexicon.json"),
-    "model, voices": _model("tacotron", "voices.json"),
+    "model, labels of pictures": _model("ram", "labels.json", "data.pictures.prepare"),
+    "model, words of captions": _model("painter", "words.json", "data.painting.prepare"),
+    "model, lexicon": _model("tagging rnn", "lexicon.json", "data.tagging.lexicon"),
+    "model, voices": _model("tacotron", "voices.json", "data.sounds.voices"),
     "model of words, weights": Reader(
         ("tasks.words.folder",), models.make_words_folder, models.read_words_folder, models.vouch
     ),
