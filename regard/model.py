@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.base.arguments import naming_arguments
 from regard.base.faults import Fault
+from regard.base.files import refuse_oversized
 from regard.base.notebook import Results, table
 from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
@@ -345,9 +346,10 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
     if unlisted:
         raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
     own = checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
+    shapes = _shapes_of(recipe, own, folder)
     with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
         weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
-        task = _load_task(recipe, own, weights, folder)
+        task = _load_task(recipe, own, weights, shapes, folder)
     if isinstance(task, nn.Module):
         task = task.to(pick_device(device), PRECISIONS[precision])
     model = make_model(task, recipe)
@@ -361,18 +363,32 @@ def make_model(task: Any, recipe: Recipe) -> Model:
     return find_place(TASKS[recipe.task].model)(task, recipe)
 
 
-def _load_task(recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], folder: Path) -> Any:
-    """The task of a recipe with these weights, refused if they are not those that it asks for."""
+def _shapes_of(recipe: Recipe, files: Mapping[str, bytes], folder: Path) -> nn.Module | None:
+    """Build the task of a recipe without its numbers; a file of weights that is far too large for it is refused.
+
+    A task that keeps weights of its own kind has no shapes to know beforehand.
+    """
     kind = task_class(recipe)
     if has(kind, OwnWeights):
-        task = kind.build(recipe, files)
-        task.load_weights(weights)
-        return task
+        return None
     try:
         with ShapesOnly():  # a recipe may ask for more memory than there is: look before making room for it
             unbuilt = kind.build(recipe, files)
     except RuntimeError as error:
         raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
+    needed = sum(tensor.numel() * tensor.itemsize for tensor in named_weights(unbuilt).values())
+    refuse_oversized(folder / checkpoint.WEIGHTS, needed)
+    return cast(nn.Module, unbuilt)
+
+
+def _load_task(
+    recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], unbuilt: nn.Module | None, folder: Path
+) -> Any:
+    """Build the task of a recipe with these weights, refused if they are not those that it asks for."""
+    if unbuilt is None:
+        task = task_class(recipe).build(recipe, files)
+        task.load_weights(weights)
+        return task
     check_weights(unbuilt, weights, folder)
     with Unfilled():
         task = build_task(recipe, files)

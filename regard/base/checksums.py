@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from regard.base.faults import Fault
 from regard.base.files import checksum, naming, write_file
+from regard.base.parsing import MOST_LISTED, check_json_size
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -67,6 +68,7 @@ def read_any_record(kind: type[Record], path: Path) -> tuple[Record, bool]:
     try:
         with naming(path):
             content = path.read_bytes()
+        check_json_size(content, str(path), MOST_LISTED)
         record = kind.model_validate_json(content)
     except (FileNotFoundError, ValidationError):
         raise damage(path) from None

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 
 from regard.base.faults import Fault
 
+_FREE_SIZE, _TIMES_NEEDED = 2**26, 4  # bytes of a file beyond what it must hold
+_LONGEST_NAME = 255  # bytes of the name of a file, as Linux has it
 _OPEN_ANYWAY = 256  # files and sockets of torch, a server or a log
 
 
@@ -84,15 +86,49 @@ def allow_open_files(count: int, user: str) -> None:
 
 
 def read_regular_file(path: Path) -> bytes:
-    """The content of a file of a folder that need not be trusted: no link is followed, and no pipe is waited for.
+    """Read a file of a folder that need not be trusted: no link is followed, and no pipe is waited for.
 
-    What is no regular file is an OSError like any other that keeps a file from being read.
+    What is no regular file, or larger than the free memory, is an OSError like any other that keeps it from being read.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
             raise OSError(errno.EINVAL, "it is a device, a pipe or a folder", str(path))
+        if about.st_size > _free_memory():
+            raise OSError(errno.ENOMEM, f"its {about.st_size:,} bytes are more than the free memory", str(path))
         return file.read()
+
+
+def is_inner_file(folder: Path, name: str) -> bool:
+    """Return True if a name that a list gives, which need not be trusted, can be that of a file in its own folder."""
+    if Path(name).name != name or not name.isprintable() or len(name.encode()) > _LONGEST_NAME:
+        return False
+    return not (folder / name).is_symlink()
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Read a file of at most so many bytes; a larger one is refused before it is read."""
+    if not path.is_file():
+        raise Fault(f"There is no {path}.")
+    with naming(path), path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs.")
+    return content
+
+
+def refuse_oversized(path: Path, needed: int) -> None:
+    """Refuse a file that is far larger than what it must hold, before any of it is read."""
+    if path.is_file() and (size := path.stat().st_size) > _FREE_SIZE + _TIMES_NEEDED * needed:
+        raise Fault(f"{path} has {size:,} bytes, but what it should hold takes {needed:,}.")
+
+
+def _free_memory() -> int:
+    """Return the bytes that Linux says can still be had; where it says nothing, all that there are."""
+    with suppress(OSError, StopIteration), Path("/proc/meminfo").open(encoding="ascii") as lines:
+        return int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def finite(value: Any) -> Any:

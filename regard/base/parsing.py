@@ -13,6 +13,8 @@ from regard.base.faults import Fault
 
 MOST_BYTES = 2**20  # of a recipe, a manifest, scores
 MOST_LISTED = 2**26  # of a vocabulary; one of a million pieces has half of that
+_PART, _ENTRY = 64, 100  # bytes that Python takes for a small object, and for the place of one in a table
+_FREE_MEMORY, _TIMES_MEMORY = 150_000_000, 4  # bytes for any text, and for each of its bytes
 _DEEPEST = 32  # tables in one another, and parts of a dotted key
 _LONGEST_WORD = 128  # characters of a number or a bare key
 
@@ -25,12 +27,20 @@ _LONG_WORD = re.compile(rf"[\w+-]{{{_LONGEST_WORD + 1},}}")
 
 
 def parse_json(content: bytes, name: str, most: int = MOST_BYTES) -> Any:
-    """What JSON says; `name` is where it comes from. Constants that are no JSON, such as NaN, are refused."""
-    _check_size(len(content), name, most)
+    """Return what JSON says; `name` is where it comes from. Constants that are no JSON, such as NaN, are refused."""
+    check_json_size(content, name, most)
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise Fault(f"{name} is damaged: it is not JSON.") from None
+
+
+def check_json_size(content: bytes, name: str, most: int = MOST_BYTES) -> None:
+    """Refuse JSON that is too large, or of which the parts would take far more memory than the text."""
+    _check_size(len(content), name, most)
+    parts = sum(content.count(sign) for sign in (b",", b"[", b"{"))
+    if parts * _PART + content.count(b":") * _ENTRY > _FREE_MEMORY + _TIMES_MEMORY * len(content):
+        raise Fault(f"{name} is of {parts:,} parts, more than any such file needs.")
 
 
 def _refuse(constant: str) -> None:

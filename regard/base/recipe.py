@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from regard.base.alternatives import OTHER_KIND, faults_of_kinds_meant
 from regard.base.faults import Fault
-from regard.base.parsing import parse_toml
+from regard.base.parsing import MOST_BYTES, parse_toml
 from regard.base.suggestions import paths_meant
 
 Place = tuple[int | str, ...]
@@ -94,7 +94,8 @@ Elsewhere = Callable[[str], str | None]  # what to say of an option, by its path
 def read_table(path: Path) -> dict[str, Any]:
     """The raw contents of a recipe file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_BYTES + 1)  # of which the last letter is too many
     except FileNotFoundError:
         raise Fault(f"There is no recipe at {path}; `regard recipes` lists those that come with regard.") from None
     except UnicodeDecodeError as error:

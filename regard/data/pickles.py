@@ -1,19 +1,27 @@
 """Arrays out of pickles that need not be trusted: nothing of numpy is called, and nothing in them can run.
 
-A pickle may ask for anything by its name. What reads one here admits the names that it is given, with a stand-in for
-each that only takes in what is described, and refuses every other.
+A pickle is a program for a small machine that makes objects. The machine here knows the instructions that arrays,
+lists and tables of numbers need, admits the names that it is given, each with a stand-in that only takes in what is
+described, and refuses every other. Python's own reader pays for a number in a file whatever it says, and copies as
+often as it is asked to. So what an instruction costs is counted first.
 """
 
 import pickle
+import pickletools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 Admitted = Mapping[tuple[str, str], Callable[..., Any]]
 
 _NUMBERS = {"i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64, "f4": np.float32, "f8": np.float64}
+_FREE_INSTRUCTIONS = 1_500_000  # of any pickle; of a longer one besides an instruction for every so many bytes
+_BYTES_AN_INSTRUCTION = 10
+_MOST_INSTRUCTIONS = 4_000_000  # of the longest, which are read in some seconds
+_FREE_COPIES = 1000  # texts and numbers that any pickle may hand on; of a longer one besides as many as it has bytes
+_LARGEST_KEY = 2**31  # of a table: larger numbers can be chosen so that looking them up takes the time of n²
 
 
 class PickledKind:
@@ -63,17 +71,164 @@ ARRAYS: Admitted = MappingProxyType(
 )
 
 
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: BinaryIO, admitted: Admitted) -> None:
-        super().__init__(stream, fix_imports=False, encoding="latin1")
-        self._admitted = admitted
+def unpickle(content: bytes, admitted: Admitted) -> Any:
+    """Return what a pickle of Python 2 or 3 holds; a damaged or hostile one may raise anything, and runs nothing."""
+    machine = _Machine(len(content), admitted)
+    most = min(_FREE_INSTRUCTIONS + len(content) // _BYTES_AN_INSTRUCTION, _MOST_INSTRUCTIONS)
+    for number, (instruction, argument, _) in enumerate(pickletools.genops(content)):
+        if number >= most:
+            raise pickle.UnpicklingError("it has more instructions than its arrays need")
+        machine.follow(instruction.name, argument)
+    return machine.result()
 
-    def find_class(self, module: str, name: str) -> Any:
+
+class _Machine:
+    """The stack and the memory of a pickle, and how much of what it holds may still be copied."""
+
+    def __init__(self, size: int, admitted: Admitted) -> None:
+        self._stack: list[Any] = []
+        self._marks: list[int] = []
+        self._memory: dict[int, Any] = {}
+        self._may_copy, self._admitted = size + _FREE_COPIES, admitted
+
+    def follow(self, instruction: str, argument: Any) -> None:
+        if instruction in _VALUES:
+            self._stack.append(argument)
+        elif instruction in _STORING:
+            self._memory[len(self._memory) if argument is None else int(argument)] = self._top()
+        elif instruction in _RECALLING:
+            if int(argument) not in self._memory:
+                raise pickle.UnpicklingError("it recalls what it has not stored")
+            self._stack.append(self._memory[int(argument)])
+        elif instruction in _STEPS:
+            _STEPS[instruction](self, argument)
+        elif instruction not in ("PROTO", "FRAME", "STOP"):
+            raise pickle.UnpicklingError(f"it has the instruction {instruction}, which no array needs")
+
+    def result(self) -> Any:
+        return self._pop()
+
+    def _top(self) -> Any:
+        if not self._stack:
+            raise pickle.UnpicklingError("its instructions need more objects than there are")
+        return self._stack[-1]
+
+    def _pop(self) -> Any:
+        self._top()
+        return self._stack.pop()
+
+    def _pop_many(self, count: int | None = None) -> list[Any]:
+        """Take so many objects off the stack, or all behind the last mark."""
+        if count is None and not self._marks:
+            raise pickle.UnpicklingError("its instructions need a mark that is not there")
+        first = self._marks.pop() if count is None else len(self._stack) - count
+        if not 0 <= first <= len(self._stack):
+            raise pickle.UnpicklingError("its instructions need more objects than there are")
+        taken, self._stack[first:] = self._stack[first:], []
+        return taken
+
+    def _pay(self, parts: Any) -> None:
+        """Count the lengths of texts and lists that a stand-in may copy: honest pickles hand on each of them once."""
+        for part in parts.values() if isinstance(parts, dict) else parts:
+            self._may_copy -= 1 + (len(part) if isinstance(part, str | bytes | list | tuple | dict) else 0)
+        if self._may_copy < 0:
+            raise pickle.UnpicklingError("its objects share more than an honest file's do")
+
+    def mark(self, _: Any) -> None:
+        self._marks.append(len(self._stack))
+
+    def push_empty(self, kind: type) -> None:
+        self._stack.append(kind())
+
+    def push_tuple(self, count: int | None) -> None:
+        self._stack.append(tuple(self._pop_many(count)))
+
+    def push_list(self, _: Any) -> None:
+        self._stack.append(self._pop_many())
+
+    def append(self, count: int | None) -> None:
+        items, owner = self._pop_many(count), self._top()
+        if type(owner) is not list:
+            raise pickle.UnpicklingError("it appends to what is no list")
+        owner += items
+
+    def set_items(self, count: int | None) -> None:
+        items, owner = self._pop_many(count), self._top()
+        if not isinstance(owner, dict) or len(items) % 2:
+            raise pickle.UnpicklingError("it sets entries of what is no table")
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            if type(key) is not str and not (type(key) is int and abs(key) < _LARGEST_KEY):
+                raise pickle.UnpicklingError("a table in it has a key that is neither a text nor a small number")
+            owner[key] = value
+
+    def push_table(self, _: Any) -> None:
+        items = self._pop_many()
+        self._stack.append({})
+        self._marks.append(len(self._stack))
+        self._stack += items
+        self.set_items(None)
+
+    def find(self, name: str | None) -> None:
+        """Push what stands for a name of a module; without an argument both lie on the stack."""
+        module, name = self._pop_many(2) if name is None else name.split(" ", 1)
         if (module, name) not in self._admitted:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
-        return self._admitted[module, name]
+        self._stack.append(self._admitted[module, name])
+
+    def call(self, _: Any) -> None:
+        called, arguments = self._called()
+        self._stack.append(called(*arguments))
+
+    def make(self, _: Any) -> None:
+        kind, arguments = self._called()
+        if not isinstance(kind, type):
+            raise pickle.UnpicklingError("it makes an object of what is no class")
+        self._stack.append(kind.__new__(kind, *arguments))
+
+    def _called(self) -> tuple[Any, tuple[Any, ...]]:
+        called, arguments = self._pop_many(2)
+        if type(arguments) is not tuple or not any(called is each for each in self._admitted.values()):
+            raise pickle.UnpicklingError("it calls what is no function, or with what are no arguments")
+        self._pay(arguments)
+        return called, arguments
+
+    def fill(self, _: Any) -> None:
+        """Hand an object that was begun its state."""
+        state, owner = self._pop(), self._top()
+        if not hasattr(owner, "__setstate__") or not isinstance(state, tuple | dict):
+            raise pickle.UnpicklingError("it fills what cannot be filled")
+        self._pay(state)
+        owner.__setstate__(state)
 
 
-def unpickle(stream: BinaryIO, admitted: Admitted) -> Any:
-    """What a pickle of Python 2 or 3 holds; a damaged or hostile one may raise anything, and runs nothing."""
-    return _Unpickler(stream, admitted).load()
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
+    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8"),
+}
+_STORING = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
+_RECALLING = {"GET", "BINGET", "LONG_BINGET"}
+_STEPS: Mapping[str, Callable[[_Machine, Any], None]] = {
+    "NONE": lambda machine, _: machine._stack.append(None),
+    "NEWTRUE": lambda machine, _: machine._stack.append(True),
+    "NEWFALSE": lambda machine, _: machine._stack.append(False),
+    "MARK": _Machine.mark,
+    "EMPTY_LIST": lambda machine, _: machine.push_empty(list),
+    "EMPTY_DICT": lambda machine, _: machine.push_empty(dict),
+    "EMPTY_TUPLE": lambda machine, _: machine.push_empty(tuple),
+    "TUPLE": _Machine.push_tuple,
+    "TUPLE1": lambda machine, _: machine.push_tuple(1),
+    "TUPLE2": lambda machine, _: machine.push_tuple(2),
+    "TUPLE3": lambda machine, _: machine.push_tuple(3),
+    "LIST": _Machine.push_list,
+    "DICT": _Machine.push_table,
+    "APPEND": lambda machine, _: machine.append(1),
+    "APPENDS": _Machine.append,
+    "SETITEM": lambda machine, _: machine.set_items(2),
+    "SETITEMS": _Machine.set_items,
+    "GLOBAL": _Machine.find,
+    "STACK_GLOBAL": _Machine.find,
+    "REDUCE": _Machine.call,
+    "NEWOBJ": _Machine.make,
+    "BUILD": _Machine.fill,
+}

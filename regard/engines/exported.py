@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault, TextFault
-from regard.base.files import checksum, read_regular_file, write_file
+from regard.base.files import checksum, is_inner_file, read_regular_file, write_file
 from regard.base.recipe import Options, check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
@@ -160,8 +160,8 @@ def read_record(folder: Path) -> Record:
 
 
 def _read_checked(folder: Path, name: str, allowed: list[str], remedy: str) -> bytes:
-    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
-        raise Fault(f"{name!r} is to be a file of {folder}, but lies outside it; {remedy}.")
+    if not is_inner_file(folder, name):
+        raise Fault(f"{name[:100]!r} is to be a file of {folder}, but lies outside it; {remedy}.")
     try:
         content = read_regular_file(folder / name)
     except OSError as error:

@@ -6,7 +6,7 @@ Which these are is learnt by IBM Model 1 (Brown et al. 1993, section 4.1).
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
-from regard.data.catalogue.unpack import open_zip
+from regard.data.arrays import arrays_in
 from regard.data.corpora.prepared import PreparedPairs, open_prepared
 from regard.data.corpora.shards import Pairs
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -23,7 +23,6 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 COMMON = 1000  # tokens that are always candidates, the most frequent
 TRANSLATIONS = 60  # of a source token at most
 ROUNDS = 5  # of expectation and maximisation
-MOST_UNPACKED = 2**28  # bytes of a stored one; a million source tokens with all their translations take that
 MOST_LINKS = 12_000_000  # pairs of tokens looked at; of a larger corpus, rows spread evenly over it
 
 
@@ -32,7 +31,7 @@ class Shortlist:
     """Candidates among the target tokens: those of every sentence, and those of each source token."""
 
     common: list[int]
-    translations: dict[int, list[int]]
+    translations: Mapping[int, Sequence[int]]
 
     def candidates(self, source: Sequence[int]) -> set[int]:
         """What a sentence may be translated with."""
@@ -65,20 +64,39 @@ class Shortlist:
             raise ValueError("its counts are not those of its tokens")
         if listed.size and not 0 <= listed.min() <= listed.max() < target_size:
             raise ValueError(f"it lists tokens that are none of the {target_size:,}")
-        parts = np.split(tokens, np.cumsum(counts))[:-1]
-        return cls(common.tolist(), dict(zip(sources.tolist(), (part.tolist() for part in parts), strict=True)))
+        order = np.argsort(sources, kind="stable")
+        ends = np.cumsum(counts, dtype=np.int64)
+        if (np.diff(sources[order]) == 0).any():
+            raise ValueError("it lists a source token twice")
+        return cls(common.tolist(), _StoredRows(sources[order], (ends - counts)[order], ends[order], tokens))
+
+
+@dataclass(frozen=True)
+class _StoredRows(Mapping[int, Sequence[int]]):
+    """Translations as a file has them: as lists of Python they would take ten times as much memory."""
+
+    sources: np.ndarray  # in ascending order
+    starts: np.ndarray
+    ends: np.ndarray
+    tokens: np.ndarray
+
+    def __getitem__(self, source: int) -> list[int]:
+        row = int(np.searchsorted(self.sources, source))
+        if row == len(self.sources) or self.sources[row] != source:
+            raise KeyError(source)
+        found: list[int] = self.tokens[self.starts[row] : self.ends[row]].tolist()
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.sources.tolist())
+
+    def __len__(self) -> int:
+        return len(self.sources)
 
 
 def _arrays(content: bytes, *names: str) -> list[np.ndarray]:
-    """The rows of whole numbers of these names in a file of arrays, which is bounded before any of it is unpacked."""
-    try:
-        with open_zip(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
-                raise ValueError("it unpacks to more than any shortlist needs")
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            found = [file[name] for name in names]
-    except Exception as error:  # a damaged archive may raise anything
-        raise ValueError(f"it is no file of arrays ({error})") from None
+    """Return the rows of whole numbers of these names in a file of arrays."""
+    found = [*arrays_in(content, *names).values()]
     if not all(array.ndim == 1 and array.dtype == np.int32 for array in found):
         raise ValueError("it does not hold rows of whole numbers")
     return found

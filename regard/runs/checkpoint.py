@@ -1,5 +1,6 @@
 """The weights of a model folder, and the run that is kept in one: its checkpoints and what it publishes."""
 
+import io
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
+from regard.base.tensors import read_shapes
 from regard.runs.folder import (
     ABOUT,
     CERTAINTY,
@@ -63,6 +65,8 @@ def weights_to_bytes(tensors: Mapping[str, Tensor]) -> bytes:
 
 
 def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file, of which the content need not be trusted."""
+    read_shapes(io.BytesIO(content), name)
     try:
         return load_tensors(content)
     except (SafetensorError, ValueError, KeyError) as error:

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.files import checksum, read_regular_file, write_file
-from regard.base.parsing import parse_json, parse_toml
+from regard.base.files import checksum, is_inner_file, read_regular_file, write_file
+from regard.base.parsing import MOST_LISTED, check_json_size, parse_json, parse_toml
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
 ABOUT = "about.json"  # what it learnt from, how large it is, what to try
+_TEXTS = (".json", ".toml", ".model", ".txt")  # kinds of files that hold words and facts, and no arrays
 CERTAINTY = "certainty.json"  # how sure it is of its outputs as a rule
 
 
@@ -71,18 +72,23 @@ def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[
 
 
 def _read(folder: Path, name: str) -> bytes:
-    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
-        raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
+    if not is_inner_file(folder, name):
+        raise Fault(f"{folder / MANIFEST} names the file {name[:100]!r}, which is outside the folder.")
     return _content(folder / name)
 
 
 def _content(path: Path) -> bytes:
     try:
-        return read_regular_file(path)
+        if path.suffix in _TEXTS and path.stat().st_size > MOST_LISTED:
+            raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs.")
+        content = read_regular_file(path)
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):  # says nothing of this file, which may be whole
             raise
         raise Fault(f"{path} is missing or cannot be read: {error.strerror}.") from None
+    if path.suffix == ".json":
+        check_json_size(content, str(path), MOST_LISTED)
+    return content
 
 
 def read_manifest(folder: Path) -> dict[str, list[str]]:

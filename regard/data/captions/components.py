@@ -1,12 +1,11 @@
 """Principal components by which features of pictures were reduced, so that those of a new picture become the same."""
 
-import io
-import zipfile
 from dataclasses import dataclass
 
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.data.arrays import arrays_in
 
 LARGEST = 127  # of whole numbers in eight bits
 
@@ -31,12 +30,12 @@ class Components:
 
 
 def open_components(content: bytes, name: str) -> Components:
-    """The components in an .npz file, which need not be trusted and may hold nothing that is pickled."""
+    """Read the components in an .npz file, which need not be trusted and may hold nothing that is pickled."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            mean, directions = arrays["mean"].astype(np.float32), arrays["proj"].astype(np.float32)
-            step = float(arrays["step"])
-    except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile):
+        arrays = arrays_in(content, "mean", "proj", "step")
+        mean, directions = arrays["mean"].astype(np.float32), arrays["proj"].astype(np.float32)
+        step = float(arrays["step"])
+    except (ValueError, TypeError):
         raise Fault(f"{name} is no .npz file with the arrays 'mean', 'proj' and 'step' in it.") from None
     if mean.ndim != 1 or directions.ndim != 2 or len(mean) != len(directions) or not directions.size:
         raise Fault(f"{name} holds a mean {mean.shape} and directions {directions.shape} that do not fit each other.")

@@ -1,7 +1,5 @@
 """What the features of a picture are to a model: their grid, their size, what made them. It travels in its folder."""
 
-import io
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.faults import Fault
 from regard.base.files import checksum
+from regard.data.arrays import arrays_in
 from regard.data.captions.files import read_array
 
 FORMAT_FILE = "features.json"
@@ -99,9 +98,8 @@ def open_format(files: Mapping[str, bytes]) -> FeatureFormat:
 def step_of(components: bytes, name: str) -> float:
     """What whole numbers are multiplied by, as a file of components has it."""
     try:
-        with np.load(io.BytesIO(components), allow_pickle=False) as arrays:
-            step = float(arrays["step"])
-    except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile):
+        step = float(arrays_in(components, "step")["step"])
+    except (ValueError, TypeError):
         raise Fault(f"{name} is no .npz file with a 'step' in it.") from None
     if not (np.isfinite(step) and step > 0):
         raise Fault(f"The step in {name} is {step}, expected a number above 0.")

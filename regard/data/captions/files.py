@@ -1,14 +1,14 @@
 """Files of captions, of names and of features as people have them."""
 
-import io
 import re
 from pathlib import Path
 
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.data.arrays import array_in
 from regard.data.captions.options import FeatureFiles
-from regard.data.catalogue.unpack import open_content
+from regard.data.catalogue.unpack import Unusable, read_content
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.tokenisers.words import split_words
 
@@ -74,16 +74,16 @@ def read_features(options: FeatureFiles, names: list[str]) -> np.ndarray:
 
 
 def read_array(path: Path, name: str) -> np.ndarray:
-    """The numbers in a .npy file, packed or not; nothing in it may be pickled. Those of 64 bits become float32."""
-    with open_content(path) as stream:
-        content = stream.read()
+    """Read the numbers in a .npy file, packed or not; nothing in it may be pickled. Those of 64 bits become float32."""
+    try:
+        content = read_content(path)
+    except Unusable as reason:
+        raise Fault(f"{name} {reason}.") from None
     if not content.startswith(np.lib.format.MAGIC_PREFIX):
         raise Fault(f"{name} is no array in numpy's format (.npy).")
     try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged head is met in many ways
+        array = array_in(content)
+    except ValueError as error:
         raise Fault(f"{name} is a damaged array: {str(error).rstrip('.')}.") from None
     if array.dtype not in _KINDS or not array.size:
         raise Fault(f"{name} must hold one array of numbers as int8, float16, float32 or float64.")

@@ -1,7 +1,7 @@
 """Pictures and videos themselves, where no features were made of them: squares of pixels, from files."""
 
-import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.progress import Progress
 from regard.data.captions.features import PIXELS, FeatureFormat
+from regard.data.catalogue.unpack import Unusable, read_place, tar_places
 from regard.data.corpora.text import file_of
 from regard.data.pictures.files import read_colours, squash
 from regard.data.pictures.videos import read_frames
@@ -39,24 +40,27 @@ class PictureStore:
         if self._path.is_dir():
             file = self._path / picture
             return file.read_bytes() if file.is_file() and _is_inside(self._path, file) else None
-        member = self._members.get(picture)
-        if member is None or member.size > MOST_BYTES:
+        start, size = self._places.get(picture, (0, MOST_BYTES + 1))
+        if size > MOST_BYTES:
             return None
-        with tarfile.open(self._path) as archive:
-            stream = archive.extractfile(member)
-            return None if stream is None else stream.read()
+        with self._refusing_damage():
+            return read_place(self._path, start, size)
 
     @property
     def _path(self) -> Path:
         return file_of(self.name)
 
     @cached_property
-    def _members(self) -> dict[str, tarfile.TarInfo]:
-        """The files of the archive by their own names, without their folders."""
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Where the files of the archive lie, by their own names without their folders."""
+        with self._refusing_damage():
+            return {name.rpartition("/")[2]: place for name, place in tar_places(self._path).items()}
+
+    @contextmanager
+    def _refusing_damage(self) -> Iterator[None]:
         try:
-            with tarfile.open(self._path) as archive:
-                return {member.name.rpartition("/")[2]: member for member in archive if member.isfile()}
-        except tarfile.TarError:
+            yield
+        except Unusable:
             raise Fault(f"{self.name} is no folder and no tar archive of pictures, or a damaged one.") from None
 
 

@@ -5,8 +5,11 @@ folder, whether it lies unpacked or in a tar or zip archive. That of a folder is
 `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
 """
 
+import bz2
+import errno
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import shutil
@@ -15,7 +18,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
@@ -26,8 +29,14 @@ from regard.data.catalogue.zstandard import open_zstandard
 _PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
+_MOST_PLACES = 250_000  # files of a tar whose places are remembered
 _MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
 _MOST_LISTED = 1 << 24  # bytes of the list at the end of a zip
+
+# What a file may unpack to: text and arrays become a twentieth of their size at best, and only what is made to do harm
+# becomes a thousandth.
+_FREE_UNPACKED, _TIMES_UNPACKED = 1 << 25, 50
+_FREE_HELD, _TIMES_HELD = 1 << 24, 8  # of what is held in memory as a whole
 
 _Member = tuple[str, int, IO[bytes]]  # its path, its size, its content
 
@@ -59,15 +68,72 @@ def leads_out(name: str) -> bool:
 
 
 def open_content(path: Path) -> BufferedIOBase:
-    """A file's plain content as a stream, packed or not."""
+    """Open a file's plain content as a stream, packed or not; one that unpacks to far too much ends in an EOFError."""
     match packing(path.name):
         case ".gz":
-            return gzip.open(path)
+            return _within_reason(gzip.open(path), path)
         case ".xz":
-            return lzma.open(path)
+            return _within_reason(lzma.open(path), path)
         case ".zst":
-            return open_zstandard(path)
+            return _within_reason(open_zstandard(path), path)
     return path.open("rb")
+
+
+def read_content(path: Path, most: int | None = None) -> bytes:
+    """Read a file's plain content into memory; one of more than `most` bytes, or than is plausible, is `Unusable`."""
+    if most is None:
+        packed = path.stat().st_size
+        most = most_held(packed) if packing(path.name) else packed
+    with naming_damage(), open_content(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise Unusable(f"holds more than {most:,} bytes, which is far too much")
+    return content
+
+
+def most_held(packed: int) -> int:
+    """Return the most bytes that something of this packed size may have when it is unpacked into memory."""
+    return _FREE_HELD + _TIMES_HELD * packed
+
+
+def _within_reason(stream: BufferedIOBase, path: Path) -> BufferedIOBase:
+    packed = path.stat().st_size
+    return io.BufferedReader(_Bounded(stream, max(_FREE_UNPACKED, _TIMES_UNPACKED * packed)), _CHUNK)
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that raises an EOFError, as damaged ones do, where more than so many bytes come out of it."""
+
+    def __init__(self, stream: BufferedIOBase, most: int) -> None:
+        self._stream, self._most, self._place = stream, most, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        self._place = self._stream.seek(offset, whence)
+        self._check()
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # no other buffer comes from BufferedReader
+        count = self._stream.readinto(buffer)
+        self._place += count
+        self._check()
+        return count
+
+    def _check(self) -> None:
+        if self._place > self._most:
+            raise EOFError(f"it unpacks to more than {self._most:,} bytes; unpack it first if you trust it")
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 class _Frugal(BufferedIOBase):
@@ -109,8 +175,12 @@ def naming_damage() -> Iterator[None]:
         raise Unusable(f"is damaged ({error})") from None
     except (RuntimeError, MemoryError) as error:  # a password, an unknown method, headers nested without end
         raise Unusable(f"cannot be unpacked ({error})") from None
-    except (ValueError, OverflowError, struct.error) as error:  # numbers in headers that are none
+    except (ValueError, OverflowError, struct.error, LookupError) as error:  # numbers in headers that are none
         raise Unusable(f"is damaged ({error})") from None
+    except OSError as error:  # a place in a header that is none; what the system refuses has a file's name or a cause
+        if error.filename is not None or error.errno not in (None, errno.EINVAL):
+            raise
+        raise Unusable(f"is damaged ({error.strerror or error})") from None
 
 
 def checksum(path: Path, limit: int) -> str:
@@ -186,16 +256,44 @@ def _archive(path: Path) -> Iterator[_Member]:
 
 def _tar(path: Path) -> Iterator[_Member]:
     with _open_unpacked(path) as plain:
-        frugal = _Frugal(plain, _MOST_HEADERS)
-        with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
-            while member := archive.next():
-                archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
-                _refuse_danger(member.name, member.isreg() and not member.issparse(), member.isdir())
-                if member.isreg() and (stream := archive.extractfile(member)):
-                    with stream:
-                        frugal.allowed = None  # content is read in pieces
-                        yield member.name, member.size, stream
-                frugal.allowed = _MOST_HEADERS
+        for archive, member in _tar_members(plain):
+            _refuse_danger(member.name, member.isreg() and not member.issparse(), member.isdir())
+            if member.isreg() and (stream := archive.extractfile(member)):
+                with stream:
+                    yield member.name, member.size, stream
+
+
+def _tar_members(plain: BufferedIOBase) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Yield the members of a tar archive; what describes each is bounded, and its content is free to be read."""
+    frugal = _Frugal(plain, _MOST_HEADERS)
+    with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
+        while member := archive.next():
+            archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
+            frugal.allowed = None  # content is read in pieces
+            yield archive, member
+            frugal.allowed = _MOST_HEADERS
+
+
+def tar_places(path: Path) -> dict[str, tuple[int, int]]:
+    """Return where the content of each file of a tar archive begins when it is unpacked, and how many bytes it has."""
+    places = {}
+    with naming_damage(), _open_unpacked(path) as plain:
+        for _, member in _tar_members(plain):
+            if member.isreg() and not member.issparse():
+                places[member.name] = (member.offset_data, member.size)
+            if len(places) > _MOST_PLACES:
+                raise Unusable(f"holds more than {_MOST_PLACES:,} files")
+    return places
+
+
+def read_place(path: Path, start: int, size: int) -> bytes:
+    """Read so many bytes of an archive from this place on, as it is when it is unpacked."""
+    with naming_damage(), _open_unpacked(path) as plain:
+        plain.seek(start)
+        content = plain.read(size)
+    if len(content) < size:
+        raise Unusable("is not whole")
+    return content
 
 
 def _open_unpacked(path: Path) -> BufferedIOBase:
@@ -204,6 +302,8 @@ def _open_unpacked(path: Path) -> BufferedIOBase:
         start = file.read(6)
     if start.startswith(b"\x1f\x8b"):
         return gzip.open(path)
+    if start.startswith(b"BZh"):
+        return bz2.open(path)
     return lzma.open(path) if start == b"\xfd7zXZ\0" else path.open("rb")
 
 
@@ -215,11 +315,32 @@ def open_zip(stream: BufferedIOBase) -> zipfile.ZipFile:
     return archive
 
 
+def zip_contents(stream: BufferedIOBase, names: Iterable[str] | None = None) -> dict[str, bytes]:
+    """Read these members of a zip archive (or all) into memory, by their names; a name that is missing is left out.
+
+    An archive is `Unusable` that is damaged, packed by anything but deflate, or unpacks to more than is plausible.
+    """
+    packed = stream.seek(0, os.SEEK_END)
+    with naming_damage(), open_zip(stream) as archive:
+        wanted = set(archive.namelist() if names is None else names)
+        members = [member for member in archive.infolist() if member.filename in wanted]
+        if sum(member.file_size for member in members) > most_held(packed):
+            raise Unusable(f"unpacks to far more than its {packed:,} bytes make plausible")
+        for member in members:
+            _refuse_packing(member)
+        return {member.filename: archive.read(member) for member in members}
+
+
+def _refuse_packing(member: zipfile.ZipInfo) -> None:
+    """Refuse methods by which a few bytes become gigabytes before anyone can count them."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
+
+
 def _zip(path: Path) -> Iterator[_Member]:
     with path.open("rb") as plain, open_zip(plain) as archive:
         for member in archive.infolist():
-            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
+            _refuse_packing(member)
             # Archives made on other systems carry no kind; those are plain files.
             kind = stat.S_IFMT(member.external_attr >> 16)
             _refuse_danger(member.filename, kind in (0, stat.S_IFREG), member.is_dir())

@@ -21,7 +21,7 @@ from typing import Literal
 
 from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
-from regard.data.catalogue.unpack import open_content
+from regard.data.catalogue.unpack import most_held, open_content, packing
 from regard.data.corpora.folders import parallel_files
 from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import TAB, Corpus
@@ -38,6 +38,7 @@ _PEEKED = 20  # lines by which a file is known for what it is
 _BLOCK = 1 << 20  # bytes that are read at once
 _LINE_ENDS = re.compile(r"\r\n|[\r\n\t]")
 _SHOWN = 40  # characters of a cell in a remark
+_HELD = 1 << 24  # bytes of lines that are decoded at once
 _IN_A_SET = re.compile(r"[\w-]+:")
 
 
@@ -115,11 +116,22 @@ def read_lines(
     raw, first = _raw_lines(path), 1
     if part is not None:
         raw, first = islice(_raw_lines(path, part.start), part.count), part.first + 1
-    while lines := list(islice(raw, _CHUNK)):
+    while lines := _take(raw, _CHUNK):
         if first == 1:
             _tell_of_mark(lines, str(path))
         yield from _decode_block(b"".join(lines), str(path), first, normal, encoding)
         first += len(lines)
+
+
+def _take(lines: Iterator[bytes], most: int) -> list[bytes]:
+    """Take so many lines, or as many as make up a few blocks: long ones are not held by the thousand."""
+    taken, size = list[bytes](), 0
+    for line in islice(lines, most):
+        taken.append(line)
+        size += len(line)
+        if size >= _HELD:
+            break
+    return taken
 
 
 def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
@@ -332,13 +344,25 @@ def _raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
     try:
         with open_content(path) as stream:
             _skip(stream, start)
-            yield from stream
+            yield from _lines_within(stream, path)
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
     except OSError as error:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _lines_within(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
+    """Yield the lines of a stream; in a packed file one that unpacks to far too much ends in an EOFError."""
+    if not packing(path.name):
+        yield from stream
+        return
+    most = most_held(path.stat().st_size)
+    while line := stream.readline(most + 1):
+        if len(line) > most:
+            raise EOFError(f"one of its lines unpacks to more than {most:,} bytes")
+        yield line
 
 
 def _skip(stream: BufferedIOBase, count: int) -> None:

@@ -1,5 +1,6 @@
 """A graph whose nodes have features and, some of them, labels: checked once, kept in files that hold plain numbers."""
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from safetensors.numpy import load, save
 
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
+from regard.base.tensors import read_shapes
 
 GRAPH_FILE, CLASSES_FILE = "graph.safetensors", "classes.json"
 SPLITS = ("", "train", "valid", "test")  # what the numbers in `splits` mean
@@ -114,6 +116,7 @@ def check_graph(graph: LabelledGraph, name: str) -> LabelledGraph:
 def open_graph(files: Mapping[str, bytes], name: str) -> LabelledGraph:
     """The graph in files that need not be trusted: what does not fit together is refused."""
     try:
+        read_shapes(io.BytesIO(files[GRAPH_FILE]), GRAPH_FILE)
         tensors, classes = load(files[GRAPH_FILE]), parse_json(files[CLASSES_FILE], CLASSES_FILE)
         graph = _assemble(tensors, classes)
     except (KeyError, SafetensorError, ValueError, Fault) as error:

@@ -4,8 +4,8 @@ Eight files make a graph: x, y the features and labels of the training nodes; al
 tx, ty of the test nodes, whose numbers are in test.index; graph the neighbours of each node.
 """
 
-import io
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,11 +13,12 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
-from regard.data.catalogue.unpack import open_content
+from regard.data.catalogue.unpack import Unusable, read_content
 from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
 from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
 VALIDATION = 500  # nodes after those of the training are the validation's, in all published results
+_TIMES_NODES = 2  # how many nodes there may be for each that a table knows
 _LARGEST = 2**26  # bytes of a file; the largest of the set has 600 kB
 Expected = TypeVar("Expected")
 
@@ -34,7 +35,8 @@ def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
     trained, test_nodes = len(_labels(part("y"))), _node_numbers(part("test.index"))
     looks = _looks(part("graph"))
     nodes = max(int(test_nodes.max()), int(looks.max())) + 1
-    if not len(test_nodes) == test.nodes == len(test_labels) or rest.nodes != len(rest_labels) or rest.nodes > nodes:
+    are_few = rest.nodes <= nodes <= _TIMES_NODES * (rest.nodes + test.nodes)  # Citeseer has 15 that no table knows
+    if not len(test_nodes) == test.nodes == len(test_labels) or rest.nodes != len(rest_labels) or not are_few:
         raise Fault(f"{name}: its files do not belong together; `regard data get planetoid` verifies them.")
     places = np.concatenate([np.arange(rest.nodes), test_nodes])
     labels = np.full(nodes, UNKNOWN)
@@ -87,21 +89,31 @@ def _numbers(array: Any, path: Path) -> np.ndarray:
 
 
 def _looks(path: Path) -> np.ndarray:
-    """Who sees whom, in both directions."""
+    """Read who sees whom, in both directions."""
     neighbours = _unpickle(path, defaultdict)
-    pairs = [(node, other) for node, others in neighbours.items() for other in others]
-    if not pairs or not all(isinstance(each, int) and 0 <= each < 2**31 for pair in pairs for each in pair):
+    lists = [*neighbours.values()]
+    if not all(type(others) is list for others in lists):
         raise _damage(path, "it is no table of neighbours")
-    one_way = np.array(pairs, dtype=np.int64).T
-    return np.concatenate([one_way, one_way[::-1]], axis=1)
+    edges = sum(map(len, lists))
+    if edges > path.stat().st_size:  # each is a byte at least where no two nodes share their list
+        raise _damage(path, "its lists of neighbours are shared")
+    if not edges or not all(type(each) is int and 0 <= each < 2**31 for each in chain(neighbours, *lists)):
+        raise _damage(path, "it is no table of neighbours")
+    nodes = np.repeat(np.fromiter(neighbours, np.int64, len(lists)), [*map(len, lists)])
+    others = np.fromiter(chain.from_iterable(lists), np.int64, edges)
+    return np.stack([np.concatenate([nodes, others]), np.concatenate([others, nodes])])
 
 
 def _node_numbers(path: Path) -> np.ndarray:
     try:
-        with open_content(path) as stream:
-            return np.array([int(line) for line in stream], dtype=np.int64)
-    except ValueError:
+        numbers = np.array([int(line) for line in read_content(path, _LARGEST).split()], dtype=np.int64)
+    except (ValueError, OverflowError):
         raise _damage(path, "it is no list of numbers") from None
+    except Unusable as reason:
+        raise _damage(path, f"it {reason}") from None
+    if not len(numbers) or numbers.min() < 0:
+        raise _damage(path, "it is no list of nodes")
+    return numbers
 
 
 def _damage(path: Path, reason: str) -> Fault:
@@ -125,12 +137,12 @@ _ADMITTED: Admitted = {
 
 def _unpickle(path: Path, expected: type[Expected]) -> Expected:
     """What a pickle holds, if it is what is expected of it."""
-    with open_content(path) as stream:
-        content = stream.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise _damage(path, "it is far too large")
     try:
-        found = unpickle(io.BytesIO(content), _ADMITTED)
+        content = read_content(path, _LARGEST)
+    except Unusable as reason:
+        raise _damage(path, f"it {reason}") from None
+    try:
+        found = unpickle(content, _ADMITTED)
     except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
         raise _damage(path, str(error).rstrip(".") or type(error).__name__) from None
     if type(found) is not expected:

@@ -23,6 +23,7 @@ from regard.data.pictures.idx import LARGEST_SIDE
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "TIFF", "WEBP")
 MOST_PIXELS = 50_000_000  # of a picture in colours
 FEWEST_PIXELS = 8  # a side of one; less shows nothing
+_AT_ONCE = 1_000_000  # pixels that are converted together
 Size = tuple[int, int]  # height and width
 _OF_16_BITS = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 _READABLE = ("1", "L", "P", "RGB", "RGBX", "CMYK", "YCbCr", "HSV", "LA", "PA", "La", "RGBA", "RGBa", *_OF_16_BITS)
@@ -98,8 +99,18 @@ def _read(
     with open_picture(source, name, check) as picture:
         if is_moving(picture):
             remark(f"{name} holds several frames; the first is read.")
-        upright = ImageOps.exif_transpose(picture)
-        return np.asarray(in_eight_bits(name, upright).convert(mode))
+        ImageOps.exif_transpose(picture, in_place=True)
+        return _pixels(name, picture, mode)
+
+
+def _pixels(name: str, picture: Image.Image, mode: Literal["L", "RGB"]) -> np.ndarray:
+    """Return a picture in eight bits, converted some rows at a time: every step would copy the whole of it."""
+    pixels = np.empty((picture.height, picture.width, *([3] if mode == "RGB" else [])), np.uint8)
+    rows = max(1, _AT_ONCE // picture.width)
+    for top in range(0, picture.height, rows):
+        strip = picture.crop((0, top, picture.width, min(top + rows, picture.height)))
+        pixels[top : top + rows] = np.asarray(in_eight_bits(name, strip).convert(mode))
+    return pixels
 
 
 def is_moving(picture: Image.Image) -> bool:

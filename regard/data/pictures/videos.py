@@ -14,6 +14,7 @@ from regard.base.names import natural_order
 from regard.data.pictures.files import check_size, in_eight_bits, in_pixels, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
+MOST_OF_A_FRAME = 10_000_000  # pixels; several frames are held while one is made
 MOST_PIXELS = 1_000_000_000  # of all frames together, which are decoded one behind the other
 
 
@@ -27,6 +28,9 @@ def read_frames(source: Path | bytes, name: str, count: int) -> Iterator[np.ndar
         if held < 2:
             raise Fault(f"{name} is a still picture; a video is a GIF with several frames, or a folder of frames.")
         _check_length(name, held, picture.height * picture.width)
+        if picture.height * picture.width > MOST_OF_A_FRAME:
+            size = in_pixels((picture.height, picture.width))
+            raise Fault(f"{name} has frames of {size}; those of a video have at most {MOST_OF_A_FRAME:,} in all.")
         for number in spread(held, count):
             picture.seek(number)
             yield _colours(name, picture)

@@ -12,6 +12,7 @@ from regard.data.sounds.rates import resample
 FORMATS = ("WAV", "WAVEX", "FLAC")
 LONGEST = 600  # seconds of a sound
 LOWEST_RATE, HIGHEST_RATE = 1000, 384_000  # samples in a second
+MOST_SAMPLES = LONGEST * 48_000  # of one channel
 MOST_CHANNELS = 64
 FULL_SCALE = 2**15  # by which samples of 16 bits are divided
 _BLOCK = 2**16
@@ -25,17 +26,23 @@ def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.n
     try:
         with soundfile.SoundFile(BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
             _check_head(name, file)
-            # Block by block: what a head promises need not be there, and needs no memory before it is.
-            blocks = [block.mean(axis=1) for block in file.blocks(_BLOCK, dtype="float32", always_2d=True)]
-            own_rate = file.samplerate
+            samples, own_rate = _mean_of_channels(file), file.samplerate
     except soundfile.LibsndfileError as error:
         raise Fault(f"{name} is no sound that can be read, which are wav and flac: {error.error_string}") from None
-    samples = np.concatenate([np.zeros(0, np.float32), *blocks])
     if not len(samples):
         raise Fault(f"{name} has no length: it holds not a single sample.")
     if not np.isfinite(samples).all():
         raise Fault(f"{name} is a damaged sound: it holds samples that are no numbers.")
     return resample(samples, own_rate, rate)
+
+
+def _mean_of_channels(file: soundfile.SoundFile) -> np.ndarray:
+    """Read all samples into one array, which takes no memory where they are not there."""
+    samples, end = np.empty(file.frames, np.float32), 0
+    for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
+        samples[end : end + len(block)] = block.mean(axis=1)
+        end += len(block)
+    return samples[:end]
 
 
 def _check_head(name: str, file: soundfile.SoundFile) -> None:
@@ -48,6 +55,11 @@ def _check_head(name: str, file: soundfile.SoundFile) -> None:
         )
     if file.frames > LONGEST * file.samplerate:
         raise Fault(f"{name} lasts {file.frames / file.samplerate:,.0f} seconds; at most {LONGEST} can be read.")
+    if file.frames > MOST_SAMPLES:
+        raise Fault(
+            f"{name} has {file.frames:,} samples, {file.samplerate:,} a second; at most {MOST_SAMPLES:,} can be read."
+            " Save it at a lower rate, such as 16,000."
+        )
 
 
 def sound_file(samples: np.ndarray, rate: int) -> bytes:

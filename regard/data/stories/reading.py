@@ -21,6 +21,7 @@ LARGEST = 2**30  # bytes of all files in a folder or an archive of stories
 _IN_A_SET = re.compile(r"[\w-]+:")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SPLIT = re.compile(r"_(train|valid|test)$")
+_MOST_ASKED = 200_000_000  # characters of stories before all questions of a file, each of which keeps its story
 _SHOWN = 60  # characters of a line in a fault
 
 
@@ -99,7 +100,7 @@ def _part(path: str) -> str:
 def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
     facts: list[str] = []
     places: dict[int, int] = {}  # of the facts, by the numbers of their lines in the story
-    story = questions = 0
+    story = questions = told = asked = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -108,14 +109,18 @@ def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
         if not count.isascii() or not count.isdigit():
             raise Fault(f"{where}: '{line[:_SHOWN]}' does not begin with its number in the story.")
         if int(count) == 1:
-            facts, places, story = [], {}, story + 1
+            facts, places, story, told = [], {}, story + 1, 0
         text, *columns = (column.strip() for column in rest.split("\t"))
         if not words_in(text):
             raise Fault(f"{where}: there is no word in it.")
         if not columns:
             places[int(count)] = len(facts)
             facts.append(text)
+            told += len(text) + 1
             continue
+        asked += told
+        if asked > _MOST_ASKED:
+            raise Fault(f"{where}: too many questions are asked of long stories; part the file into several.")
         yield Question(tuple(facts), text, _answer(columns, where), _support(columns, places, where), story)
         questions += 1
     if not story:

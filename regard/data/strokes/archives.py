@@ -6,60 +6,65 @@ pickled, by Python 2 or by Python 3.
 
 import io
 import pickle
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.data.arrays import read_head
+from regard.data.catalogue.unpack import Unusable, zip_contents
 from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
 LARGEST = 1e6  # a coordinate, counted in units
-_MOST_BYTES = 2**28  # of a member; the largest of the sets has 12 MB
+_TIMES_SHARED = 4  # how often the bytes of a file may be part of a drawing; of honest ones each is of one drawing
 
 
 def read_archive(path: Path, member: str) -> list[np.ndarray]:
-    """The drawings (move, 3) of one member of an archive, such as `train`."""
+    """Read the drawings (move, 3) of one member of an archive, such as `train`."""
+    name = f"{member}.npy"
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(f"{member}.npy") as stream:
-            content = stream.read(_MOST_BYTES + 1)
-    except KeyError:
-        raise Fault(f"{path} has no part '{member}'.") from None
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
-        raise _damage(path, f"it is no .npz archive ({error})") from None
-    if len(content) > _MOST_BYTES:
-        raise _damage(path, "it is far too large")
+        with path.open("rb") as file:
+            contents = zip_contents(file, [name])
+    except Unusable as reason:
+        raise _damage(path, f"it {reason}") from None
+    if name not in contents:
+        raise Fault(f"{path} has no part '{member}'.")
     try:
-        return _read_objects(content)
+        return _read_objects(contents[name])
     except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
         raise _damage(path, str(error).rstrip(".") or type(error).__name__) from None
 
 
 def _read_objects(content: bytes) -> list[np.ndarray]:
-    """The arrays in an array of objects, as numpy saves one: a header, then a pickle."""
+    """Return the arrays in an array of objects, as numpy saves one: a header, then a pickle."""
     stream = io.BytesIO(content)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    shape, _, kind = readers[np.lib.format.read_magic(stream)](stream)
+    shape, _, kind = read_head(stream)
     if kind != np.dtype(object) or len(shape) != 1:
         raise ValueError("it holds no list of drawings")
-    whole = unpickle(stream, _ADMITTED)
+    whole = unpickle(stream.read(), _ADMITTED)
     if not isinstance(whole, PickledArray) or not isinstance(whole.content, list) or len(whole.content) != shape[0]:
         raise ValueError("it holds something else")
-    return [_numbers_of(each) for each in whole.content]
+    drawings = [_moves_of(each) for each in whole.content]
+    if sum(moves.nbytes for moves in drawings) > _TIMES_SHARED * len(content):
+        raise ValueError("its drawings share more than an honest file's do")
+    return [_check_moves(moves) for moves in drawings]
 
 
-def _numbers_of(array: Any) -> np.ndarray:
+def _moves_of(array: Any) -> np.ndarray:
     if (
         not isinstance(array, PickledArray)
         or not isinstance(array.content, np.ndarray)
         or array.content.shape[1:] != (3,)
     ):
         raise ValueError("a drawing in it is no list of moves (dx, dy, pen)")
-    moves = array.content
+    return array.content
+
+
+def _check_moves(moves: np.ndarray) -> np.ndarray:
     if not (np.abs(moves) <= LARGEST).all():  # neither is NaN
         raise ValueError(f"a move in it is no pair of numbers of at most {LARGEST:,.0f}")
-    if not np.isin(moves[:, 2], (0, 1)).all():
+    if not ((moves[:, 2] == 0) | (moves[:, 2] == 1)).all():
         raise ValueError("what the pen does is neither 0 nor 1 everywhere in it")
     return moves
 

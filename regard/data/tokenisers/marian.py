@@ -7,8 +7,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
+from regard.data.tokenisers.sentencepieces import open_model
 from regard.data.tokenisers.symbols import UNKNOWN_TEXT, clean, join_fragments
 
 _SPACE = "▁"
@@ -86,7 +87,7 @@ class MarianTokeniser:
     def __init__(self, model: bytes, vocabulary: MarianVocabulary) -> None:
         """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
         self.model, self.vocabulary = model, vocabulary
-        self._processor = _open_model(model)
+        self._processor = open_model(model)
         self.size = len(vocabulary.pieces)
         self.pad, self.unknown = vocabulary.pad, vocabulary.unknown
         self.begin, self.end = vocabulary.begin, vocabulary.end
@@ -157,14 +158,3 @@ class MarianTokeniser:
             if fragments[place]:
                 break
         return fragments
-
-
-def _open_model(model: bytes) -> Any:
-    from sentencepiece import SentencePieceProcessor
-
-    processor = SentencePieceProcessor()
-    try:
-        processor.LoadFromSerializedProto(model)
-    except RuntimeError as error:
-        raise ValueError("SentencePiece cannot read it") from error
-    return processor

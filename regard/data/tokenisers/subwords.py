@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from regard.data.tokenisers.sampling import DropoutSampler, Sampler, UnigramSampler, chances
+from regard.data.tokenisers.sentencepieces import open_model
 from regard.data.tokenisers.symbols import (
     BEGIN,
     END,
@@ -138,14 +139,8 @@ class SubwordTokeniser:
 
 
 def _open_model(model: bytes) -> Any:
-    """The SentencePiece processor of a model that is one of ours."""
-    from sentencepiece import SentencePieceProcessor
-
-    processor = SentencePieceProcessor()
-    try:
-        processor.LoadFromSerializedProto(model)
-    except RuntimeError as error:
-        raise ValueError("SentencePiece cannot read it") from error
+    """Return the SentencePiece processor of a model that is one of ours."""
+    processor = open_model(model)
     special = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
     if special != (PAD, UNKNOWN, BEGIN, END) or processor.piece_to_id(_SPACE) == UNKNOWN:
         raise ValueError("it is not a model that regard trained")

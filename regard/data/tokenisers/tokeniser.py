@@ -11,7 +11,7 @@ from typing import Literal, Protocol, Self, runtime_checkable
 from pydantic import Field, model_validator
 
 from regard.base.faults import Fault
-from regard.base.parsing import MOST_LISTED
+from regard.base.parsing import MOST_LISTED, check_json_size
 from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
 from regard.data.tokenisers.byte_pairs import read_byte_pairs
@@ -320,8 +320,11 @@ def _contents(path: Path) -> bytes:
     try:
         if path.stat().st_size > MOST_LISTED:
             raise Fault(f"The tokeniser {path} has {path.stat().st_size:,} bytes, more than any needs.")
-        return path.read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError:
         raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None
     except OSError as error:
         raise Fault(f"The tokeniser {path} cannot be read: {error.strerror}.") from None
+    if path.suffix == ".json":
+        check_json_size(content, f"The tokeniser {path}", MOST_LISTED)
+    return content

@@ -6,7 +6,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
-from regard.base.parsing import MOST_LISTED
 from regard.data.tokenisers.wordpiece import (
     CLASS,
     INSIDE,
@@ -18,7 +17,7 @@ from regard.data.tokenisers.wordpiece import (
     WordPieceOptions,
     WordPieceTokeniser,
 )
-from regard.engines.hugging_face.files import TOKENISER, read_json, to_json
+from regard.engines.hugging_face.files import TOKENISER, read_json, read_listed, to_json
 
 VOCABULARY, WHOLE = "vocab.txt", "tokenizer.json"
 
@@ -70,7 +69,7 @@ def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
     """The tokeniser of a model that has so many tokens; a vocabulary of another model is refused."""
     if (folder / VOCABULARY).is_file():
         path = folder / VOCABULARY
-        pieces, options = _lines_of(path), _spelling_of(folder)
+        pieces, options = read_listed(path), _spelling_of(folder)
     elif (folder / WHOLE).is_file():
         path = folder / WHOLE
         pieces, options = _read_whole(path)
@@ -82,16 +81,6 @@ def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
         return WordPieceTokeniser(pieces, options)
     except ValueError as error:
         raise Fault(f"{path} is no vocabulary of a BERT: {error}.") from None
-
-
-def _lines_of(path: Path) -> list[str]:
-    if path.stat().st_size > MOST_LISTED:
-        raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any vocabulary needs.")
-    try:
-        text = path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise Fault(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _spelling_of(folder: Path) -> WordPieceOptions:

@@ -10,7 +10,7 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.gpt2.config import GPT2Config
-from regard.engines.hugging_face.files import TOKENISER, read_json, to_json
+from regard.engines.hugging_face.files import TOKENISER, read_json, read_listed, to_json
 
 VOCABULARY, MERGES, WHOLE = "vocab.json", "merges.txt", "tokenizer.json"
 _VERSION = "#version"  # begins the first line of merges.txt
@@ -46,11 +46,8 @@ def _words_by_number(numbers: dict[str, Any], folder: Path, tokens: int, names: 
 
 
 def _read_merges(path: Path) -> list[Pair]:
-    """The pairs of `merges.txt`, one a line behind a line with its version."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise Fault(f"{path} is no text in UTF-8.") from None
+    """Read the pairs of `merges.txt`, one a line behind a line with its version."""
+    lines = read_listed(path)
     first = 1 if lines[0].startswith(_VERSION) else 0
     pairs = []
     for number, line in enumerate(lines[first:], first + 1):

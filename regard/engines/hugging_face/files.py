@@ -9,21 +9,33 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.files import read_bounded
 from regard.base.parsing import MOST_LISTED, parse_json
 
 CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
 
+_MOST_LINES = 2**20  # of a vocabulary; the largest have a quarter of that
 Shape = tuple[int, ...]
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The table in a file of JSON, what is null left out."""
-    if not path.is_file():
-        raise Fault(f"There is no {path}.")
-    table = parse_json(path.read_bytes(), str(path), MOST_LISTED)
+    """Read the table in a file of JSON, what is null left out."""
+    table = parse_json(read_bounded(path, MOST_LISTED), str(path), MOST_LISTED)
     if not isinstance(table, dict):
         raise Fault(f"{path} is damaged: it does not hold a table.")
     return {name: value for name, value in table.items() if value is not None}
+
+
+def read_listed(path: Path) -> list[str]:
+    """Read the lines of a vocabulary, or of what is joined in one."""
+    content = read_bounded(path, MOST_LISTED)
+    if content.count(b"\n") > _MOST_LINES:
+        raise Fault(f"{path} has more than {_MOST_LINES:,} lines, more than any vocabulary needs.")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise Fault(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def read_config_of(folder: Path, kind: str) -> dict[str, Any]:

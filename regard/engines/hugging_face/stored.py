@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.tensors import read_shapes
 from regard.data.catalogue.unpack import Unusable, open_zip
 
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
@@ -23,6 +24,7 @@ _MOST_PICKLED = 2**20  # bytes that say which tensors there are; a thousand of t
 # The last bytes of a large archive: end of the list for large files, where that lies, end of the list.
 _TAIL = struct.Struct("<4s36xQQ4s4xQ4x4s8xIIH")
 _END = 22  # bytes of the last of the three, with which other archives end
+_TIMES_SHARED = 4  # how large all tensors may be together, for a byte of the file
 _PICKLES = 5  # at the start of an old file, before the numbers
 
 
@@ -69,9 +71,9 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
 @contextmanager
 def _open_safetensors(path: Path) -> Iterator[StoredWeights]:
     try:
+        with path.open("rb") as file:
+            shapes = read_shapes(file, str(path))
         opened = safe_open(path, framework="pt")
-        names = opened.keys()
-        shapes = {name: tuple(opened.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError) as error:
         raise Fault(f"{path} is damaged: {error}.") from None
     with opened:
@@ -89,6 +91,9 @@ def _unpickle(path: Path) -> StoredWeights:
         raise Fault(f"{path} is damaged, or holds more than weights and is not loaded: {reason}.") from None
     if not isinstance(table, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in table.items()):
         raise Fault(f"{path} does not hold a table of tensors.")
+    # Tensors may share numbers, as tied embeddings do; those of a hostile file share a few among billions.
+    if sum(tensor.numel() * tensor.element_size() for tensor in table.values()) > _TIMES_SHARED * path.stat().st_size:
+        raise Fault(f"{path} holds tensors that are far larger than the file.")
     return StoredWeights(path, {name: tuple(tensor.shape) for name, tensor in table.items()}, table.__getitem__)
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.files import read_bounded
 from regard.data.corpora.options import PairData
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
+from regard.data.tokenisers.sentencepieces import MOST_BYTES
 from regard.data.tokenisers.subwords import SubwordTokeniser
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
@@ -100,10 +102,8 @@ def _choose_code(
 
 
 def _tokeniser(path: Path, vocabulary: MarianVocabulary) -> MarianTokeniser:
-    if not path.is_file():
-        raise Fault(f"There is no {path}.")
     try:
-        return MarianTokeniser(path.read_bytes(), vocabulary)
+        return MarianTokeniser(read_bounded(path, MOST_BYTES), vocabulary)
     except ValueError as error:
         raise Fault(f"{path} is damaged: {error}.") from None
 

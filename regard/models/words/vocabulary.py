@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from regard.base.faults import Fault
+from regard.base.parsing import MOST_LISTED, parse_json
 
 COUNTS = "counts.json"
 
@@ -32,9 +33,9 @@ def read_vocabulary(words: Sequence[str], content: bytes | None) -> Vocabulary:
     if content is None:
         return Vocabulary(words, np.zeros(len(words), np.int64))
     try:
-        counts = json.loads(content.decode())["counts"]
+        counts = parse_json(content, COUNTS, MOST_LISTED)["counts"]
         if len(counts) != len(words) or not all(type(count) is int and 0 <= count < 2**63 for count in counts):
             raise ValueError
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, Fault):
         raise Fault(f"{COUNTS} is damaged: it should hold a count for each of {len(words):,} words.") from None
     return Vocabulary(words, np.array(counts, np.int64))

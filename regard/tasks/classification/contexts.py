@@ -1,6 +1,7 @@
 """A bidirectional language model inside another model: what of its folder travels, and how it is built again."""
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 
 import torch
@@ -9,6 +10,7 @@ from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
 from regard.base.recipe import parse
+from regard.base.tensors import read_shapes
 from regard.data.labelled.ready import known_words
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.families import check_recipe
@@ -68,8 +70,10 @@ def _token_of(tokeniser: Tokeniser, word: str) -> int:
 @torch.no_grad()
 def take_weights(bilm: Bilm, folder: Path) -> None:
     """Give a language model the weights in its own folder."""
+    content = read_folder(folder, [WEIGHTS])[WEIGHTS]
+    read_shapes(BytesIO(content), str(folder / WEIGHTS))
     try:
-        weights = load_tensors(read_folder(folder, [WEIGHTS])[WEIGHTS])
+        weights = load_tensors(content)
         for name, own in bilm.named_parameters():
             own.copy_(weights[f"model.{name}"])
     except (SafetensorError, KeyError, ValueError, RuntimeError) as error:

@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.data.arrays import array_in
 from regard.data.labelled.prepare import LabelledTexts
 from regard.models.text.bag import NO_NGRAM, BagOptions, NgramTable, count_runs, ngram_keys
 from regard.tasks.classification.batches import text_batches
@@ -48,8 +49,8 @@ def ngrams_as_bytes(keys: Int[Tensor, " ngram"]) -> bytes:
 def open_ngrams(files: Mapping[str, bytes]) -> Int[Tensor, " ngram"]:
     """The n-grams in the files of a model folder, which need not be trusted."""
     try:
-        keys = np.load(io.BytesIO(files[NGRAMS_FILE]), allow_pickle=False)
-    except (KeyError, ValueError, EOFError, OSError):
+        keys = array_in(files[NGRAMS_FILE])
+    except (KeyError, ValueError):
         keys = np.zeros(0)
     if keys.ndim != 1 or keys.dtype != np.int64 or not len(keys) or (np.diff(keys) <= 0).any():
         raise Fault(f"{NGRAMS_FILE} of the model folder is missing or damaged.")

@@ -1,5 +1,6 @@
 """Ready vectors, in a file or in the folder of a model of words, for models that begin with them."""
 
+from io import BytesIO
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -7,6 +8,7 @@ from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.base.tensors import read_shapes
 from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
 from regard.families import check_recipe
@@ -28,6 +30,7 @@ def vectors_in(folder: Path) -> WordVectors:
     files = read_folder(folder)
     if WEIGHTS not in files:
         raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not come to its end.")
+    read_shapes(BytesIO(files[WEIGHTS]), str(folder / WEIGHTS))
     task = Words.build(recipe, files)
     try:
         task.load_weights(load_tensors(files[WEIGHTS]))

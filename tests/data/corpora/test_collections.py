@@ -10,7 +10,6 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.corpora import tables
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.text import input_names, read_chunks, read_pairs
@@ -20,6 +19,7 @@ zstandard = pytest.importorskip("zstandard")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 PAIRS = [(f"The number {number}.", f"Die Zahl {number}.") for number in range(50)]
+MANY = [(f"{number} is a number.", f"{number} ist eine Zahl.") for number in range(2_500)]  # more than are read at once
 
 
 def corpus(**table: Any) -> Corpus:
@@ -64,11 +64,10 @@ def test_what_is_not_installed_is_told_in_a_sentence(tmp_path: Path, monkeypatch
     assert refusal(corpus(pairs=tmp_path / "a.parquet")).endswith("which is read with `pip install 'regard[data]'`.")
 
 
-def test_parquet_by_plain_columns_and_by_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_ROWS", 8)
-    plain = pyarrow.table({"source": [one for one, _ in PAIRS], "target": [two for _, two in PAIRS]})
+def test_parquet_by_plain_columns_and_by_fields(tmp_path: Path) -> None:
+    plain = pyarrow.table({"source": [one for one, _ in MANY], "target": [two for _, two in MANY]})
     parquet.write_table(plain, tmp_path / "plain.parquet")
-    assert list(read_pairs(corpus(pairs=tmp_path / "plain.parquet"))) == PAIRS
+    assert list(read_pairs(corpus(pairs=tmp_path / "plain.parquet"))) == MANY
     for number, first in enumerate((0, 30)):
         name = tmp_path / "wmt" / "data" / f"train-0000{number}.parquet"
         name.parent.mkdir(parents=True, exist_ok=True)

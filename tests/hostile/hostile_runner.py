@@ -1,0 +1,167 @@
+"""Files read by one reader, each in a process that is bounded and measured.
+
+    python tests/hostile/hostile_runner.py READER samples           reads each sample that is there for the reader
+    python tests/hostile/hostile_runner.py READER mutations N SEED  reads so many damaged copies of its honest file
+
+The process reads the honest file first, so that all modules are there, and forks for each of the others. It prints what
+became of each as a line of JSON.
+"""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # what no file may exceed
+_ENDED = 60  # seconds after which a reader is ended
+_LARGEST_SEALED = 10**9  # bytes of a file; the checksum of a larger one takes too long
+_MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and what it took."""
+
+    name: str
+    kind: str
+    reason: str
+    seconds: float  # of a processor
+    megabytes: float  # beyond what the process had
+    size: int  # bytes of the file
+
+    @property
+    def is_bounded(self) -> bool:
+        """Return True if it took no more time and memory than any file may."""
+        allowed = FREE_MEGABYTES + TIMES_THE_FILE * self.size / 1e6
+        return self.seconds <= SECONDS and self.megabytes <= allowed
+
+    @property
+    def is_right(self) -> bool:
+        """Return True if it was read or refused, and took no more than it may."""
+        return self.kind in ("accepted", "refused") and self.is_bounded
+
+
+def read_samples(reader: str) -> list[Outcome]:
+    """Read each sample for this reader in a bounded process."""
+    return list(_run(reader, "samples"))
+
+
+def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
+    """Read so many damaged copies of the reader's honest file, each in a bounded process."""
+    return _run(reader, "mutations", str(count), str(seed))
+
+
+def _run(*arguments: str) -> Iterator[Outcome]:
+    paths = [TESTS.parent, TESTS, TESTS / "hostile", TESTS / "engines", TESTS / "data"]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_DISABLE_JIT": "1",
+    }
+    command = [sys.executable, "-W", "ignore", __file__, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            yield Outcome(**json.loads(line))
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} ended with status {process.returncode}")
+
+
+def main(name: str, what: str, *arguments: str) -> None:
+    from hostile_mutations import mutations
+    from hostile_readers import READERS
+    from hostile_samples import SAMPLES
+
+    reader = READERS[name]
+    with tempfile.TemporaryDirectory() as place:
+        honest = reader.make(Path(place))
+        reader.read(honest)
+        content = honest.read_bytes()
+        if what == "samples":
+            changes = {title: sample.write for title, sample in SAMPLES.items() if sample.reader == name}
+        else:
+            copies = enumerate(mutations(content, *map(int, arguments)))
+            changes = {str(number): partial(_put, content=damaged) for number, damaged in copies}
+        for title, change in changes.items():
+            honest.write_bytes(content)
+            change(honest)
+            if reader.seal is not None and _size(honest) < _LARGEST_SEALED:
+                reader.seal(honest)
+            outcome = _measure(name, title, honest)
+            if (kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
+                shutil.copy(honest, Path(kept, f"{name}, {title}{honest.suffix}"))
+            print(json.dumps(asdict(outcome)), flush=True)
+
+
+def _put(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _measure(name: str, title: str, file: Path) -> Outcome:
+    """Read a file in a fork of this process."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(receive)
+        os.write(send, json.dumps(_read(name, file)).encode()[:60_000])
+        os._exit(0)
+    os.close(send)
+    with os.fdopen(receive, "rb") as stream:
+        told = stream.read()
+    _, status, used = os.wait4(child, 0)
+    seconds = used.ru_utime + used.ru_stime
+    if status or not told:
+        code = os.waitstatus_to_exitcode(status)
+        reason = signal.Signals(-code).name if code < 0 else f"status {code}"
+        return Outcome(title, "crashed", reason, seconds, used.ru_maxrss / 1e3, _size(file))
+    kind, reason, megabytes = json.loads(told)
+    return Outcome(title, kind, reason, seconds, megabytes, _size(file))
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size
+
+
+def _read(name: str, file: Path) -> tuple[str, str, float]:
+    """Read a file in this process, which is bounded from now on; what came of it, why, and its megabytes."""
+    from hostile_readers import READERS
+
+    from regard.base.faults import Fault
+
+    reader = READERS[name]
+    signal.alarm(_ENDED)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + _MOST_MEMORY,) * 2)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the most memory is counted from now on
+    before = _status("VmRSS")
+    kind, reason = "accepted", ""
+    try:
+        reader.read(file)
+    except (Fault, *reader.refusals) as fault:
+        kind, reason = "refused", str(fault)[:300]
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        kind, reason = "fault", f"{type(error).__name__}: {str(error)[:200]} ({place.filename}:{place.lineno})"
+    own = (_status("VmHWM") - before) / 1e6
+    others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3 - reader.megabytes_of_a_process
+    return kind, reason, round(max(own, others), 1)
+
+
+def _status(name: str) -> int:
+    """Return bytes that Linux counts of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,67 @@
+"""Modules that read files and have no row in the table of hostile files, each with the reason why."""
+
+_LINES = "Lines of text without a form of their own, by read_lines, whose rows are text and pairs."
+_SHIPPED = "Files that are part of regard."
+_RANKS = "Messages between processes of one training."
+_WORKING = "A file that this machine wrote for itself while it worked, in a folder of the user's."
+_PREPARED = "Arrays and records that regard prepared on this machine; checksums find damage before they are opened."
+_WRITES = "It writes such files and reads none."
+_GET = "Content is compared with the catalogue's checksum before it is used."
+_FOLDER = "Files of a model folder that runs.folder has read and bounded; a table checked by pydantic, as labels.json."
+
+TRUSTED: dict[str, str] = {
+    "base.processes": "What Linux says of a process.",
+    "cli.bulk.finishing": _WORKING,
+    "cli.bulk.workers": _WORKING,
+    "cli.heads": _LINES,
+    "cli.lines": _LINES,
+    "cli.rank": _RANKS,
+    "cli.serve": "The file with the user's own key.",
+    "cli.translate_request": _LINES,
+    "cli.unfinished": _WORKING,
+    "data.captions.prepare": _PREPARED,
+    "data.catalogue.conversions": _GET,
+    "data.catalogue.download": _GET,
+    "data.catalogue.entries": _SHIPPED,
+    "data.catalogue.fetching": _GET,
+    "data.catalogue.get": "The record of what `regard data get` wrote itself.",
+    "data.catalogue.merge": _GET,
+    "data.corpora.hashes": _WORKING,
+    "data.corpora.pieces": _WORKING,
+    "data.corpora.prepare": _WORKING,
+    "data.demo.lexicon": _SHIPPED,
+    "data.generated.styles": _SHIPPED,
+    "data.pictures.scenes": "Numbers drawn from a hash.",
+    "data.tagging.prepare": _PREPARED,
+    "data.texts.lines": _LINES,
+    "data.texts.prepare": _PREPARED,
+    "engines.ctranslate2.spec": _WRITES,
+    "engines.onnx.graph": _WRITES,
+    "engines.onnx.transformer": _WRITES,
+    "metrics.counting": "Texts in memory, as numbers.",
+    "metrics.files": _LINES,
+    "metrics.wordnet": _GET,
+    "models.efficientnet": "Weights that a package of the environment brings.",
+    "models.words.ngrams": "Words in memory, as numbers.",
+    "runs.compare.outcomes": _WORKING,
+    "runs.compare.side_by_side": _WORKING,
+    "runs.open": _WORKING,
+    "runs.processes": _RANKS,
+    "runs.recipes": _SHIPPED,
+    "serving.http.bodies": "Bodies of requests, which have a table of their own.",
+    "serving.metrics": "What Linux says of this process.",
+    "serving.served": _FOLDER,
+    "serving.shared_metrics": _WORKING,
+    "serving.static": _SHIPPED,
+    "tasks.classification.contexts": "Weights of a model folder, bounded by runs.folder and base.tensors as others.",
+    "training.pace": _WORKING,
+    "training.process_group": _RANKS,
+    "training.pulse": _RANKS,
+    "verbs.embed.archive": _WRITES,
+    "verbs.generate.evaluation": _LINES,
+    "verbs.translate.certainty": _FOLDER,
+    "verbs.translate.evaluation": _LINES,
+    "viewing.modules": _SHIPPED,
+    "viewing.texts": _SHIPPED,
+    "viewing.view": "A picture that regard has just drawn.",
+}
