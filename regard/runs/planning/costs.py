@@ -66,15 +66,11 @@ class Stopwatch:
         return statistics.median(two[2] / (two[1] - one[1]) for one, two in self._pairs)
 
 
-def time_run(trainer: Trainer, validator: Validator, seconds: float, watch: Stopwatch | None = None) -> Costs:
-    """Return what a step and a validation cost, from timing each for about so many seconds; the run stays as it is.
-
-    A watch that has timed its steps before spares doing it again.
-    """
-    watch = watch or time_steps(trainer, seconds)
+def time_validation(trainer: Trainer, validator: Validator, seconds: float) -> tuple[float, float]:
+    """Return what a validation costs, by measures and by writing outputs, each timed for about so many seconds."""
     trainer.module.eval()
     with torch.no_grad(), whole_weights(trainer.module):
-        return Costs(watch.seconds_of_step, watch.items, *validator.timed(seconds))
+        return validator.timed(seconds)
 
 
 def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+from regard.base.faults import Fault
 from regard.base.recipe import Recipe
 from regard.families import with_article, with_settings
 from regard.runs.checkpoint import RunFolder
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
-from regard.runs.planning.costs import Costs, Stopwatch, time_run
+from regard.runs.planning.costs import Costs, Stopwatch, time_steps, time_validation
 from regard.runs.validate import Validator
 from regard.training.options import OF_STAIRS, OptimizerOptions, TrainingOptions, UpdatingOptions
 from regard.training.pace import FEW_STEPS
@@ -81,8 +82,7 @@ class Planner:
         """Time a run, plan it, and let it be replanned while it trains; gives the recipe that it then has."""
         if isinstance(trainer.task, DrawsByOptions):
             self.given |= {f"training.{name}" for name in trainer.task.draws_by}
-        watch, most = self.sizes.watch if self.sizes else None, run.recipe.training.steps
-        costs = time_run(trainer, validator, timed_seconds(self.allowance), watch)
+        costs, most = self._time(trainer, validator, ranks), run.recipe.training.steps
         settings, *_ = ranks.gather(self.plan(run.recipe, costs) if ranks.leads else None)
         if not settings:
             return run.recipe
@@ -91,6 +91,18 @@ class Planner:
         validation = costs.measuring if self.spares_writing else costs.validation
         trainer.follow(recipe.training, self._replanner(run, recipe, most, validation))
         return recipe
+
+    def _time(self, trainer: Trainer, validator: Validator, ranks: Ranks) -> Costs:
+        """Time steps and then validations, as the rank that leads finds them; refuse what cannot take a single step."""
+        seconds = timed_seconds(self.allowance)
+        watch = (self.sizes.watch if self.sizes else None) or time_steps(trainer, seconds)
+        (step, items, left), *_ = ranks.gather([watch.seconds_of_step, watch.items, self._seconds])
+        if step > 60 * self.allowance.minutes:
+            raise Fault(
+                f"A single step takes about {step:,.0f} seconds here, which is longer than {self.allowance}; "
+                "give it more minutes, smaller batches or a smaller model."
+            )
+        return Costs(step, items, *(time_validation(trainer, validator, seconds) if left else (0.0, 0.0)))
 
     def _replanner(self, run: Run, recipe: Recipe, most: int, validation: float) -> Replanner | None:
         training = recipe.training

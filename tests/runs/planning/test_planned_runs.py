@@ -10,6 +10,7 @@ import pytest
 from small import SETTINGS, train_arguments, write_corpus
 from toys import TOYS
 
+from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
 from regard.cli import main
 from regard.families import check_recipe
@@ -116,6 +117,15 @@ def test_a_first_step_that_hangs_overruns_by_a_validation_at_most(
     assert machine.taken == [1, 1]  # one to time and one to learn
     assert machine.seconds <= 60 * 1.1 + 15 + 40
     assert read_course(tmp_path / "run" / "training").caution() is not None
+
+
+def test_a_step_that_takes_longer_than_the_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = pretend(monkeypatch, Machine(step=lambda seconds: 200.0))
+    with pytest.raises(Fault, match="A single step takes about 200 seconds here, which is longer than 1 minute; give"):
+        start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 1)
+    assert machine.taken == [1]
+    start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 60, resume=True)  # with more time it can go on
+    assert RunFolder(tmp_path / "run").facts().finished
 
 
 def killed_and_resumed(
