@@ -66,12 +66,13 @@ class StartedRun:
 
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     """Train what is asked for, after every contradiction in it is refused."""
-    began = time.monotonic() if asked.began is None else asked.began
+    now = time.monotonic()
+    began = now if asked.began is None else asked.began
     plan = plan_of(asked)
     folder = asked.out or Path("runs") / plan.name
     if asked.processes is not None or asked.dry_run:
         return _train_on_processes(asked, plan, folder, began, audience)
-    allowance = None if asked.minutes is None else Allowance(asked.minutes, began)
+    allowance = None if asked.minutes is None else Allowance(asked.minutes, began, loading=now - began)
     with this_rank(audience.remark) as ranks:
         return train_table(
             plan.table,

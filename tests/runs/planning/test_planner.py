@@ -116,6 +116,11 @@ def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
     assert (planned.validation_beam, planned.best_by) == (0, "loss")
 
 
+def test_a_machine_that_loads_slowly_has_more_time_at_the_end(clock: list[float]) -> None:
+    quick, slow = Allowance(4, loading=1.5), Allowance(4, loading=12.0)
+    assert quick.budget.end - slow.budget.end == pytest.approx(10.0)
+
+
 def test_half_of_the_time_is_for_steps_however_long_a_validation_takes(clock: list[float]) -> None:
     asked = recipe(validation_beam=0, best_by="loss")
     planned = with_settings(asked, planner(1)[0].plan(asked, Costs(0.1, 800, measuring=50.0))).training
