@@ -24,6 +24,7 @@ from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
+from regard.verbs.purposes import METHOD
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
@@ -111,7 +112,7 @@ class Model:
         constraints: "Constraints | None" = None,
     ) -> "list[Translated]":
         """Translate each text, if it is a translator."""
-        needs(self.recipe, "translate")
+        needs(self.recipe, "translate", METHOD)
         raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
     def answer(self, inputs: Sequence[Any], *, beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
@@ -120,7 +121,7 @@ class Model:
         Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
         are parted at spaces, or given as lists of words, or `raw`.
         """
-        needs(self.recipe, "answer")
+        needs(self.recipe, "answer", METHOD)
         if isinstance(inputs, str):
             raise TypeError("answer takes a list of inputs; write answer([input])")
         return Results(answer_each(self.task, inputs, TagSearch(beam, raw)))
@@ -137,7 +138,7 @@ class Model:
 
         A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
         """
-        needs(self.recipe, "transcribe")
+        needs(self.recipe, "transcribe", METHOD)
         if isinstance(sounds, str | Path | bytes):
             raise TypeError("transcribe takes a list of sounds; write transcribe([sound])")
         if fuse is None and fuse_weight is not None:
@@ -159,14 +160,14 @@ class Model:
         What is not given of the search is as the recipe says. With `sample`, options of sampling such as
         {"temperature": 0.7, "seed": 3}, captions are drawn at random.
         """
-        needs(self.recipe, "caption")
+        needs(self.recipe, "caption", METHOD)
         if isinstance(pictures, str | Path | bytes):
             raise TypeError("caption takes a list of pictures; write caption([picture])")
         return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
-        needs(self.recipe, "embed")
+        needs(self.recipe, "embed", METHOD)
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts; write embed([text])")
         return Results(embed_each(self.task, texts, layer))
@@ -178,7 +179,7 @@ class Model:
 
         One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
         """
-        needs(self.recipe, "speak")
+        needs(self.recipe, "speak", METHOD)
         if isinstance(texts, str):
             raise TypeError("speak takes a list of texts; write speak([text])")
         given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
@@ -200,7 +201,7 @@ class Model:
         One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
         autoencoder it can `reconstruct` one, or draw what lies `between` two.
         """
-        needs(self.recipe, "draw")
+        needs(self.recipe, "draw", METHOD)
         asked: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
         asked |= {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
         given = {name: value for name, value in asked.items() if value is not None}
@@ -248,7 +249,7 @@ class Model:
         n_best: int | None = None,
     ) -> "list[list[Generated]]":
         """Go on with each prompt, if it is a language model."""
-        needs(self.recipe, "generate")
+        needs(self.recipe, "generate", METHOD)
         raise TypeError(f"{type(self).__name__} says that it goes on with prompts, and has no way to")
 
     def neighbours(
@@ -263,7 +264,7 @@ class Model:
 
     def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
         """Its words to ask about, by the vectors of one side, or by the mean of both."""
-        needs(self.recipe, "neighbours")
+        needs(self.recipe, "neighbours", METHOD)
         if side not in self._lexicons:
             from regard.verbs.words.lexicon import Lexicon
 

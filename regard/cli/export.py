@@ -130,9 +130,12 @@ def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
 def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | None", overwrite: bool) -> None:
     from regard.data.vectors.files import write_vectors
     from regard.model import load
+    from regard.verbs.table import needs_words
 
     refuse_existing(place, overwrite)
-    write_vectors(place, load(model).lexicon(side or "centres").vectors, to)
+    loaded = load(model)
+    needs_words(loaded.recipe, f"Files of {to}")
+    write_vectors(place, loaded.lexicon(side or "centres").vectors, to)
     remark(f"{place} has the word vectors of {model} as {to} has them")
 
 

@@ -84,7 +84,8 @@ def test_a_server_has_doors_for_words(imported: Path, tmp_path: Path) -> None:
         assert wrong.status_code == 400
         assert wrong.json()["error"] == "The word 'reinha' is not among the 6 of the model; did you mean 'rainha'?"
         assert {"/v1/neighbours", "/v1/analogy"} <= client.get("/openapi.json").json()["paths"].keys()
-        assert "cannot generate: it gives" in client.post("/v1/generate", json={"prompt": "a"}).json()["error"]
+        wrong = client.post("/v1/generate", json={"prompt": "a"}).json()["error"]
+        assert "does not answer at /v1/generate: it gives a vector for each word; use /v1/neighbours." in wrong
 
 
 def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,9 +133,15 @@ def test_what_is_for_word_vectors_is_refused_elsewhere(
     imported: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments, sentence in (
-        (["neighbours", str(trained), "a"], "gives a text for each text; it can"),
-        (["evaluate", str(trained), "--analogies", "x.txt"], "gives a text for each text; it can"),
-        (["export", str(trained), "--to", "glove", "-o", str(tmp_path / "x")], "gives a text for each text; it can"),
+        (["neighbours", str(trained), "a"], "gives a text for each text; use `regard embed`. It can train"),
+        (
+            ["evaluate", str(trained), "--analogies", "x.txt"],
+            "are for models of word vectors; a transformer gives a text",
+        ),
+        (
+            ["export", str(trained), "--to", "glove", "-o", str(tmp_path / "x")],
+            "Files of glove are for models of word vectors; a transformer gives a text for each text.",
+        ),
         (["export", str(imported), "--to", "arpa", "-o", str(tmp_path / "x"), "--side", "mean"], "--side is for word"),
         (["export", str(imported), "--to", "glove"], "Name a file for the glove model with -o."),
         (["evaluate", str(imported)], "There is nothing to score"),

@@ -156,7 +156,7 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
         ("speak", str(folder), "--text", "z", "-o", str(tmp_path / "b.wav")): "regard: 'z' cannot be spoken",
         ("speak", str(folder), "-o", str(tmp_path / "b.wav")): "There is nothing to speak; give a text",
         (*given[:4], "--seconds", "-1", "-o", str(tmp_path / "b.wav")): "--seconds is -1.0, expected more than 0",
-        ("generate", str(folder)): "A tacotron gives a sound for each text; it can train, evaluate, speak, look",
+        ("generate", str(folder)): "A tacotron gives a sound for each text; use `regard speak`. It can train, evaluate",
     }
     for words, sentence in refusals.items():
         assert main(list(words)) == 2
