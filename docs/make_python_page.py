@@ -16,6 +16,7 @@ from regard.attention import Attention, Causal, Lengths, Packed, Window
 from regard.attention.scores import Additive, Bilinear, Location
 from regard.attention.watch import Gaze, Gazes, Windows, watching
 from regard.metrics import Score, score
+from regard.runs.compare.report import Comparison
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
@@ -44,14 +45,25 @@ of this in an hour.
 """
 # What stands on the page: a heading, a sentence, and functions and classes with those of their methods that are public.
 SECTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-    ("Doors", "", (regard.load, regard.train, regard.evaluate, regard.Fault)),
+    ("Doors", "", (regard.load, regard.train, regard.evaluate, regard.compare, regard.Fault)),
     ("Every model", "What `regard.load` and `regard.train` give.", (regard.Model,)),
     ("A translator", "It has these besides.", (TranslationModel,)),
     ("A language model", "It has these besides.", (LanguageModel,)),
     (
         "What models give",
         "",
-        (Translated, Generated, ScoredText, Answer, Tags, TextVectors, NeighboursOfWord, SolvedAnalogy, Score),
+        (
+            Translated,
+            Generated,
+            ScoredText,
+            Answer,
+            Tags,
+            TextVectors,
+            NeighboursOfWord,
+            SolvedAnalogy,
+            Score,
+            Comparison,
+        ),
     ),
     ("What can be seen", "", (View, watching, Gaze, Gazes, Windows, Seen)),
     ("Scores of texts", "`from regard.metrics import score`", (score,)),

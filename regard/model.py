@@ -307,7 +307,7 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
         recipe = check_recipe(table)
     listed = checkpoint.read_manifest(folder)
     if checkpoint.WEIGHTS not in listed:
-        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not come to a first validation.")
+        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not reached its first validation.")
     unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
                 if (folder / file).exists() and file not in listed]  # fmt: skip
     if unlisted:
@@ -357,4 +357,4 @@ def check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> 
             given, asked = tuple(weights[name].shape), tuple(own.shape)
             raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} is of shape {given}, but its recipe says {asked}.")
         if not weights[name].is_floating_point() or not weights[name].isfinite().all():
-            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds what is not a finite number.")
+            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds a value that is not a finite number.")

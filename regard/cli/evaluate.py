@@ -97,7 +97,6 @@ def command(
     from regard.model import load
     from regard.runs.evaluate_model import EvaluationRequest, searching_as, way_to_score
     from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.table import needs_words
     from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
 
@@ -106,8 +105,7 @@ def command(
         split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise
     )
     loaded = load(model)
-    if asked.given:
-        needs_words(loaded.recipe, "--analogies, --similarities, --side, --vocabulary and --own-case")
+    asked.check(loaded.recipe)
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     way = way_to_score(loaded, request)

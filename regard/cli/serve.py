@@ -76,7 +76,7 @@ def command(
     _add(table, "limits", named)
     _add(table, "batching", {"rows": rows, "patience": patience})
     if "access" in table:
-        raise Fault("Who may come is said with --host, --public, --key-file, --allow-host and --allow-origin.")
+        raise Fault("Access is set with --host, --public, --key-file, --allow-host and --allow-origin, not with --set.")
     table["access"] = _access(host, public, _key(key_file), allow_host or [], allow_origin or []) | {
         "log_texts": log_texts
     }

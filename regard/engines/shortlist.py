@@ -78,7 +78,7 @@ def _arrays(content: bytes, *names: str) -> list[np.ndarray]:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             found = [file[name] for name in names]
     except Exception as error:  # a damaged archive may raise anything
-        raise ValueError(f"it is no file of arrays ({error})") from None
+        raise ValueError(f"it is not a file of arrays ({error})") from None
     if not all(array.ndim == 1 and array.dtype == np.int32 for array in found):
         raise ValueError("it does not hold rows of whole numbers")
     return found

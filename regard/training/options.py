@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from regard.base.figures import quantity
 from regard.base.recipe import Options
 
 # What each optimiser can be told beside its learning rate, and what it is where nothing is told.
@@ -144,7 +145,9 @@ class TrainingOptions(Options):
     @model_validator(mode="after")
     def _check_averages(self) -> "TrainingOptions":
         if self.final == "average" and self.save_every > self.steps:
-            raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
+            raise ValueError(
+                f"final = 'average' needs checkpoints, but none is saved in {quantity(self.steps, 'step')}"
+            )
         if self.moving_average and self.optimizer.kind == "asgd":
             raise ValueError("moving_average does not go with the optimiser asgd, which averages the weights itself")
         if self.sharded and (self.moving_average or self.optimizer.kind == "asgd" or self.final == "average"):

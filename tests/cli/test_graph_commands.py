@@ -75,7 +75,7 @@ def test_python_answers_the_same(run: Path) -> None:
     ("arguments", "words"),
     [
         (["answer", "RUN", "99"], "There is no node 99; the graph has the nodes 0 to 23."),
-        (["answer", "RUN", "3", "friend"], "'friend' is no number of a node"),
+        (["answer", "RUN", "3", "friend"], "'friend' is not the number of a node"),
         (["translate", "RUN"], "A gat gives a class for each node; use `regard answer`. It can train, evaluate,"),
         (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, and not by 'bleu'."),
     ],

@@ -63,7 +63,7 @@ def test_the_path_of_glimpses_is_told(run: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["answer", "RUN", "small.png"], "small.png has 8 × 8 pixels, expected 8 × 16 (height × width)."),
-        (["answer", "RUN", "text.png"], "text.png is not in a format of pictures that can be read: PNG"),
+        (["answer", "RUN", "text.png"], "text.png is not in a picture format that can be read: PNG"),
         (["look", "RUN", "small.png"], "small.png has 8 × 8 pixels, expected 8 × 16"),
         (["translate", "RUN"], "A ram gives a class for each picture; use `regard answer`. It can train, evaluate"),
     ],

@@ -116,8 +116,8 @@ def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> 
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = str(other.getsockname()[1])
-        assert f"Nobody can be served at 127.0.0.1, port {port}" in refused(capsys, "model", "--port", port)
-    assert "Nobody can be served at no.such.host.invalid" in refused(
+        assert f"The server cannot listen on 127.0.0.1, port {port}" in refused(capsys, "model", "--port", port)
+    assert "The server cannot listen on no.such.host.invalid" in refused(
         capsys, "model", "--host", "no.such.host.invalid", "--public"
     )
 

@@ -176,7 +176,7 @@ def test_a_loaded_model_writes_looks_and_goes_on_with_words_it_has_never_seen(ru
     assert seen.rows == ["½", "Żółć", "</s>"]
     folder = FolderTranslator(run.folder.folder, "torch")
     assert folder.target_tokens(["½", "birds"], text)[0] == model.task.target.size + 1
-    with pytest.raises(Fault, match="'Zoë' is no token"):
+    with pytest.raises(Fault, match="'Zoë' is not a token"):
         folder.target_tokens(["Zoë"], text)
 
 

@@ -76,7 +76,7 @@ class FeatureFormat(BaseModel):
             raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
         scaled = features.astype(np.float32) * (self.step if np.issubdtype(features.dtype, np.integer) else 1.0)
         if not np.isfinite(scaled).all():
-            raise Fault(f"{name} holds what is not a finite number.")
+            raise Fault(f"{name} holds a value that is not a finite number.")
         return scaled.reshape(self.places, self.width)
 
 
@@ -102,7 +102,7 @@ def step_of(components: bytes, name: str) -> float:
         with np.load(io.BytesIO(components), allow_pickle=False) as arrays:
             step = float(arrays["step"])
     except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile):
-        raise Fault(f"{name} is no .npz file with a 'step' in it.") from None
+        raise Fault(f"{name} is not an .npz file with a 'step' in it.") from None
     if not (np.isfinite(step) and step > 0):
         raise Fault(f"The step in {name} is {step}, expected a number above 0.")
     return step

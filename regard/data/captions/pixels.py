@@ -57,7 +57,7 @@ class PictureStore:
             with tarfile.open(self._path) as archive:
                 return {member.name.rpartition("/")[2]: member for member in archive if member.isfile()}
         except tarfile.TarError:
-            raise Fault(f"{self.name} is no folder and no tar archive of pictures, or a damaged one.") from None
+            raise Fault(f"{self.name} is neither a folder nor a tar archive of pictures, or it is damaged.") from None
 
 
 def _is_inside(folder: Path, file: Path) -> bool:

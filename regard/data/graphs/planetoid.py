@@ -76,7 +76,7 @@ def _labels(path: Path) -> np.ndarray:
     """The number of the class of each row, of a table with a one in its column."""
     table = _numbers(_unpickle(path, PickledArray), path)
     if table.ndim != 2:
-        raise _damage(path, "it is no table")
+        raise _damage(path, "it is not a table")
     return np.where(table.any(axis=1), table.argmax(axis=1), UNKNOWN)
 
 
@@ -91,7 +91,7 @@ def _looks(path: Path) -> np.ndarray:
     neighbours = _unpickle(path, defaultdict)
     pairs = [(node, other) for node, others in neighbours.items() for other in others]
     if not pairs or not all(isinstance(each, int) and 0 <= each < 2**31 for pair in pairs for each in pair):
-        raise _damage(path, "it is no table of neighbours")
+        raise _damage(path, "it is not a table of neighbours")
     one_way = np.array(pairs, dtype=np.int64).T
     return np.concatenate([one_way, one_way[::-1]], axis=1)
 
@@ -101,7 +101,7 @@ def _node_numbers(path: Path) -> np.ndarray:
         with open_content(path) as stream:
             return np.array([int(line) for line in stream], dtype=np.int64)
     except ValueError:
-        raise _damage(path, "it is no list of numbers") from None
+        raise _damage(path, "it is not a list of numbers") from None
 
 
 def _damage(path: Path, reason: str) -> Fault:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import checksum, write_file
 from regard.base.progress import Progress, Remark
 from regard.data.arrays import arrays_in, arrays_to_bytes
@@ -257,7 +258,7 @@ def _hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, l
         is_aside = number >= kept or (aside and _letters(example.text) in aside)
         found["valid" if is_aside else "train"].append(example)
     if not all(found.values()):
-        raise Fault(f"data.train has {len(examples)} texts, too few to set some aside; name data.valid.")
+        raise Fault(f"data.train has {quantity(len(examples), 'text')}, too few to set some aside; name data.valid.")
     return found
 
 

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
@@ -56,7 +57,9 @@ def _of_table(options: LabelledData, name: str, lines: Lines) -> Iterator[Exampl
         cells = line.split("\t")
         if len(cells) != len(options.columns):
             expected = f"the {len(options.columns)} columns {', '.join(options.columns)}"
-            raise Fault(f"{name}, line {number:,} has {len(cells)} columns, expected {expected}, parted by tabs.")
+            raise Fault(
+                f"{name}, line {number:,} has {quantity(len(cells), 'column')}, expected {expected}, separated by tabs."
+            )
         row = dict(zip(options.columns, cells, strict=True))
         if not row[LABEL]:
             raise Fault(f"{name}, line {number:,} has no label.")

@@ -27,7 +27,7 @@ def read_archive(path: Path, member: str) -> list[np.ndarray]:
     except KeyError:
         raise Fault(f"{path} has no part '{member}'.") from None
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
-        raise _damage(path, f"it is no .npz archive ({error})") from None
+        raise _damage(path, f"it is not an .npz archive ({error})") from None
     if len(content) > _MOST_BYTES:
         raise _damage(path, "it is far too large")
     try:
@@ -55,10 +55,10 @@ def _numbers_of(array: Any) -> np.ndarray:
         or not isinstance(array.content, np.ndarray)
         or array.content.shape[1:] != (3,)
     ):
-        raise ValueError("a drawing in it is no list of moves (dx, dy, pen)")
+        raise ValueError("a drawing in it is not a list of moves (dx, dy, pen)")
     moves = array.content
     if not (np.abs(moves) <= LARGEST).all():  # neither is NaN
-        raise ValueError(f"a move in it is no pair of numbers of at most {LARGEST:,.0f}")
+        raise ValueError(f"a move in it is not a pair of numbers of at most {LARGEST:,.0f}")
     if not np.isin(moves[:, 2], (0, 1)).all():
         raise ValueError("what the pen does is neither 0 nor 1 everywhere in it")
     return moves
@@ -75,4 +75,4 @@ _ADMITTED: Admitted = {**ARRAYS, ("_codecs", "encode"): _encode}
 
 
 def _damage(path: Path, why: str) -> Fault:
-    return Fault(f"{path} is no archive of drawings, or a damaged one: {why}.")
+    return Fault(f"{path} is not an archive of drawings, or it is damaged: {why}.")

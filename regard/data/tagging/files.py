@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.tagging.options import TAG, WORD, TaggingData
 from regard.data.tagging.spans import foreign_tags, misplaced_tags
@@ -93,7 +94,7 @@ def _checked(row: list[str], place: str, options: TaggingData) -> list[str]:
     named = ", ".join(options.columns)
     if len(row) != len(options.columns):
         shown = (" " if options.layout == "columns" else options.joint).join(row)
-        raise Fault(f"{place}: '{shown}' has {len(row)} of the {len(options.columns)} columns {named}.")
+        raise Fault(f"{place}: '{shown}' has {quantity(len(row), 'column')}, expected {len(options.columns)}: {named}.")
     if not row[options.columns.index(TAG)]:
         raise Fault(f"{place}: '{options.joint.join(row)}' has no tag.")
     return row
@@ -134,7 +135,7 @@ def read_input(given: str | Sequence[str], options: TaggingData, raw: bool) -> T
     for token, row in zip(tokens, rows, strict=True):
         if len(row) != len(options.input_columns) or not all(row):
             form = options.joint.join(options.input_columns)
-            raise Fault(f"This model reads {_named(options)} beside each word, as in {form}; '{token}' is not so.")
+            raise Fault(f"This model reads {_named(options)} beside each word; write '{token}' in the form {form} too.")
     words, *columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in options.input_columns]
     return TaggedSentence(words, [], columns)
 

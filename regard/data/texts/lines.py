@@ -5,6 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile
@@ -58,7 +59,7 @@ def _changes(file: TextFile) -> Callable[[str, int], str]:
             columns = line.split("\t")
             if len(columns) < file.column:
                 raise Fault(
-                    f"{file.file}, line {number:,} has {len(columns)} of the columns that tabs part; "
+                    f"{file.file}, line {number:,} has {quantity(len(columns), 'column')}, separated by tabs; "
                     f"there is no column {file.column}."
                 )
             line = columns[file.column - 1]

@@ -179,7 +179,7 @@ class Classification(nn.Module):
                 raise TextFault(number, "there is no word in it.")
             most = min(filter(None, (self.data.longest, self._most_tokens(len(second)))))
             if len(row) > most:
-                raise TextFault(number, f"it has {len(row):,} tokens, and {most:,} are the most.")
+                raise TextFault(number, f"it has {len(row):,} tokens, but the limit is {most:,}.")
         texts = TextRows(*padded(tokens, self.tokeniser.pad))
         if self.is_about_aspects or self.data.has_pairs:
             places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in asked])]
@@ -192,7 +192,7 @@ class Classification(nn.Module):
         if self.data.has_pairs:
             first, *others = text.split("\t")
             if len(others) != 1:
-                raise TextFault(number, "it is no pair: two texts with a tab between them are needed.")
+                raise TextFault(number, "it is not a pair: two texts with a tab between them are needed.")
             return first, others[0], ""
         if not self.data.asks_about_aspects:
             return text, "", ""

@@ -58,7 +58,7 @@ def test_what_is_no_sound_is_refused(tmp_path: Path):
     soundfile.write(empty, np.zeros(0), RATE, subtype="PCM_16")
     soundfile.write(broken, np.array([0.0, np.nan]), RATE, subtype="FLOAT")
     for path, sentence in (
-        (text, "is no sound that can be read, which are wav and flac"),
+        (text, "cannot be read as a wav or flac file"),
         (ogg, "is a sound in the format OGG; wav and flac can be read"),
         (empty, "has no length: it holds not a single sample"),
         (broken, "holds samples that are no numbers"),

@@ -62,9 +62,9 @@ def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("a X O\n\nb O\n", CHUNKS, "train.txt, line 3: 'b O' has 2 of the 3 columns word, pos, tag."),
-        ("a X O\nb X O O\n", CHUNKS, "train.txt, line 2: 'b X O O' has 4 of the 3 columns word, pos, tag."),
-        ("a_N b\n", JOINED, "train.txt, line 1: 'b' has 1 of the 2 columns word, tag."),
+        ("a X O\n\nb O\n", CHUNKS, "train.txt, line 3: 'b O' has 2 columns, expected 3: word, pos, tag."),
+        ("a X O\nb X O O\n", CHUNKS, "train.txt, line 2: 'b X O O' has 4 columns, expected 3: word, pos, tag."),
+        ("a_N b\n", JOINED, "train.txt, line 1: 'b' has 1 column, expected 2: word, tag."),
         ("a_N b_\n", JOINED, "train.txt, line 1: 'b_' has no tag."),
         ("a X E-NP\n", CHUNKS, "train.txt, line 1: 'a' has the tag 'E-NP', which is none of data.scheme 'iob2'."),
         ("a_N b_N c_N\n", JOINED | {"longest": 2}, "line 1: a sentence of 3 words, more than the 2 of data.longest;"),
@@ -169,7 +169,7 @@ def test_a_lexicon_folds_words_and_keeps_letters() -> None:
     assert len(lexicon.spell("x" * 100)) == LONGEST_WORD + 2
     assert lexicon.spell("R") != lexicon.spell("r")
     assert open_lexicon(lexicon.files(), columns=1) == lexicon
-    with pytest.raises(Fault, match=r"lexicon.json of the model folder is of 1 columns, its recipe of 0\."):
+    with pytest.raises(Fault, match=r"lexicon.json of the model folder has 1 column, its recipe 0\."):
         open_lexicon(lexicon.files(), columns=0)
     with pytest.raises(Fault, match=r"lexicon.json of the model folder is missing or damaged\."):
         open_lexicon({"lexicon.json": b'{"words": ["a", "a"]}'}, columns=0)
@@ -204,7 +204,7 @@ def test_inputs_are_words_between_spaces_raw_text_or_words_with_columns() -> Non
     assert read_input(["New York", "."], plain, raw=False).words == ["New York", "."]
     assert read_input("", chunks, raw=False) == TaggedSentence([], [], [[]])
     assert read_input("a_b_DT c_NN", chunks, raw=False) == TaggedSentence(["a_b", "c"], [], [["DT", "NN"]])
-    with pytest.raises(Fault, match=r"This model reads pos beside each word, as in word_pos; 'c' is not so\."):
+    with pytest.raises(Fault, match=r"This model reads pos beside each word; write 'c' in the form word_pos too\."):
         read_input("a_DT c", chunks, raw=False)
     with pytest.raises(Fault, match=r"This model reads pos beside each word, which raw text does not have\."):
         read_input("a", chunks, raw=True)

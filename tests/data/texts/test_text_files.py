@@ -56,7 +56,7 @@ def test_lines_labels_and_words_that_were_left_out(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tum\ntwo\n", encoding="utf-8")
-    with pytest.raises(Fault, match=r"pairs.tsv, line 2 has 1 of the columns that tabs part; there is no column 2"):
+    with pytest.raises(Fault, match=r"pairs.tsv, line 2 has 1 column, separated by tabs; there is no column 2"):
         texts(check(WordsData, {"train": {"file": str(path), "column": 2}}))
 
 
