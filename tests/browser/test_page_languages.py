@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from chromium import Browser
-from desk import TEXT, Opened, settle
+from desk import TEXT, Opened, settle, type_text
 from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
@@ -82,6 +82,33 @@ def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callabl
     browser.find("select.language option[value=ru]").click()
     browser.wait("return document.querySelector('h1').textContent", wanted="На что смотрит модель")
     assert browser.said() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "shown"),
+    [
+        ("pt", "This took too long and was given up; ask for less at a time.", "Demorou demais e foi interrompido;"),
+        ("ru", "Slowdown: 60 per 1 minute", "Слишком много запросов: предел — 60 в минуту."),
+        ("ru", "Invalid request: request (50,001) exceeds text limit (50,000).", "— 50 001, предел — 50 000."),
+        (
+            "pt",
+            "Text 1: 'the cat' has 30 tokens, but the model takes 20 at most; split it.",
+            "Texto 1: 'the cat' tem 30",
+        ),
+        ("pt", "It has 30 tokens, but the limit is 20; split it.", "O texto tem 30 tokens, e o limite é 20; divida-o."),
+        ("ru", "Nobody has translated this.", "Nobody has translated this."),
+        ("en", "Slowdown: 60 per 1 minute", "Slowdown: 60 per 1 minute"),
+    ],
+)
+def test_a_refusal_is_shown_in_the_language_of_the_page(
+    opened: Opened, server: Pretending, reads: Callable[[str], None], language: str, sentence: str, shown: str
+) -> None:
+    reads(language)
+    server.refusals = [(413, sentence, {})]
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
+    assert shown in page.text(".translation .trouble").replace("\u00a0", " ")
 
 
 def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretending) -> None:

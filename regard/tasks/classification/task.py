@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.base.faults import Fault, TextFault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, Remark
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.prepare import (
@@ -198,11 +199,8 @@ class Classification(nn.Module):
             return text, "", ""
         aspects = _ASPECT.findall(text)
         if self.is_about_aspects and len(aspects) != 1:
-            raise TextFault(
-                number,
-                f"it has {len(aspects) or 'no'} aspect{'s' if len(aspects) > 1 else ''} in brackets, expected one, as "
-                "in: The [food] was good.",
-            )
+            found = quantity(len(aspects), "aspect") if aspects else "no aspect"
+            raise TextFault(number, f"it has {found} in brackets, expected one, as in: The [food] was good.")
         return _unmark(text), aspects[0] if aspects else "", text.partition("[")[0]
 
     def unfold(self, given: str) -> list[str]:
