@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from chromium import Browser
 from desk import TEXT, Opened, settle, type_text
@@ -13,7 +14,10 @@ from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
 from regard.serving.static import page_files
+from regard.viewing.frames.page import frames_page
+from regard.viewing.frames.record import FrameLooks
 from regard.viewing.page import scene_page
+from regard.viewing.seen import Block
 
 pytestmark = pytest.mark.browser
 
@@ -109,6 +113,40 @@ def test_a_refusal_is_shown_in_the_language_of_the_page(
     type_text(page, "the cat")
     page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
     assert shown in page.text(".translation .trouble").replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("language", "where", "shown"),
+    [
+        ("en", "occupancy", "Shown: occupancy of the frames."),
+        ("pt", "occupancy", "Mostrado: ocupação dos quadros."),
+        ("ru", "occupancy", "Показано: занятость кадров."),
+        ("ru", "look", "Показано: внимание."),
+        ("ru", "decoder.0.look", "Показано: decoder.0.look."),
+    ],
+)
+def test_a_part_of_a_model_is_called_by_its_name_in_the_language(
+    browser: Browser, reads: Callable[[str], None], tmp_path: Path, language: str, where: str, shown: str
+) -> None:
+    looks = FrameLooks("hello", np.zeros(800, np.float32), 8000, 0.02, ["a", "b"], [Block(where, np.eye(5, 2)[None])])
+    frames_page(looks).write(tmp_path / "page.html")
+    reads(language)
+    browser.open(tmp_path / "page.html")
+    assert browser.text("#frames-caption") == shown
+
+
+def test_metrics_and_the_description_of_a_model_are_in_the_language(
+    opened: Opened, server: Pretending, reads: Callable[[str], None]
+) -> None:
+    knows = "Says English digits in the voices of six people."
+    score = {"metric": "accuracy", "value": 0.875, "split": "test", "signature": "", "n": 8}
+    server.models = [{**MODELS[0], "description": knows, "scores": [score]}]
+    reads("pt")
+    shown = opened().text("#knowing p")
+    assert "conhece: Diz dígitos em inglês com as vozes de seis pessoas. Fora disso, sabe pouco." in shown
+    assert "Acurácia 0,88 no teste." in shown
+    server.models = [{**MODELS[0], "description": "Cats and houses.", "scores": []}]
+    assert "conhece: Cats and houses." in opened().text("#knowing p")
 
 
 def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretending) -> None:
