@@ -4,7 +4,9 @@ Kept is what another machine would show too: no progress with its speeds, no pat
 are only alive in a running notebook, of which their text remains.
 """
 
+import base64
 import hashlib
+import io
 import os
 import re
 import tempfile
@@ -13,11 +15,13 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
 RECORD = "outputs_of"  # in the metadata of the notebook: the checksum of the sources that the outputs belong to
 _PAGE = "<iframe "
+_WIDEST, _COLOURS = 800, 32  # of a picture
 _FILE = re.compile(r"\nFILE\n.*", re.DOTALL)  # where `help` says that a module lies
 _PLACE = re.compile(r" at 0x[0-9a-f]+")
 
@@ -39,10 +43,22 @@ def clean(outputs: list[Any]) -> list[Any]:
             data = {kind: value for kind, value in output.data.items() if _PAGE not in str(value)}
             if "text/plain" in data:
                 data["text/plain"] = _PLACE.sub("", data["text/plain"])
+            if "image/png" in data:
+                data["image/png"] = smaller(data["image/png"])
             kept.append({**output, "data": data, "metadata": {}})
         else:
             raise SystemExit(f"A cell of the tutorial fails: {output.get('evalue', output.output_type)}")
     return [nbformat.from_dict(each) for each in kept]
+
+
+def smaller(picture: str) -> str:
+    """A picture in base64, narrower and of fewer colours."""
+    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
+    if image.width > _WIDEST:
+        image = image.resize((_WIDEST, round(image.height * _WIDEST / image.width)), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    image.quantize(_COLOURS).save(file, "PNG", optimize=True)
+    return base64.b64encode(file.getvalue()).decode() + "\n"
 
 
 def main() -> None:

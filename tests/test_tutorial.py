@@ -50,7 +50,7 @@ def test_it_has_the_outputs_of_a_run_of_these_very_cells() -> None:
 
 
 def test_its_outputs_are_small_and_of_no_machine() -> None:
-    assert TUTORIAL.stat().st_size < 400_000
+    assert TUTORIAL.stat().st_size < 150_000
     outputs = [output for cell in code_cells(read()) for output in cell.outputs]
     texts = [str(output.get("text") or output.data.get("text/plain", "")) for output in outputs]
     pages = [str(output.data.get("text/html", "")) for output in outputs if "data" in output]
