@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
 RECORD = "outputs_of"  # in the metadata of the notebook: the checksum of the sources that the outputs belong to
 _PAGE = "<iframe "
-_WIDEST, _COLOURS = 800, 32  # of a picture
+_WIDEST, _COLOURS = 800, 64  # of a picture
 _FILE = re.compile(r"\nFILE\n.*", re.DOTALL)  # where `help` says that a module lies
 _PLACE = re.compile(r" at 0x[0-9a-f]+")
 
@@ -57,7 +57,7 @@ def smaller(picture: str) -> str:
     if image.width > _WIDEST:
         image = image.resize((_WIDEST, round(image.height * _WIDEST / image.width)), Image.Resampling.LANCZOS)
     file = io.BytesIO()
-    image.quantize(_COLOURS).save(file, "PNG", optimize=True)
+    image.quantize(_COLOURS, Image.Quantize.FASTOCTREE).save(file, "PNG", optimize=True)
     return base64.b64encode(file.getvalue()).decode() + "\n"
 
 

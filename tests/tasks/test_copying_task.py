@@ -223,7 +223,7 @@ def test_other_tools_cannot_copy(export: Any, tmp_path: Path) -> None:
     model: Any = SimpleNamespace(task=transformer(), recipe=SimpleNamespace(family="transformer"))
     with pytest.raises(Fault, match=r"model\.copies = true"):
         export(model, tmp_path / "out")
-    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copies = True; it can False"):
+    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copies = True; it supports False"):
         check_expressible(model.task.model.options)
 
 
