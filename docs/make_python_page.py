@@ -16,6 +16,7 @@ from regard.attention import Attention, Causal, Lengths, Packed, Window
 from regard.attention.scores import Additive, Bilinear, Location
 from regard.attention.watch import Gaze, Gazes, Windows, watching
 from regard.metrics import Score, score
+from regard.runs.compare.report import Comparison
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
@@ -39,19 +40,37 @@ model.look("I love books.").save("books.png")
 
 What is wrong with something given is a `regard.Fault`, whose sentences say what it is and what to do. Results show
 themselves: by a short line in a terminal, and in a notebook by a view that needs nothing from elsewhere. Everything is
-typed; a `File` is a path, as text or as a `Path`. The [tutorial](tutorial.ipynb) is a notebook that goes through most
-of this in an hour.
+typed; a `File` is a path, as text or as a `Path`.
+
+The [tutorial](tutorial.ipynb) is a notebook that goes through most of this in an hour. It can be read with its outputs
+as it is; to run it, type in the folder of `regard`:
+
+```sh
+pip install '.[notebook]'
+jupyter lab docs/tutorial.ipynb
+```
 """
 # What stands on the page: a heading, a sentence, and functions and classes with those of their methods that are public.
 SECTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-    ("Doors", "", (regard.load, regard.train, regard.evaluate, regard.Fault)),
+    ("Doors", "", (regard.load, regard.train, regard.evaluate, regard.compare, regard.Fault)),
     ("Every model", "What `regard.load` and `regard.train` give.", (regard.Model,)),
     ("A translator", "It has these besides.", (TranslationModel,)),
     ("A language model", "It has these besides.", (LanguageModel,)),
     (
         "What models give",
         "",
-        (Translated, Generated, ScoredText, Answer, Tags, TextVectors, NeighboursOfWord, SolvedAnalogy, Score),
+        (
+            Translated,
+            Generated,
+            ScoredText,
+            Answer,
+            Tags,
+            TextVectors,
+            NeighboursOfWord,
+            SolvedAnalogy,
+            Score,
+            Comparison,
+        ),
     ),
     ("What can be seen", "", (View, watching, Gaze, Gazes, Windows, Seen)),
     ("Scores of texts", "`from regard.metrics import score`", (score,)),

@@ -5,6 +5,7 @@ The doors, each with its own `help`:
 - `regard.load(folder)` gives a trained model, to `translate`, `generate`, `answer`, `embed`, `look` … with.
 - `regard.train(recipe, settings)` trains one, from a recipe or from text files, and gives it.
 - `regard.evaluate(model)` scores one, on its own test data or on files.
+- `regard.compare(recipe, vary)` trains variants of one recipe, and says which differ by more than luck.
 - `regard.watching(model)` collects what every attention looks at, inside a `with` block.
 - `regard.Fault` is raised where something given is wrong; its sentences say what and what to do.
 
@@ -18,17 +19,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.api import evaluate, train
+    from regard.api import compare, evaluate, train
     from regard.attention.watch import watching
     from regard.base.faults import Fault
     from regard.model import Model, load
 
 __version__ = "0.1.0"
-__all__ = ["Fault", "Model", "__version__", "evaluate", "load", "train", "watching"]
+__all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "train", "watching"]
 
 _LAZY = {
     "Fault": "regard.base.faults",
     "Model": "regard.model",
+    "compare": "regard.api",
     "evaluate": "regard.api",
     "load": "regard.model",
     "train": "regard.api",

@@ -1,4 +1,4 @@
-"""What Python has beside `regard.load`: to train a model and to score one, as the commands do."""
+"""What Python has beside `regard.load`: to train, score and compare models, as the commands do."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,12 +11,17 @@ from regard.base.arguments import naming_arguments
 from regard.base.faults import Fault
 from regard.base.notebook import Results
 from regard.base.progress import Progress, ignore_remark, silent
+from regard.base.recipe import apply_settings
 from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
+from regard.runs.compare.plan import make_plan
+from regard.runs.compare.report import Comparison
+from regard.runs.compare.request import with_comparison
+from regard.runs.compare.running import Manner, folder_of, run_comparison
 from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
-from regard.runs.request import Tables, TrainingRequest
+from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
 from regard.verbs.table import needs
@@ -137,6 +142,56 @@ def evaluate(
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
         return Results(evaluate_model(loaded, own, asked, report, say).scores)
+
+
+@naming_arguments
+def compare(
+    recipe: File | Mapping[str, Any],
+    vary: Mapping[str, Sequence[Any]] | None = None,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seeds: int | None = None,
+    metrics: Sequence[str] | None = None,
+    split: Literal["test", "valid"] | None = None,
+    by_length: bool | None = None,
+    out: File | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    minutes: float | None = None,
+    jobs: int = 1,
+    quiet: bool = False,
+) -> Comparison:
+    """Train variants of a recipe with several seeds each and score them all, as `regard compare` does.
+
+    - `recipe`: the name of one that comes with regard, a TOML file, or a table; `settings` change it for all variants;
+    - `vary`: options with their values, {"model.norm": ["before", "after"]}; several give every combination;
+    - `variants`: names with the options of each, {"as it is": {}, "wide": {"model.width": 256}};
+    - `seeds`: runs of each variant (3); `metrics` and `split`: what to score with and on; `by_length`: scores by the
+      length of the source too;
+    - `out`: the folder of the comparison (runs/compare-NAME), which is refused where it holds one already, unless
+      `resume` goes on with that or `overwrite` replaces it;
+    - `minutes`: stop cleanly after so many; `jobs`: train so many runs side by side; `quiet`: say nothing.
+
+    A run that fails leaves the others be: what was found has it among its `failures`.
+    """
+    table, name = recipe_of(str(recipe) if isinstance(recipe, Path) else recipe)
+    table = apply_settings(table, list(settings_of(settings or {})))
+    varied = {option: list(values) for option, values in (vary or {}).items()}
+    named = {each: apply_settings({}, list(settings_of(changes))) for each, changes in (variants or {}).items()}
+    others = {"seeds": seeds, "metrics": None if metrics is None else list(metrics), "by_length": by_length}
+    plan = make_plan(with_comparison(table, varied, named, others), name)
+    audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
+    manner = Manner(split, resume, overwrite, jobs, minutes)
+    folder = folder_of(name, _path(out))
+    found = run_comparison(plan, folder, manner, audience)
+    if found.interrupted:
+        raise KeyboardInterrupt(f"the comparison in {folder} was interrupted; resume=True goes on with it")
+    if found.left:
+        raise Fault(found.progress())
+    if found.comparison is None:
+        raise found.failure()
+    return found.comparison
 
 
 def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -28,6 +28,7 @@ from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
 from regard.verbs.pictures import mark_as_is
+from regard.verbs.purposes import METHOD
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
@@ -115,7 +116,7 @@ class Model:
         constraints: "Constraints | None" = None,
     ) -> "list[Translated]":
         """Translate each text, if it is a translator."""
-        needs(self.recipe, "translate")
+        needs(self.recipe, "translate", METHOD)
         raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
     def answer(
@@ -134,7 +135,7 @@ class Model:
         word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
         made like those that it learnt from, and with `as_is` refused.
         """
-        needs(self.recipe, "answer")
+        needs(self.recipe, "answer", METHOD)
         if isinstance(inputs, str):
             raise TypeError("answer takes a list of inputs; write answer([input])")
         read = mark_as_is(self.task, inputs) if as_is else inputs
@@ -167,7 +168,7 @@ class Model:
 
         A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
         """
-        needs(self.recipe, "transcribe")
+        needs(self.recipe, "transcribe", METHOD)
         if isinstance(sounds, str | Path | bytes):
             raise TypeError("transcribe takes a list of sounds; write transcribe([sound])")
         if fuse is None and fuse_weight is not None:
@@ -191,14 +192,14 @@ class Model:
         {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
         word looked, which saves a pass over each caption.
         """
-        needs(self.recipe, "caption")
+        needs(self.recipe, "caption", METHOD)
         if isinstance(pictures, str | Path | bytes):
             raise TypeError("caption takes a list of pictures; write caption([picture])")
         return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample, attention=attention))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
-        needs(self.recipe, "embed")
+        needs(self.recipe, "embed", METHOD)
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts; write embed([text])")
         return Results(embed_each(self.task, texts, layer))
@@ -210,7 +211,7 @@ class Model:
 
         One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
         """
-        needs(self.recipe, "speak")
+        needs(self.recipe, "speak", METHOD)
         if isinstance(texts, str):
             raise TypeError("speak takes a list of texts; write speak([text])")
         given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
@@ -232,7 +233,7 @@ class Model:
         One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
         autoencoder it can `reconstruct` one, or draw what lies `between` two.
         """
-        needs(self.recipe, "draw")
+        needs(self.recipe, "draw", METHOD)
         asked: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
         asked |= {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
         given = {name: value for name, value in asked.items() if value is not None}
@@ -282,7 +283,7 @@ class Model:
         n_best: int | None = None,
     ) -> "list[list[Generated]]":
         """Go on with each prompt, if it is a language model."""
-        needs(self.recipe, "generate")
+        needs(self.recipe, "generate", METHOD)
         raise TypeError(f"{type(self).__name__} says that it goes on with prompts, and has no way to")
 
     def neighbours(
@@ -297,7 +298,7 @@ class Model:
 
     def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
         """Its words to ask about, by the vectors of one side, or by the mean of both."""
-        needs(self.recipe, "neighbours")
+        needs(self.recipe, "neighbours", METHOD)
         if side not in self._lexicons:
             from regard.verbs.words.lexicon import Lexicon
 
@@ -340,7 +341,7 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
         recipe = check_recipe(table)
     listed = checkpoint.read_manifest(folder)
     if checkpoint.WEIGHTS not in listed:
-        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not come to a first validation.")
+        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not reached its first validation.")
     unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
                 if (folder / file).exists() and file not in listed]  # fmt: skip
     if unlisted:
@@ -405,4 +406,4 @@ def check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> 
             given, asked = tuple(weights[name].shape), tuple(own.shape)
             raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} is of shape {given}, but its recipe says {asked}.")
         if not weights[name].is_floating_point() or not weights[name].isfinite().all():
-            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds what is not a finite number.")
+            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds a value that is not a finite number.")

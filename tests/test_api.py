@@ -1,5 +1,6 @@
 """Training and scoring in Python, as the commands do them."""
 
+import csv
 import pydoc
 import subprocess
 import sys
@@ -7,11 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
+import tomli_w
 from small import SETTINGS, write_corpus
 
 import regard
 from regard.api import settings_of
 from regard.base.recipe import apply_settings
+from regard.cli import main
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 COUNTED = {"family": "ngram", "model": {"order": 2, "discount_fallback": True}}
@@ -83,6 +86,45 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
         regard.train("demo", source="a", target="b")
     with pytest.raises(regard.Fault, match="goes on with a run and overwrite=True replaces it"):
         regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
+
+
+def test_variants_are_compared_as_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, ways = counted(tmp_path), {"model.order": [1, 2, 3]}
+    found = regard.compare(table, ways, seeds=1, metrics=["perplexity"], out=tmp_path / "python", quiet=True)
+    assert capsys.readouterr() == ("", "")
+    assert [row["variant"] for row in found.rows] == ["1", "2", "3"]
+    assert [row["metric"] for row in found.rows] == ["perplexity"] * 3
+    assert found.rows[0]["difference"] is None
+    assert found.rows[1]["difference"] == pytest.approx(found.rows[1]["mean"] - found.rows[0]["mean"])
+    recipe = tmp_path / "counted.toml"
+    recipe.write_text(tomli_w.dumps(table))
+    asked = ["--vary", "model.order=1,2,3", "--seeds", "1", "--metric", "perplexity", "--out", str(tmp_path / "shell")]
+    assert main(["compare", str(recipe), *asked]) == 0
+    for row, same in zip(found.rows, read_rows(tmp_path / "shell" / "comparison.csv"), strict=True):
+        assert (row["variant"], str(row["mean"])) == (same["variant"], same["mean"])
+    again = regard.compare(table, ways, seeds=1, metrics=["perplexity"], out=tmp_path / "python", resume=True)
+    assert "3 of 3 runs are finished already." in capsys.readouterr().err
+    assert again.rows[2]["mean"] == found.rows[2]["mean"]
+
+
+def test_a_comparison_refuses_and_stops_as_the_command_does(tmp_path: Path) -> None:
+    table, named = counted(tmp_path), {"as it is": {}, "longer": {"model.order": 3}}
+    asked = {"seeds": 1, "metrics": ["perplexity"], "out": tmp_path / "out", "quiet": True}
+    with pytest.raises(regard.Fault, match=r"^0 of 2 runs are finished; resume=True goes on with the others\.$"):
+        regard.compare(table, variants=named, minutes=0, **asked)
+    found = regard.compare(table, variants=named, resume=True, **asked)
+    assert [row["variant"] for row in found.rows] == ["as it is", "longer"]
+    with pytest.raises(regard.Fault, match=r"holds a comparison already; resume=True goes on with it, overwrite=True"):
+        regard.compare(table, variants=named, **asked)
+    with pytest.raises(regard.Fault, match=r"resume=True goes on .* and overwrite=True replaces it; give one of them"):
+        regard.compare(table, variants=named, resume=True, overwrite=True, **asked)
+    with pytest.raises(regard.Fault, match="A comparison needs two variants or more: give vary"):
+        regard.compare(table, **asked)
+
+
+def read_rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def test_help_lists_the_doors_and_importing_loads_no_torch() -> None:

@@ -8,6 +8,7 @@ import pytest
 from regard.base.faults import Fault
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.tasks import TASKS, find_place
+from regard.verbs.purposes import ADDRESS, COMMAND, METHOD
 from regard.verbs.table import OWN_VERBS, needs, verbs_of
 from regard.verbs.table import VERBS as VERB_TABLE
 
@@ -97,12 +98,25 @@ def test_a_recipe_without_a_task_means_the_first_of_its_family() -> None:
         check_recipe(PAIRS | {"task": "nodes"})
 
 
+# What stands in for a verb that a model does not have: the verb of its kind, or another look inside.
+INSTEAD = {"neighbours": ("embed",), "analogy": ("embed",), "heads": ("look",)}
+WAYS = {COMMAND: "`regard {}`", METHOD: "`model.{}`", ADDRESS: "/v1/{}"}
+
+
 @pytest.mark.parametrize(("family", "task"), FAMILY_TASKS)
-def test_what_a_model_cannot_do_is_refused_with_what_it_can(family: str, task: str) -> None:
-    verbs = verbs_of(family, task)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_model_cannot_do_is_refused_with_the_verb_to_use(family: str, task: str, way: str) -> None:
+    verbs, own = verbs_of(family, task), TASKS[task].verb
     recipe: Any = recipe_class(family, task).model_construct(family=family, task=task)
     for verb in verbs:
-        needs(recipe, verb)
-    (other,) = [verb for verb in ("draw", "embed") if verb not in verbs][:1]
-    with pytest.raises(Fault, match=f"^An? {family} gives .*; it can {', '.join(verbs)}\\.$"):
-        needs(recipe, other)
+        needs(recipe, verb, way)
+    others = [verb for verb in VERB_TABLE if verb not in verbs]
+    assert others
+    for verb in others:
+        instead = [each for each in INSTEAD.get(verb, ()) if each in verbs] or [own]
+        what = f"; use {WAYS[way].format(instead[0])}. It can"
+        if verb == "average" or (verb in ("look", "heads") and instead == [own]):
+            what = "; it can"  # nothing comes near it
+        with pytest.raises(Fault) as fault:
+            needs(recipe, verb, way)
+        assert str(fault.value).endswith(f" gives {TASKS[task].gives}{what} {', '.join(verbs)}.")

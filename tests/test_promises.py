@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 import threading
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -15,19 +16,25 @@ import torch
 from checked_late import shapes
 from purity import GlobalChance, pure
 from small import undrawn
+from starlette.testclient import TestClient
 from torch import Tensor, nn
 from toy_verbs import ASKED, assert_same, inputs_of, plain
 from toys import TOYS, open_toy
 
 import regard
+from regard.cli import main
 from regard.families import FAMILIES
 from regard.protocols import Divisible, Learns, Measure, MeasuresRows
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import Run
 from regard.runs.train import train
+from regard.serving.app import every_door, make_app
+from regard.tasks import TASKS
 from regard.training.events import Counted, Event, Hurried, Stepped
 from regard.training.listeners import Lines
 from regard.training.snapshot import Facts, load_weights
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.purposes import verb_instead
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 
@@ -238,6 +245,67 @@ def test_what_is_tallied_is_shown_and_kept(trained_toy: Trained) -> None:
     assert [step for step, _ in facts.losses] == list(range(1, facts.step + 1))
     assert all(kept.keys() == names for _, kept in facts.tallies)
     assert len(facts.tallies) == (len(facts.losses) if names else 0)
+
+
+COMMANDS = {
+    "translate": ["--text", "a"],
+    "generate": ["--prompt", "a"],
+    "caption": ["a.png"],
+    "transcribe": ["a.wav"],
+    "answer": ["1"],
+    "speak": ["--text", "a", "-o", "a.wav"],
+    "draw": ["-o", "a.png"],
+    "embed": ["-o", "a.npz"],
+    "neighbours": ["a"],
+    "analogy": ["a", "b", "c"],
+    "look": ["a"],
+    "heads": [],
+    "average": ["-o", "a"],
+}
+METHODS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("translate", "generate", "caption", "transcribe", "answer", "speak", "embed"), (["a"],)),
+    "draw": (),
+    "neighbours": (["a"],),
+    "analogy": ("a", "b", "c"),
+    "look": ("a",),
+}
+
+
+def test_what_it_cannot_do_is_refused_with_what_to_use_at_every_door(
+    run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    folder = run.folder.folder
+    model = regard.load(folder)
+    own, verbs = TASKS[run.recipe.task].verb, model.verbs
+    lacking = [verb for verb in COMMANDS if verb not in verbs]
+    assert lacking
+    for verb in lacking:
+        capsys.readouterr()
+        assert main([verb, str(folder), *COMMANDS[verb]]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert f" gives {TASKS[run.recipe.task].gives}; " in said.err
+        instead = verb_instead(verb, verbs, own)
+        assert instead is None or f"; use `regard {instead}`. It can train" in said.err
+        if verb == "look" and isinstance(model, LanguageModel):  # which shows what may follow
+            assert "use `regard look --next`" in said.err
+        elif verb in METHODS:
+            with pytest.raises(regard.Fault) as fault:
+                getattr(model, verb)(*METHODS[verb])
+            assert instead is None or f"; use `model.{instead}`. It can train" in str(fault.value)
+    assert list(tmp_path.iterdir()) == []
+    with TestClient(make_app([folder]), base_url="http://localhost") as client:
+        doors = {door.path: door for door in every_door() if door.can}
+        (served,) = client.get("/v1/models").json()["models"]
+        for door in doors.values():
+            if door.can not in served["can"]:
+                answer = client.request(door.method, door.path)
+                assert answer.status_code == 404
+                used = re.findall(r"; use (\S+)\. It can ", answer.json()["error"])
+                assert used or door.can in ("look", "attention", "next", "beam")
+                assert all(doors[path].can in served["can"] for path in used)
 
 
 def test_every_family_has_a_toy() -> None:

@@ -21,13 +21,59 @@ def read() -> Any:
     return notebook
 
 
-def test_it_is_a_notebook_without_outputs_whose_code_compiles() -> None:
-    cells = read().cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+def code_cells(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def ends_in_an_expression(source: str) -> bool:
+    last = ast.parse(source).body[-1]
+    return isinstance(last, ast.Expr)
+
+
+def test_its_code_compiles_and_has_one_cell_of_parameters() -> None:
+    code = code_cells(read())
     for cell in code:
         ast.parse(cell.source)
     assert [cell.metadata.get("tags") for cell in code].count(["parameters"]) == 1
+
+
+def test_it_has_the_outputs_of_a_run_of_these_very_cells() -> None:
+    notebook, script = read(), runpy.run_path(str(ROOT / "docs" / "run_tutorial.py"))
+    remedy = "run `.venv/bin/python docs/run_tutorial.py`"
+    assert notebook.metadata[script["RECORD"]] == script["checksum_of_sources"](notebook), remedy
+    code = code_cells(notebook)
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:
+        shown = [output.output_type for output in cell.outputs]
+        assert "error" not in shown
+        assert shown or not ends_in_an_expression(cell.source), cell.source
+
+
+def test_its_outputs_are_small_and_of_no_machine() -> None:
+    assert TUTORIAL.stat().st_size < 150_000
+    outputs = [output for cell in code_cells(read()) for output in cell.outputs]
+    texts = [str(output.get("text") or output.data.get("text/plain", "")) for output in outputs]
+    pages = [str(output.data.get("text/html", "")) for output in outputs if "data" in output]
+    places, speeds = r"/(?:home|root|tmp|work|usr|Users|private|opt)/| at 0x[0-9a-f]{6,}", r"\d (?:tokens|steps|it)/s"
+    machine = re.compile(f"{places}|{speeds}|Warning")
+    assert [text for text in (*texts, *pages) if machine.search(text)] == []
+    assert not any("<script" in page or "<iframe" in page for page in pages)
+    assert {output.name for output in outputs if output.output_type == "stream"} == {"stdout"}
+
+
+def test_a_run_is_cleaned_of_what_is_its_own() -> None:
+    clean = runpy.run_path(str(ROOT / "docs" / "run_tutorial.py"))["clean"]
+    import nbformat.v4 as v4
+
+    said = v4.new_output("stream", name="stderr", text="step 100, 900 tokens/s")
+    helped = v4.new_output("stream", name="stdout", text="NAME\n    regard\n\nFILE\n    /home/ana/regard/__init__.py\n")
+    data = {"text/html": '<iframe srcdoc="">', "text/plain": "<View at 0x7f00aa>"}
+    seen = v4.new_output("execute_result", data=data, execution_count=1)
+    first, second = clean([said, helped, seen])
+    assert first.text == "NAME\n    regard\n\n"
+    assert dict(second.data) == {"text/plain": "<View>"}
+    with pytest.raises(SystemExit, match="fails: no such thing"):
+        clean([v4.new_output("error", ename="NameError", evalue="no such thing", traceback=[])])
 
 
 def test_what_it_links_to_and_mentions_is_there() -> None:

@@ -101,7 +101,7 @@ def _read(line: str, number: int) -> Alignment:
     for written in line.split():
         match = _WRITTEN.fullmatch(written)
         if match is None:
-            raise Fault(f"Line {number} of the alignments has '{written}', which is no link such as 0-0 or 1p2.")
+            raise Fault(f"Line {number} of the alignments has '{written}', which is not a link such as 0-0 or 1p2.")
         link = int(match[1]), int(match[3])
         possible.add(link)
         if match[2] == "-":

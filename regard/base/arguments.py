@@ -11,7 +11,8 @@ from regard.base.faults import Fault
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 _OPTION = re.compile(r"`[^`]*`|regard \w+ … .*|--[a-z][a-z-]*")  # commands to type in a shell stay as they are
-_OTHER_NAMES = {"settings": "set", "references": "reference", "metrics": "metric"}  # argument -> option
+# Arguments whose options have other names.
+_OTHER_NAMES = {"settings": "set", "references": "reference", "metrics": "metric", "variants": "variant"}
 
 
 def naming_arguments(function: Callable[_Given, _Found]) -> Callable[_Given, _Found]:

@@ -3,6 +3,11 @@
 _LARGE = 1e6  # from here on digits before the point are more than anybody reads
 
 
+def quantity(count: int, one: str, several: str | None = None) -> str:
+    """Return a count with its noun in the right number: 1 step, 2,000 steps, 3 batches."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
 def in_figures(value: float, digits: int, sign: str = "") -> str:
     """A number with so many digits behind the point, a large one by its power of ten: 12.50, 2.7e43.
 

@@ -29,6 +29,13 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
+def refuse_missing_folder(path: Path) -> None:
+    """Refuse to write a file into a folder that is not there; through a link, into the folder where it leads."""
+    place = path.resolve() if path.is_symlink() else path
+    if not place.parent.is_dir():
+        raise Fault(f"There is no folder {place.parent} to write {place.name} into.")
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file that appears at `path` when the block ends well; until then, and otherwise, what was there stays.
@@ -37,8 +44,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     or may not be written to is a fault that names `path`; errors of the block's own come through as they are. Into a
     device or a pipe, such as /dev/stdout, one writes directly: a file must not take its place.
     """
-    if not path.parent.is_dir():
-        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
+    refuse_missing_folder(path)
     if path.is_dir():
         raise Fault(f"{path} is a folder; name a file to write to.")
     if path.exists() and not path.is_file():

@@ -63,7 +63,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 def _check_size(size: int, name: str, most: int) -> None:
     if size > most:
-        raise Fault(f"{name} is of {size:,} characters, more than any such file needs.")
+        raise Fault(f"{name} has {size:,} characters, more than any such file needs.")
 
 
 def _depth(text: str) -> int:

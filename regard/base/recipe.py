@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 from regard.base.alternatives import OTHER_KIND, faults_of_kinds_meant
@@ -230,9 +230,18 @@ def _sentence(
             return f"{path_of(place[:-1]) or whole} needs '{place[-1]}'"
         case "value_error":
             return f"{path or whole}: {about['error']}"
-    if expected := _expected(fault, table_word):
-        return f"{path} is {value}, expected {expected}"
-    return f"{path} is {value}: {fault['msg']}"
+    expected = _expected(fault, table_word)
+    if _is_secret(kind, place):
+        return f"{path} is not {expected or 'valid'}"
+    return f"{path} is {value}, expected {expected}" if expected else f"{path} is {value}: {fault['msg']}"
+
+
+def _is_secret(kind: type[Options], place: Place) -> bool:
+    """Return True if the value at a place is a key or password, which nothing may print."""
+    if not place:
+        return False
+    field = _kind_at(kind, place[:-1]).model_fields.get(str(place[-1]))
+    return field is not None and SecretStr in (field.annotation, *get_args(field.annotation))
 
 
 def _expected(fault: ErrorDetails, table_word: str) -> str | None:

@@ -175,9 +175,9 @@ def _check_tags(loaded: "Model", folder: Path, spans: bool, out: Path | None) ->
     from regard.tasks.tagging.task import Tagging
 
     if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
-        raise Fault(f"--spans is for models whose tags spell spans, and {folder} is none.")
+        raise Fault(f"--spans is for models whose tags spell spans; those of {folder} do not.")
     if out is not None and not isinstance(loaded.task, Tagging):
-        raise Fault(f"--out is for models that give a tag to each word, and {folder} is none.")
+        raise Fault(f"--out is for models that give a tag to each word; {folder} does not.")
 
 
 def _line(answer: "Answer | Tags", spans: bool) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from regard.base.figures import quantity
 from regard.cli.console import refuse_existing, remark
 
 
@@ -31,7 +32,7 @@ def command(
     folder = checkpoint.RunFolder(run, every=every)
     steps = folder.last_steps(last)
     if not steps:
-        raise Fault(f"{run} has no checkpoints to average; it saves one every {every} steps.")
+        raise Fault(f"{run} has no checkpoints to average; it saves one every {quantity(every, 'step')}.")
     weights = folder.mean_of(steps)
     of_weights = (checkpoint.SCORES, checkpoint.CERTAINTY)
     kept = {name: content for name, content in files.items() if name not in of_weights}

@@ -28,7 +28,7 @@ def command(
     if out is None:
         raise Fault("Vectors are numbers for programs to read; name a file for them, as -o vectors.npz.")
     if out.suffix.lower() != ".npz":
-        raise Fault(f"{out} is no .npz; vectors are written as numpy's arrays, so give it that suffix.")
+        raise Fault(f"{out} does not end in .npz, the format in which vectors are written.")
     refuse_folder(out)
     refuse_existing(out, overwrite)
     if text is not None and source is not None:

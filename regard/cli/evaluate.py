@@ -122,7 +122,8 @@ def command(
         parts=True,
     )
     loaded = load(model)
-    needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
+    asked.check(loaded.recipe)
+    needs(loaded.recipe, "evaluate")
     if sentences:
         _score_sentences(loaded, request, as_json)
     else:

@@ -116,13 +116,14 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
 
 def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
     from regard.engines.arpa import export_arpa
+    from regard.families import with_article
     from regard.model import load
     from regard.tasks.language.counting import CountedLanguage
 
     refuse_existing(place, overwrite)
     loaded = load(model)
     if not isinstance(loaded.task, CountedLanguage):
-        raise Fault(f"An ARPA file holds an n-gram model, and {model} is a {loaded.recipe.family}.")
+        raise Fault(f"An ARPA file holds an n-gram model, and {model} is {with_article(loaded.recipe.family)}.")
     export_arpa(loaded.task, place, remark)
     remark(f"{place} is {model} as an ARPA file")
 
@@ -130,9 +131,12 @@ def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
 def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | None", overwrite: bool) -> None:
     from regard.data.vectors.files import write_vectors
     from regard.model import load
+    from regard.verbs.table import needs_words
 
     refuse_existing(place, overwrite)
-    write_vectors(place, load(model).lexicon(side or "centres").vectors, to)
+    loaded = load(model)
+    needs_words(loaded.recipe, f"Files of {to}")
+    write_vectors(place, loaded.lexicon(side or "centres").vectors, to)
     remark(f"{place} has the word vectors of {model} as {to} has them")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def command(
         raise Fault("Give --split or --source and --reference, not both.")
     if by == "alignment" and alignments is None:
         raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
+    from regard.families import with_article
     from regard.model import load
     from regard.verbs.table import needs
     from regard.verbs.translate.model import TranslationModel
@@ -52,7 +54,10 @@ def command(
     else:
         own = {"--source": source, "--alignments": alignments, "--most": None if most == MOST else most}
         if given := next((name for name, value in own.items() if value is not None), None):
-            raise Fault(f"{given} is for translators; the heads of a {loaded.recipe.family} are watched on a --split.")
+            raise Fault(
+                f"{given} is for translators; the heads of {with_article(loaded.recipe.family)} are watched on a "
+                "--split."
+            )
         found = _over_split(loaded, model, split or "valid")
     _show(loaded, found, by or ("alignment" if alignments else "sharpness"), as_json)
 
@@ -91,7 +96,10 @@ def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Fou
     pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
     given = None if chosen.alignments is None else read_alignments(read_lines(chosen.alignments))
     if given is not None and len(given) != len(pairs):
-        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines in {chosen.alignments}.")
+        raise Fault(
+            f"{chosen.alignments} has {quantity(len(given), 'line')} for {quantity(len(pairs), 'pair')}; "
+            "each pair needs one."
+        )
     watched = pairs[: chosen.most]
     with console_progress() as progress:
         reports = inspect(model.task, watched, given and given[: chosen.most], progress)

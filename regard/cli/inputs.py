@@ -83,6 +83,6 @@ def questions_in(name: str) -> Iterator["Asked"]:
 
     can_be_file = len(os.fsencode(name)) <= LONGEST_NAME
     if is_question(name.strip()) and not (can_be_file and Path(name).exists()):
-        raise Fault("That is a story and no file of one: put it into a file, a fact a line, or on standard input.")
+        raise Fault("This is a story, not a file; write it into a file, one fact per line, or to standard input.")
     given = TextInput() if name == "-" else TextInput(file=Path(name))
     return stories_in(given.lines(), "standard input" if name == "-" else name)

@@ -120,15 +120,12 @@ def command(
     view = _view(context)
     kind = _kind(out, overwrite)
     from regard.model import load
-    from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.table import needs
     from regard.viewing.drawers import DrawingRequest
 
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)
     loaded = load(model)
-    if view != "--next" or not isinstance(loaded, LanguageModel):
-        needs(loaded.recipe, "embed" if view == "--contexts" else "look")
+    _check_model(loaded, view)
     given = [*(inputs or []), *([] if text is None else [text])]
     shown = _shown(context, loaded, given, view, wanted)
     # A drawing that is refused is refused before anything is said of it.
@@ -140,6 +137,23 @@ def command(
         print("\n".join(drawn))
     else:
         remark_written(out, missing)
+
+
+def _check_model(model: "Model", view: str) -> None:
+    """Refuse a model that does not have the view."""
+    from regard.tasks import TASKS
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.table import needs
+
+    if not isinstance(model, LanguageModel):
+        needs(model.recipe, "embed" if view == "--contexts" else "look")
+    elif view == "--contexts":
+        needs(model.recipe, "embed")
+    elif view != "--next" and "look" not in model.verbs:
+        raise Fault(
+            f"This model has no attention to look at: it gives {TASKS[model.recipe.task].gives}; "
+            "use `regard look --next` to see what may follow a text."
+        )
 
 
 def _shown(context: typer.Context, model: "Model", given: list[str], view: str, wanted: "DrawingRequest") -> "View":

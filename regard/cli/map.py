@@ -40,9 +40,9 @@ def command(
     if out.suffix.lower() not in _KINDS:
         raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
     if words and count is not None:
-        raise Fault("--count is of the most frequent words; with words of your own give --around.")
+        raise Fault("--count is for the most frequent words; with your own words, give --around.")
     if not words and around is not None:
-        raise Fault("--around is of the neighbours of words; name the words.")
+        raise Fault("--around counts the neighbours of words; name the words.")
     from regard.seeing.word_maps import map_words
     from regard.verbs.requests.words import MapRequest
     from regard.verbs.words.opening import open_lexicon

@@ -3,13 +3,14 @@
 import errno
 import os
 import re
+from pathlib import Path
 
 # What is being written, beside where it is to be.
 _HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished(?:\.jsonl)?)$")
 _SENTENCES = {
     errno.EACCES: "{place} may not be read or written by you (permission denied).",
     errno.EPERM: "{place} may not be changed by you (operation not permitted).",
-    errno.ENOENT: "There is no {place}.",
+    errno.ENOENT: "There is no file or folder {place}.",
     errno.EISDIR: "{place} is a folder, and a file is needed.",
     errno.ENOTDIR: "{place} is not a folder, or lies under something that is none.",
     errno.EEXIST: "{place} exists already.",
@@ -43,6 +44,8 @@ def refusal_sentence(error: BaseException) -> str | None:
     unnamed = "the output" if number in _WRITTEN else "a file"
     place = _HIDDEN.sub(r"\1", os.fsdecode(name) if isinstance(name, bytes | os.PathLike) else str(name or unnamed))
     sentence = _SENTENCES[number].format(place=place)
+    if number == errno.ENOENT and not Path(place).parent.is_dir():  # said of an input or an output alike
+        sentence = f"There is no folder {Path(place).parent}, where {Path(place).name} should be."
     return sentence[0].upper() + sentence[1:] if name is None else sentence
 
 

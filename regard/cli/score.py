@@ -60,7 +60,7 @@ def command(
     check_tokeniser(tokenise, metrics)
     files, origin = _references(reference, test_set, languages)
     if [hypothesis, *files, against].count(scoring.STANDARD_INPUT) > 1:
-        raise Fault("Standard input can be read but once; let - stand for one file alone.")
+        raise Fault("Standard input can be read only once; use - for one file only.")
     texts = scoring.read_texts(hypothesis, files, origin)
     other = None if against is None else scoring.read_others(texts, against)
     language = (languages or "").partition("-")[2]
@@ -79,7 +79,7 @@ def command(
 
 def _check_explaining(explain: bool, metrics: Sequence[str], against: Path | None, details: dict[str, Any]) -> None:
     if explain and metrics != ["bleu"]:
-        raise Fault(f"--explain works BLEU out and nothing else; leave out --metric {' --metric '.join(metrics)}.")
+        raise Fault(f"--explain is for BLEU only; omit --metric {' --metric '.join(metrics)}.")
     if explain and against is not None:
         raise Fault("--explain is about one file and --against about two; give one of them.")
     for name, value in details.items():

@@ -76,7 +76,7 @@ def command(
     _add(table, "limits", named)
     _add(table, "batching", {"rows": rows, "patience": patience})
     if "access" in table:
-        raise Fault("Who may come is said with --host, --public, --key-file, --allow-host and --allow-origin.")
+        raise Fault("Access is set with --host, --public, --key-file, --allow-host and --allow-origin, not with --set.")
     table["access"] = _access(host, public, _key(key_file), allow_host or [], allow_origin or []) | {
         "log_texts": log_texts
     }
@@ -120,8 +120,19 @@ def _is_loopback(host: str) -> bool:
 
 
 def _key(file: Path | None) -> str | None:
+    """Return the key that requests must know, from the file or else the environment; a refusal never shows it."""
+    from regard.serving.options import SHORTEST_KEY
+
     if file is None:
-        return os.environ.get(_KEY) or None
+        key, where = os.environ.get(_KEY, ""), f"the variable {_KEY}"
+    else:
+        key, where = _read_key(file), f"the file {file}"
+    if 0 < len(key) < SHORTEST_KEY:
+        raise Fault(f"The key in {where} is too short; a key has at least {SHORTEST_KEY} characters.")
+    return key or None
+
+
+def _read_key(file: Path) -> str:
     try:
         key = file.read_text(encoding="utf-8").strip()
     except OSError as error:
@@ -129,7 +140,7 @@ def _key(file: Path | None) -> str | None:
     except UnicodeDecodeError:
         raise Fault(f"The key file {file} is not UTF-8 text.") from None
     if not key:
-        raise Fault(f"The key file {file} is empty; a key has 8 characters at least.")
+        raise Fault(f"The key file {file} is empty; write a key into it.")
     return key
 
 

@@ -197,7 +197,7 @@ def positions(
     """Draw how a token can know its place."""
     _check_out(out, overwrite)
     if out is None and not as_json:
-        raise Fault("Positions are for the eye; name a picture with -o positions.png, or give --json for the numbers.")
+        raise Fault("Positions are drawn as a picture; name one with -o positions.png, or give --json for the numbers.")
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.seeing.lessons.positions import encodings

@@ -29,9 +29,9 @@ def command(
     if text is None:
         raise Fault('There is nothing to speak; give a text, as --text "3 1 4".')
     if out is None:
-        raise Fault("A sound is for players to read; name a file for it, as -o sound.wav.")
+        raise Fault("A sound is written to a file; name one, as in -o sound.wav.")
     if out.suffix.lower() != ".wav":
-        raise Fault(f"{out} is no .wav; sounds are written so, so give it that suffix.")
+        raise Fault(f"{out} does not end in .wav, the format in which sounds are written.")
     refuse_folder(out)
     refuse_existing(out, overwrite)
     from regard.cli.option_names import OptionNames

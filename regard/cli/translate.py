@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regard.base.faults import Fault
+from regard.base.files import refuse_missing_folder
 from regard.base.progress import silent
 from regard.cli import options
 from regard.cli.bulk.shards import refuse_shards
@@ -21,7 +22,6 @@ from regard.cli.unfinished import (
     Stream,
     Unfinished,
     hold_output,
-    refuse_missing_folder,
     remark_finished,
 )
 
@@ -97,7 +97,7 @@ def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
         raise Fault(f"{option} cuts a file into shards; name a file as INPUT, or omit it.")
     for file in (job.given.file, *job.constraint_files):
         if file.exists() and not file.is_file():
-            raise Fault(f"{option} reads {file} part by part, but it is no file; write it to one first, or omit it.")
+            raise Fault(f"{option} reads {file} part by part, but it is not a file; write it to one first, or omit it.")
     if out is None or _is_device(out):
         raise Fault(f"{option} writes a file; name it with -o.")
     refuse_folder(out)

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
+from regard.base.files import refuse_missing_folder
 from regard.cli.console import refuse_existing, remark
 from regard.cli.lines import LineConstraints, TextInput, number_of_lines
 
@@ -96,8 +98,8 @@ class GrowingFile:
 
     def _other_input(self) -> Fault:
         return Fault(
-            f"{self.out} cannot be resumed, for the first {self.kept.lines:,} lines of the input are not those "
-            "that were translated; give the same input, or --overwrite without --resume to begin anew."
+            f"{self.out} cannot be resumed, because lines 1 to {self.kept.lines:,} of the input are not those "
+            "that were translated; give the same input, or --overwrite without --resume to start again."
         )
 
 
@@ -121,8 +123,8 @@ class Unfinished:
         refuse_existing(self.out, overwrite)
         if kept.lines and not resume:
             raise Fault(
-                f"{self.out} was begun, and what the first {kept.lines:,} lines became is kept; "
-                "give --resume to go on from there, or --overwrite to begin anew."
+                f"{self.out} was begun and has {quantity(kept.lines, 'translated line')}; "
+                "give --resume to go on from there, or --overwrite to start again."
             )
         return kept
 
@@ -136,7 +138,7 @@ class Unfinished:
             for entry, _ in entries:
                 kept = Kept(**entry)
                 if _chain(good.written, text.read(kept.size - good.size)).hexdigest() != kept.written:
-                    remark(f"{self.text} is damaged; only what the first {good.lines:,} lines became is kept of it.")
+                    remark(f"{self.text} is damaged; only {quantity(good.lines, 'translated line')} of it can be kept.")
                     break
                 good = kept
         return good
@@ -194,7 +196,7 @@ class Unfinished:
             pass
         raise Fault(
             f"{self.record.name} is damaged, or of another version of regard; "
-            "give --overwrite without --resume to begin anew."
+            "give --overwrite without --resume to start again."
         )
 
     def _leave(self, file: GrowingFile) -> None:
@@ -202,7 +204,8 @@ class Unfinished:
             self.text.unlink(missing_ok=True)
         elif file.lines >= file.kept.lines:
             remark(
-                f"What the first {file.kept.lines:,} lines became is kept; the same with --resume goes on from there."
+                f"Kept {quantity(file.kept.lines, 'translated line')}; "
+                "the same command with --resume goes on from there."
             )
 
 
@@ -215,16 +218,10 @@ def remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
     found, expected = number_of_lines(out), lines * lines_for_each
     if found != expected:
         raise Fault(
-            f"{out} is there and has {found:,} lines, where this input gives {expected:,}, so it is not what this "
-            "command would write; give --overwrite to replace it."
+            f"{out} is there and has {quantity(found, 'line')}, where this input gives {expected:,}, so it is not what "
+            "this command would write; give --overwrite to replace it."
         )
     remark(f"{out} is there with as many lines as this input gives; nothing was done.")
-
-
-def refuse_missing_folder(out: Path) -> None:
-    """Refuse to write a file into a folder that is not there."""
-    if not out.parent.is_dir():
-        raise Fault(f"There is no folder {out.parent} to write {out.name} into.")
 
 
 class Held(Fault):
@@ -298,7 +295,7 @@ def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) 
         if before.get(name) != value:
             raise Fault(
                 f"{out} was begun with something else: {_difference(name, before.get(name), value)}; "
-                "give what was given at first, or --overwrite without --resume to begin anew."
+                "give what was given at first, or --overwrite without --resume to start again."
             )
 
 

@@ -105,5 +105,5 @@ def _step_all(tasks: Sequence[Stepwise], tokens: Tensor, state: State) -> tuple[
 
 def _coverage(task: Stepwise, state: State) -> Tensor:
     if not isinstance(task, Covers):
-        raise Fault("One of the combined models keeps no account of its attention; set coverage_penalty to 0.")
+        raise Fault("One of the combined models does not record its attention; set coverage_penalty to 0.")
     return task.coverage(state)

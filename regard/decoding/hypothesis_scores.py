@@ -36,5 +36,5 @@ def penalties_of_rows(task: Stepwise, state: State, rows: Tensor, options: Decod
     if not options.coverage_penalty:
         return torch.zeros(rows.shape, dtype=torch.float64, device=rows.device)
     if not isinstance(task, Covers):
-        raise Fault("This model keeps no account of its attention as it writes; set coverage_penalty to 0.")
+        raise Fault("This model does not record its attention as it writes; set coverage_penalty to 0.")
     return coverage_penalty(task.coverage(state), options.coverage_penalty).view(rows.shape)

@@ -47,7 +47,7 @@ def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
         elif token == tokeniser.pad:
             names[token] = None
         elif _SPACE.search(name):
-            raise Fault(f"An ARPA file cannot hold the token {name!r}, for white space parts its words.")
+            raise Fault(f"An ARPA file cannot hold the token {name!r}, because white space separates its words.")
         elif name in (UNKNOWN_WORD, BEGIN_WORD, END_WORD):
             while name in taken:
                 name = f"<{name}>"

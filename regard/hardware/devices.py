@@ -5,6 +5,7 @@ from contextlib import suppress
 import torch
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.hardware.threads import suit_threads
 
 
@@ -19,7 +20,9 @@ def pick_device(name: str) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise Fault(f"There is no device '{name}': torch finds {torch.cuda.device_count()} GPUs; give cpu or auto.")
+        raise Fault(
+            f"There is no device '{name}': torch finds {quantity(torch.cuda.device_count(), 'GPU')}; give cpu or auto."
+        )
     return _make_ready(device)
 
 

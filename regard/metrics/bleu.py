@@ -34,7 +34,7 @@ def bleu(tokenise: str | None = None, orders: int = 4, effective: bool = False) 
         return BLEU(tokenize=name, max_ngram_order=orders, effective_order=effective, force=True)
     except (ImportError, RuntimeError, AssertionError, OSError):
         if model is not None:
-            raise Fault(f"{model} is no SentencePiece model, so there is no tokeniser {name}.") from None
+            raise Fault(f"{model} is not a SentencePiece model, so there is no tokeniser {name}.") from None
         if name in _PACKAGES:
             raise Fault(
                 f"The tokeniser {name} does not work here; `pip install '{_PACKAGES[name]}'` gets what it needs."

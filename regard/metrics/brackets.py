@@ -79,7 +79,7 @@ def _read_reference(line: str, number: int) -> Tree:
         return read_line(line)
     except NoTree as reason:
         raise Fault(
-            f"The reference of sentence {number} is no tree: {reason}; expected a line like '(S (NP DT NN )NP )S'."
+            f"The reference of sentence {number} is not a tree: {reason}; expected a line like '(S (NP DT NN )NP )S'."
         ) from None
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.metrics.bleu import bleu
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import References, by_sentence
@@ -111,7 +112,7 @@ def parse_weights(text: str) -> list[float]:
             raise ValueError
         return weights
     except ValueError:
-        raise Fault(f"'{text}' is no list of weights; write numbers with commas between, as .4,.3,.2,.1") from None
+        raise Fault(f"'{text}' is not a list of weights; write numbers with commas between, as .4,.3,.2,.1") from None
 
 
 def _explain(
@@ -150,10 +151,13 @@ def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> flo
 
 def _check(weights: Sequence[float], orders: int) -> None:
     if len(weights) != orders:
-        raise Fault(f"There are {len(weights)} weights for {orders} orders of n-grams; give one for each.")
+        raise Fault(
+            f"There are {quantity(len(weights), 'weight')} for {quantity(orders, 'order')} of n-grams; "
+            "give one for each."
+        )
     if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not sum(weights):
         given = ", ".join(f"{weight:g}" for weight in weights)
-        raise Fault(f"The weights {given} do not do: each must be 0 or more, and one must be more than 0.")
+        raise Fault(f"The weights {given} are not valid: each must be 0 or more, and one must be more than 0.")
 
 
 def _signature(metric: Any, weights: Sequence[float] | None) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
 from regard.data.corpora.text import read_lines, read_stream
 from regard.metrics import METRICS, Score, score
@@ -81,8 +82,8 @@ def _check(texts: Texts) -> Texts:
     for name, lines in texts.references.items():
         if len(lines) != len(texts.hypotheses):
             raise Fault(
-                f"{texts.name} has {_lines_in_words(texts.hypotheses)} but {name} has {_lines_in_words(lines)}; "
-                "each line of one is scored by the same line of the other."
+                f"{texts.name} has {quantity(len(texts.hypotheses), 'line')} but {name} has "
+                f"{quantity(len(lines), 'line')}; each line of one is scored by the same line of the other."
             )
     return texts
 
@@ -98,10 +99,6 @@ def _lines(path: Path) -> list[str]:
     if not lines:
         raise Fault(f"{path} is empty, so there is nothing to score.")
     return lines
-
-
-def _lines_in_words(lines: Sequence[str]) -> str:
-    return "1 line" if len(lines) == 1 else f"{len(lines)} lines"
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -186,7 +183,9 @@ def explain(texts: Texts, asked: Asked) -> tuple[Explanation, list[list[Match]]]
         explained = explain_corpus(texts.hypotheses, texts.lists, asked.orders, asked.weights, asked.tokenise)
         return _sign(texts, explained), []
     if not 1 <= asked.line <= len(texts.hypotheses):
-        raise Fault(f"There is no line {asked.line} in {texts.name}, which has {_lines_in_words(texts.hypotheses)}.")
+        raise Fault(
+            f"There is no line {asked.line} in {texts.name}, which has {quantity(len(texts.hypotheses), 'line')}."
+        )
     written, own = texts.hypotheses[asked.line - 1], [lines[asked.line - 1] for lines in texts.lists]
     explained = explain_sentence(written, own, asked.orders, asked.weights, asked.tokenise)
     ngrams = [matches(written, own, order.order, asked.tokenise) for order in explained.orders]

@@ -19,7 +19,9 @@ def check_parts(family: str, network: Any, names: Sequence[str]) -> None:
     """Refuse to freeze what a family does not have, or all that it has."""
     for name in names:
         if name not in network.PARTS:
-            raise Fault(f"training.freeze has '{name}', but the parts of a {family} are {', '.join(network.PARTS)}.")
+            raise Fault(
+                f"training.freeze has '{name}', but the parts of this model ({family}) are {', '.join(network.PARTS)}."
+            )
     if set(names) >= set(network.PARTS):
         raise Fault("training.freeze has every part of the model, so nothing would learn; leave one out.")
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.recipe import apply_settings, value_at
 from regard.families import recipe_kind
 from regard.training.options import TrainingOptions
@@ -33,7 +34,7 @@ def _refuse_empty_mean(kind: type[TrainingOptions], table: dict[str, Any], said:
     chosen = [value_at(said, "training", name) for name in ("final", "save_every")]
     steps = value_at(table, "training", "steps") or kind.model_fields["steps"].default
     if chosen[0] == "average" and isinstance(every := chosen[1], int) and isinstance(steps, int) and every > steps:
-        within = "1 step" if steps == 1 else f"{steps:,} steps"
+        within = quantity(steps, "step")
         raise Fault(
             f"training: final = 'average' needs checkpoints, but none is saved in {within}; "
             f"make save_every {steps:,} or less, or leave it out."

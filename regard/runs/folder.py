@@ -96,7 +96,7 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
     path = folder / MANIFEST
     if not folder.is_dir():
         raise Fault(
-            f"{folder} is a file, no model folder." if folder.is_file() else f"There is no model folder at {folder}."
+            f"{folder} is a file, not a model folder." if folder.is_file() else f"There is no model folder at {folder}."
         )
     if path.is_symlink():
         raise Fault(f"{path} is a link; what a model folder is made of lies in it.")

@@ -246,7 +246,7 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     for file, content in prepared.files().items():
         if (old := run_folder.folder / file).exists() and old.read_bytes() != content:
-            raise Fault(f"{old} is not that of the data, which was prepared anew; start another run.")
+            raise Fault(f"{old} does not belong to the data, which was prepared again; start another run.")
         files[file] = content
     if isinstance(recipe, TextRecipe) and isinstance(prepared, HoldsTexts):
         parameters = parameters_of(task) if isinstance(task, nn.Module) else None

@@ -21,7 +21,7 @@ def resolve(table: dict[str, Any]) -> Recipe:
         return check_recipe(_with_borrowed_tokens(table))
     parent = Path(start).expanduser()
     if WEIGHTS not in read_folder(parent):  # and all of it whole, before anything is prepared or replaced
-        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not come to a first validation.")
+        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not reached its first validation.")
     recipe = check_recipe(read_recipe(parent))
     if misfits := list(_misfits(table, recipe)):
         raise Fault(

@@ -107,7 +107,7 @@ def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ..
         raise Fault("Give a recipe or text files, not both. To train a recipe on files of your own, write --data FILE.")
     _check_own_data(asked, bool(text))
     if asked.restarts and asked.processes is None:
-        raise Fault("--restarts goes with --processes: what else was started is for others to start again.")
+        raise Fault("--restarts goes with --processes; what another tool started, that tool must restart.")
     if asked.resume and asked.overwrite:
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
     if not text and not asked.resume and asked.recipe is None:
@@ -131,7 +131,7 @@ def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ..
         try:
             str(path.resolve()).encode()
         except UnicodeEncodeError:
-            raise Fault(f"The name {str(path)!a} is no UTF-8, so a recipe cannot hold it; give it another.") from None
+            raise Fault(f"The name {str(path)!a} is not UTF-8, so a recipe cannot hold it; give it another.") from None
 
 
 def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
@@ -210,12 +210,14 @@ def refuse_comparison(table: Mapping[str, Any], name: str) -> None:
         raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
 
 
+def recipe_of(recipe: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The table of a recipe and its name: a table is named after its family."""
+    return recipe_table(recipe) if isinstance(recipe, str) else (dict(recipe), str(recipe.get("family", "model")))
+
+
 def _plan_recipe(recipe: str | Mapping[str, Any]) -> RunPlan:
     """A recipe that can be trained by itself."""
-    if isinstance(recipe, str):
-        table, name = recipe_table(recipe)
-    else:
-        table, name = dict(recipe), str(recipe.get("family", "model"))
+    table, name = recipe_of(recipe)
     refuse_comparison(table, name)
     return RunPlan(table, name, is_own=not (isinstance(recipe, str) and is_shipped(recipe)))
 

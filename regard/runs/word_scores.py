@@ -7,11 +7,13 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.base.recipe import Recipe
 from regard.metrics import Score
 from regard.model import Model
 from regard.runs.evaluate import evaluate_split
 from regard.runs.scores import keep_scores
 from regard.verbs.requests.words import VectorSide
+from regard.verbs.table import needs_words
 from regard.verbs.words.evaluation import MEASURES, Manner, WordScore, evaluate_words, read_questions
 
 EXAMPLE = "--analogies word-vectors-eval:questions-words.txt.gz"
@@ -27,10 +29,10 @@ class WordQuestions:
     vocabulary: int | None = None
     own_case: bool = False
 
-    @property
-    def given(self) -> bool:
-        """Whether it says anything."""
-        return any(vars(self).values())
+    def check(self, recipe: Recipe) -> None:
+        """Refuse questions, if there are any, to a model that has no word vectors."""
+        if any(vars(self).values()):
+            needs_words(recipe, "Questions about words")
 
     def manner(self, side: VectorSide | None = None) -> Manner:
         """How words are looked for, and of a model on which side."""

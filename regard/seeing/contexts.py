@@ -29,7 +29,7 @@ def word_contexts(model: Model, word: str, texts: Sequence[str]) -> WordContexts
 
 def _check_number(word: str, found: Sequence[Occurrence], texts: int) -> None:
     if len(found) > MOST:
-        raise Fault(f"'{word}' stands at {len(found):,} places of the texts, and {MOST} can be told apart; give fewer.")
+        raise Fault(f"'{word}' stands at {len(found):,} places of the texts; give at most {MOST}.")
     if len(found) < FEWEST:
         there = {0: "at no place", 1: "at one place"}.get(len(found), f"at {len(found)} places")
         raise Fault(

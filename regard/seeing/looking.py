@@ -17,6 +17,7 @@ from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_ch
 from regard.seeing.prompts import see_prompt
 from regard.seeing.sentences import see
 from regard.verbs.generate.model import LanguageModel
+from regard.verbs.purposes import METHOD
 from regard.verbs.table import needs
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing import page
@@ -68,7 +69,7 @@ def look(
         raise Fault("A target is for translators, which can be made to write one.")
     if isinstance(model, LanguageModel) and "look" not in model.verbs:
         return view_prompt(model, given)
-    needs(model.recipe, "look")
+    needs(model.recipe, "look", METHOD)
     return view_answer(model, given, side, wanted, speaker)
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.attention.watch import without_watching
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.recipe import check
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
@@ -178,7 +179,7 @@ def _place(model: TranslationModel, text: str, prefix: str | None, at: int | Non
         return target_tokens(model.task, prefix, "prefix", model.task.target_for(text)), None
     best, place = model.search_tokens(text), at or 0
     if place > len(best):
-        raise Fault(f"The model's best output has {len(best)} tokens; --at {place} lies beyond its end.")
+        raise Fault(f"The model's best output has {quantity(len(best), 'token')}; --at {place} lies beyond its end.")
     return best[:place], [*best, model.task.end][place]
 
 

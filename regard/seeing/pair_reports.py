@@ -8,6 +8,7 @@ from regard.attention.alignments import Alignment
 from regard.attention.reports import HeadReport, alignment_report, merge_reports, report
 from regard.attention.watch import watching
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.seeing.head_reports import refuse_headless
@@ -32,7 +33,9 @@ def inspect(
     """
     refuse_headless(task)
     if given is not None and len(given) != len(pairs):
-        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines of alignments.")
+        raise Fault(
+            f"Alignments have {quantity(len(given), 'line')} for {quantity(len(pairs), 'pair')}; each pair needs one."
+        )
     pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they will be read
     reports: list[HeadReport] = []
     task.eval()

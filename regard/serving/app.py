@@ -117,13 +117,14 @@ def _answering(service: Service, endpoint: Endpoint) -> Callable[[Request], Awai
     return answer
 
 
-_SENTENCES = {404: "There is nothing at this address.", 405: "This address is asked in another way."}
-
-
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    sentence = _SENTENCES.get(error.status_code, str(error.detail))
-    return json_response({"error": sentence}, error.status_code, dict(error.headers or {}))
+    headers, sentence = dict(error.headers or {}), str(error.detail)
+    if error.status_code == 404:
+        sentence = "There is nothing at this address."
+    elif error.status_code == 405:
+        sentence = f"This address does not take {request.method} requests; use {headers['Allow']}."
+    return json_response({"error": sentence}, error.status_code, headers)
 
 
 async def _own_error(request: Request, error: Exception) -> Response:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from regard import __version__
+from regard.base.faults import Fault
 from regard.engines.fast import Choice
 from regard.runs.folder import read_recipe
 from regard.serving.doors.bodies import LanguagesBody
@@ -16,6 +17,7 @@ from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
 from regard.serving.queue.worker import Worker
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
+from regard.verbs.purposes import ADDRESS
 
 AUTO = "auto"
 _CLOSING = 2.0  # seconds for what all threads are still working on
@@ -100,7 +102,7 @@ class Catalogue:
             (model,) = self.models.values()
             return str(model.refuse(verb))
         each = "; ".join(f"{model.name} can {', '.join(model.verbs)}" for model in self.models.values())
-        return f"No model here can {verb}: {each}."
+        return f"No model here answers at {ADDRESS.format(verb)}: {each}."
 
     def able(self, verb: str, name: str | None) -> Served:
         """The model of that name, or else the first, that can be asked for this."""
@@ -166,5 +168,5 @@ def _open(name: str, folder: Path, engine: Choice) -> Served:
     is_translator = read_recipe(folder).get("task", "translation") == "translation"
     model = ServedTranslator(name, folder, engine) if is_translator else ServedModel(name, folder)
     if not model.can:
-        raise model.refuse("be served")
+        raise Fault(f"The model {model.name} cannot be served: it gives {model.gives}.")
     return model

@@ -1,8 +1,10 @@
-"""What a server grants: how much may be asked of it, how long sentences wait for company, and who may come."""
+"""Options of a server: limits on requests, batching, and who has access."""
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from regard.base.recipe import Options
+
+SHORTEST_KEY = 8  # characters
 
 
 class Limits(Options):
@@ -59,18 +61,28 @@ class Batching(Options):
 class Access(Options):
     """Who may come, and from where."""
 
+    model_config = ConfigDict(hide_input_in_errors=True)  # the key is a secret
+
     hosts: tuple[str, ...] = Field(
         default=("localhost", "127.0.0.1", "::1"), description="Names under which the server may be called."
     )
     any_address: bool = Field(default=False, description="Whether any bare address is such a name too.")
     origins: tuple[str, ...] = Field(default=(), description="Other sites whose pages may ask.")
-    key: str | None = Field(default=None, min_length=8, description="What a request must know.")
+    key: SecretStr | None = Field(default=None, description="What a request must know.")
     log_texts: bool = Field(default=False, description="Whether the log has the texts of requests.")
+
+    @field_validator("key")
+    @classmethod
+    def _check_length(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and len(key) < SHORTEST_KEY:
+            raise ValueError(f"a key has at least {SHORTEST_KEY} characters")
+        return key
 
 
 class ServingOptions(Options):
     """All that decides how a server behaves."""
 
+    model_config = ConfigDict(hide_input_in_errors=True)  # pydantic asks the outermost model alone
     limits: Limits = Field(default_factory=Limits, description="The most that may be asked for.")
     batching: Batching = Field(default_factory=Batching, description="How requests share batches.")
     access: Access = Field(default_factory=Access, description="Who may come.")

@@ -24,6 +24,7 @@ from regard.serving.doors.model_records import (
 from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
+from regard.verbs.purposes import ADDRESS, refusal
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.speak import SpeakRequest
@@ -52,6 +53,7 @@ class Served(ABC):
     name: str
     reads: Reads
     gives: str
+    verb: str  # of its kind
 
     @property
     @abstractmethod
@@ -64,13 +66,13 @@ class Served(ABC):
 
     @property
     def verbs(self) -> Sequence[str]:
-        """The same as people say it."""
+        """Those of them that have an address."""
         return self.can
 
     def refuse(self, verb: str) -> Fault:
-        """That it cannot be asked for this, and what it can be asked for."""
-        can = f", and can {', '.join(self.verbs)}" if self.verbs else ""
-        return Fault(f"The model {self.name} cannot {verb}: it gives {self.gives}{can}.")
+        """Return a fault that says that it cannot do this, and which address to ask instead."""
+        gives = f"The model {self.name} does not answer at {ADDRESS.format(verb)}: it gives {self.gives}"
+        return Fault(refusal(gives, verb, self.verbs, self.verb, ADDRESS))
 
     # What it does, in the thread that owns it
 
@@ -151,7 +153,8 @@ class ServedModel(Served):
         from regard.model import load
 
         self.name, self.folder, self.model = name, folder, load(folder)
-        self.reads, self.gives = input_kind(self.model.recipe), TASKS[self.model.recipe.task].gives
+        kind = TASKS[self.model.recipe.task]
+        self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
 
     @property
     def can(self) -> Sequence[str]:
@@ -280,7 +283,8 @@ class ServedTranslator(FolderTranslator, Served):
         )
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
-        self.reads, self.gives = TASKS["translation"].reads, TASKS["translation"].gives
+        kind = TASKS["translation"]
+        self.reads, self.gives, self.verb = kind.reads, kind.gives, kind.verb
         self._alone = load_fastest_alone(folder, engine)
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
@@ -307,7 +311,7 @@ class ServedTranslator(FolderTranslator, Served):
 
     @property
     def verbs(self) -> Sequence[str]:
-        return ("translate", "embed", "look")
+        return [verb for verb in ("translate", "embed", "attention", "next", "beam") if verb in self.can]
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(

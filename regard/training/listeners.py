@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from regard.base.figures import in_figures
+from regard.base.figures import in_figures, quantity
 from regard.base.files import naming
 from regard.base.signals import handling_signals
 from regard.training.events import (
@@ -86,7 +86,7 @@ class Forecast:
             case Stepped(step) if not self._said and time.monotonic() - self._first[0] >= TIMED_SECONDS:
                 self._said = True
                 left = (time.monotonic() - self._first[0]) / (step - self._first[1]) * (self._steps - step)
-                return f"the {self._steps - step:,} steps to come take about {_minutes(left)}, validations not counted"
+                return f"{quantity(self._steps - step, 'step')} left, about {_minutes(left)}, validations not counted"
             case Replanned():
                 self._said = True  # such a run was planned for a time, and keeps to it
             case Validated():

@@ -104,7 +104,7 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
                     self._save()
                     return
         if facts.batch == 0:
-            raise Fault("The training data has not a single batch.")
+            raise Fault("The training data does not fill a single batch.")
         is_last = facts.epoch + 1 == self.epochs
         self.finish_epoch(is_last)
         facts.finished = is_last

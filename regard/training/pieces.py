@@ -72,7 +72,7 @@ class Gradients:
             for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
                 yield Placed(Place(epoch, number), self.cut(batch))
             if number == 0:
-                raise Fault("The training data has not a single batch.")
+                raise Fault("The training data does not fill a single batch.")
             epoch, start = epoch + 1, 0
 
     def take(self, group: Sequence[Placed], step: int) -> GroupLosses:

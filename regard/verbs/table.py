@@ -25,6 +25,7 @@ from regard.protocols import (
     Writes,
 )
 from regard.tasks import TASKS, find_place
+from regard.verbs.purposes import COMMAND, refusal
 
 # Each verb with the sets of capabilities that give it: one of the sets is enough.
 VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
@@ -78,9 +79,17 @@ def verbs_of(family: str, task: str) -> list[str]:
     return [*found, *(["serve"] if kind.verb in found else [])]
 
 
-def needs(recipe: Recipe, verb: str) -> None:
-    """Refuse to do with a model what it cannot do, in a sentence that says what it can."""
+def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
+    """Refuse a verb that a model does not have, in a sentence that says which verb to use instead, in this way."""
     verbs = verbs_of(recipe.family, recipe.task)
     if verb not in verbs:
+        kind = TASKS[recipe.task]
+        gives = f"{with_article(recipe.family).capitalize()} gives {kind.gives}"
+        raise Fault(refusal(gives, verb, verbs, kind.verb, way))
+
+
+def needs_words(recipe: Recipe, what: str) -> None:
+    """Refuse options or formats for word vectors, said of in the plural by `what`, with a model that has none."""
+    if "neighbours" not in verbs_of(recipe.family, recipe.task):
         gives = TASKS[recipe.task].gives
-        raise Fault(f"{with_article(recipe.family).capitalize()} gives {gives}; it can {', '.join(verbs)}.")
+        raise Fault(f"{what} are for models of word vectors; {with_article(recipe.family)} gives {gives}.")

@@ -159,8 +159,8 @@ def language_search(
         if tokens[:-1] != opening or not _is_token(symbol, tokens, task.tokeniser):
             kind = "words" if model.task.alphabet.words else "characters"
             raise Fault(
-                f"The symbol '{symbol}' is no token of {called}; train a language model on lines of what is said, with "
-                f"data.tokeniser.kind = '{kind}'."
+                f"The symbol '{symbol}' is not a token of {called}; train a language model on lines of what is said, "
+                f"with data.tokeniser.kind = '{kind}'."
             )
     return LabelSearch(beam, SymbolLanguage(task, [tokens[-1] for tokens in cut], opening), weight)
 

@@ -64,7 +64,7 @@ def fits(seen: Sequence[Seen]) -> bool:
 def refuse_many_weights(weights: Iterable[np.ndarray], shown: str, advice: str = ONE_BLOCK) -> None:
     """Refuse a page of what is shown where it would hold more weights than browsers like; `advice` is what to do."""
     if (count := _count(weights)) > MOST_WEIGHTS:
-        raise Fault(f"A page of {shown} would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; {advice}.")
+        raise Fault(f"A page of {shown} would hold {count:,} weights, but the limit is {MOST_WEIGHTS:,}; {advice}.")
 
 
 def block_data(blocks: Sequence[Block], shown: str, advice: str = ONE_BLOCK) -> list[dict[str, Any]]:

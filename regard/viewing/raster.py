@@ -20,7 +20,7 @@ def page_picture(picture: np.ndarray) -> dict[str, Any]:
     """A picture as a page takes it: bytes of red, green and blue, or of grey alone, row after row."""
     if picture.size > MOST_BYTES:
         raise Fault(
-            f"A page of this picture would hold {picture.size:,} bytes, and {MOST_BYTES:,} are the most; draw a .png."
+            f"A page of this picture would hold {picture.size:,} bytes, but the limit is {MOST_BYTES:,}; draw a .png."
         )
     values = np.rint(np.clip(picture, 0, 1) * 255).astype(int)
     return {"height": picture.shape[0], "width": picture.shape[1], "bytes": values.ravel().tolist()}

@@ -19,7 +19,7 @@ def test_pharaohs_format() -> None:
 
 @pytest.mark.parametrize("written", ["0-", "a-1", "1:2", "-1-2", "1-2-3", "²-1"])
 def test_what_is_no_link_is_refused(written: str) -> None:
-    with pytest.raises(Fault, match=f"Line 2 of the alignments has '{written}', which is no link such as 0-0 or 1p2"):
+    with pytest.raises(Fault, match=f"Line 2 of the alignments has '{written}', which is not a link such as 0-0"):
         read_alignments(["0-0", f"1-1 {written}"])
 
 

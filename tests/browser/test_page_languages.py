@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from chromium import Browser
-from desk import TEXT, Opened, settle
+from desk import TEXT, Opened, settle, type_text
 from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
 from regard.serving.static import page_files
+from regard.viewing.frames.page import frames_page
+from regard.viewing.frames.record import FrameLooks
 from regard.viewing.page import scene_page
+from regard.viewing.seen import Block
 
 pytestmark = pytest.mark.browser
 
@@ -82,6 +86,67 @@ def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callabl
     browser.find("select.language option[value=ru]").click()
     browser.wait("return document.querySelector('h1').textContent", wanted="На что смотрит модель")
     assert browser.said() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "shown"),
+    [
+        ("pt", "This took too long and was given up; ask for less at a time.", "Demorou demais e foi interrompido;"),
+        ("ru", "Slowdown: 60 per 1 minute", "Слишком много запросов: предел — 60 в минуту."),
+        ("ru", "Invalid request: request (50,001) exceeds text limit (50,000).", "— 50 001, предел — 50 000."),
+        (
+            "pt",
+            "Text 1: 'the cat' has 30 tokens, but the model takes 20 at most; split it.",
+            "Texto 1: 'the cat' tem 30",
+        ),
+        ("pt", "It has 30 tokens, but the limit is 20; split it.", "O texto tem 30 tokens, e o limite é 20; divida-o."),
+        ("ru", "Nobody has translated this.", "Nobody has translated this."),
+        ("en", "Slowdown: 60 per 1 minute", "Slowdown: 60 per 1 minute"),
+    ],
+)
+def test_a_refusal_is_shown_in_the_language_of_the_page(
+    opened: Opened, server: Pretending, reads: Callable[[str], None], language: str, sentence: str, shown: str
+) -> None:
+    reads(language)
+    server.refusals = [(413, sentence, {})]
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
+    assert shown in page.text(".translation .trouble").replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("language", "where", "shown"),
+    [
+        ("en", "occupancy", "Shown: occupancy of the frames."),
+        ("pt", "occupancy", "Mostrado: ocupação dos quadros."),
+        ("ru", "occupancy", "Показано: занятость кадров."),
+        ("ru", "look", "Показано: внимание."),
+        ("ru", "decoder.0.look", "Показано: decoder.0.look."),
+    ],
+)
+def test_a_part_of_a_model_is_called_by_its_name_in_the_language(
+    browser: Browser, reads: Callable[[str], None], tmp_path: Path, language: str, where: str, shown: str
+) -> None:
+    looks = FrameLooks("hello", np.zeros(800, np.float32), 8000, 0.02, ["a", "b"], [Block(where, np.eye(5, 2)[None])])
+    frames_page(looks).write(tmp_path / "page.html")
+    reads(language)
+    browser.open(tmp_path / "page.html")
+    assert browser.text("#frames-caption") == shown
+
+
+def test_metrics_and_the_description_of_a_model_are_in_the_language(
+    opened: Opened, server: Pretending, reads: Callable[[str], None]
+) -> None:
+    knows = "Says English digits in the voices of six people."
+    score = {"metric": "accuracy", "value": 0.875, "split": "test", "signature": "", "n": 8}
+    server.models = [{**MODELS[0], "description": knows, "scores": [score]}]
+    reads("pt")
+    shown = opened().text("#knowing p")
+    assert "conhece: Diz dígitos em inglês com as vozes de seis pessoas. Fora disso, sabe pouco." in shown
+    assert "Acurácia 0,88 no teste." in shown
+    server.models = [{**MODELS[0], "description": "Cats and houses.", "scores": []}]
+    assert "conhece: Cats and houses." in opened().text("#knowing p")
 
 
 def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretending) -> None:

@@ -80,5 +80,5 @@ def test_the_words_of_a_video_show_at_which_frames_they_looked(desk: Browser) ->
 def test_a_file_that_is_too_large_and_no_picture_is_refused(desk: Browser) -> None:
     desk.run(DROP, [49] * 101)
     desk.wait("return document.getElementById('caption-trouble').hidden", wanted=False)
-    assert desk.text("#caption-trouble") == "The picture has 101 bytes, and 100 are the most."
+    assert desk.text("#caption-trouble") == "The picture has 101 bytes, but the limit is 100."
     assert not desk.find("#caption-part").is_displayed()

@@ -84,7 +84,7 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
     larger.write_bytes(b"1" * 101)
     page.find("#input").send_keys(str(larger))
     page.wait("return document.getElementById('answer-trouble').hidden", wanted=False)
-    assert page.text("#answer-trouble") == "The picture has 101 bytes, and 100 are the most."
+    assert page.text("#answer-trouble") == "The picture has 101 bytes, but the limit is 100."
 
 
 def test_another_model_answers_anew_or_shows_nothing(browser: Browser, server: Pretending) -> None:

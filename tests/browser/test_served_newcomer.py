@@ -27,8 +27,8 @@ def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened
     server.models = [MODELS[0] | KNOWN, *MODELS[1:]]
     page = opened()
     said = page.text("#knowing p")
-    assert said.startswith("plain knows: Cats and houses. Of what is unlike that it knows little.")
-    assert "Learnt from 30,000 pairs of demo:train. 981,632 parameters. bleu 96.7 on its test." in said
+    assert said.startswith("plain knows: Cats and houses. It knows little about anything else.")
+    assert "Learnt from 30,000 pairs of demo:train. 981,632 parameters. BLEU 96.7 on its test." in said
     assert [each.text for each in page.all(".example")] == KNOWN["examples"]
     page.all(".example")[0].click()
     wait_for_outputs(page, "a gata dorme.")
@@ -37,7 +37,7 @@ def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened
 
 def test_a_score_beyond_reading_is_told_by_its_power_of_ten(opened: Opened, server: Pretending) -> None:
     server.models = [MODELS[0] | {"scores": [{"metric": "perplexity", "value": math.exp(100), "split": "test"}]}]
-    assert "perplexity 2.7E43 on its test." in opened().text("#knowing p")
+    assert "Perplexity 2.7E43 on its test." in opened().text("#knowing p")
 
 
 def test_the_measure_that_chose_the_weights_is_told(opened: Opened, server: Pretending) -> None:

@@ -70,7 +70,7 @@ def test_each_model_has_its_own_distribution_of_what_comes_next(page: Browser, s
     ]
     assert column(page, ".writer:nth-child(1) .others th") == ["2 others"]
     assert page.text(".writer:nth-child(1) .hint") == (
-        "As hard to guess as among 4 tokens alike. The context has room for 3 more tokens."
+        "As hard to guess as among 4 equally likely tokens. The context has room for 3 more tokens."
     )
     assert not page.find(".writer:nth-child(1) tr:nth-child(4) .pick").is_enabled()
     tints = "return [...document.querySelectorAll('.writer:nth-child(1) .prompted')].map((each) => each.title)"

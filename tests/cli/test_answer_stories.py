@@ -116,7 +116,7 @@ def test_a_file_that_is_not_there_is_a_fault(run: Run, model: Path) -> None:
 def test_a_story_in_the_place_of_its_file_is_told_where_it_belongs(run: Run, model: Path, verb: str) -> None:
     code, _, said = run(verb, model, f"{'Ana went to the garden. ' * 20}Where is Ana?")
     assert code == 2
-    assert "That is a story and no file of one: put it into a file, a fact a line, or on standard input." in said
+    assert "This is a story, not a file; write it into a file, one fact per line, or to standard input." in said
 
 
 def test_scores_are_told_of_the_whole_and_of_each_file(run: Run, model: Path) -> None:

@@ -143,7 +143,30 @@ def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.Ca
     assert weights(compared) == before
     assert (compared / "comparison.md").read_text(encoding="utf-8").startswith("# norms\n\n| model.norm | bleu |")
     pictures = ("comparison.png", "by-length.png", "losses.png")
-    assert all((compared / name).is_file() for name in ("comparison.json", *pictures))
+    tables = ("comparison.json", "comparison.tex", "comparison.csv")
+    assert all((compared / name).is_file() for name in (*tables, *pictures))
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_table_is_written_where_it_is_wanted(
+    compared: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = ["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(compared), "--resume"]
+    for refused, sentence in (
+        ("table.pdf", "table.pdf is neither .md, .tex, .csv nor .json; the suffix says how to write the table."),
+        ("nowhere/table.tex", "nowhere to write table.tex into."),
+    ):
+        assert main([*again, "-o", str(tmp_path / refused)]) == 2
+        said = capsys.readouterr().err
+        assert sentence in said
+        assert "runs" not in said  # nothing was begun
+    wanted = [f"-o{tmp_path / 'table.tex'}", f"-o{tmp_path / 'table.csv'}"]
+    assert main([*again, *wanted]) == 0
+    assert f"Wrote {tmp_path / 'table.csv'}." in capsys.readouterr().err
+    for suffix in ("tex", "csv"):
+        assert (tmp_path / f"table.{suffix}").read_bytes() == (compared / f"comparison.{suffix}").read_bytes()
+    assert main([*again, *wanted]) == 2
+    assert "table.tex exists already" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -268,7 +291,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
         assert process.stderr is not None
         rest = process.stderr.read()
         assert process.wait() == 130
-    assert "2 runs are not finished; --resume goes on with them." in rest
+    assert "2 runs not finished; --resume goes on from there." in rest
     for log in logs:
         assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
         with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more

@@ -75,8 +75,8 @@ def test_python_answers_the_same(run: Path) -> None:
     ("arguments", "words"),
     [
         (["answer", "RUN", "99"], "There is no node 99; the graph has the nodes 0 to 23."),
-        (["answer", "RUN", "3", "friend"], "'friend' is no number of a node"),
-        (["translate", "RUN"], "A gat gives a class for each node; it can train, evaluate, answer, look"),
+        (["answer", "RUN", "3", "friend"], "'friend' is not the number of a node"),
+        (["translate", "RUN"], "A gat gives a class for each node; use `regard answer`. It can train, evaluate,"),
         (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, and not by 'bleu'."),
     ],
 )
@@ -91,7 +91,7 @@ def test_what_cannot_be_asked_is_refused(
 
 def test_a_translator_gives_no_answers(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["answer", str(trained), "3"]) == 2
-    assert "A transformer gives a text for each text; it can train, evaluate, translate" in capsys.readouterr().err
+    assert "A transformer gives a text for each text; use `regard translate`. It can train" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_alignments_of_another_length_or_form(
     assert "There are 1 pairs but 2 lines in" in capsys.readouterr().err
     links.write_text("0:0\n", encoding="utf-8")
     assert main(["heads", *given]) == 2
-    assert "Line 1 of the alignments has '0:0', which is no link such as 0-0 or 1p2." in capsys.readouterr().err
+    assert "Line 1 of the alignments has '0:0', which is not a link such as 0-0 or 1p2." in capsys.readouterr().err
 
 
 def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["translate", "RUN"], "An ngram gives text that goes on with a prompt; it can train, evaluate, generate"),
+        (["translate", "RUN"], "An ngram gives text that goes on with a prompt; use `regard generate`. It can train"),
         (["generate", "RUN", "--beam", "2", "--samples", "3"], "--beam is of a beam search, but --samples draws"),
         (["generate", "RUN", "--set", "sampling=3"], "Sampling takes a table of options"),
         (["generate", "RUN", "--set", "beams=3"], "the search has no 'beams'"),

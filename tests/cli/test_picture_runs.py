@@ -82,9 +82,9 @@ def test_a_photo_of_another_size_is_made_like_the_training_pictures(
     ("arguments", "words"),
     [
         (["answer", "RUN", "small.png", "--as-is"], "small.png has 8 × 8 pixels, expected 8 × 16 (height × width)."),
-        (["answer", "RUN", "text.png"], "text.png is not in a format of pictures that can be read: PNG"),
+        (["answer", "RUN", "text.png"], "text.png is not in a picture format that can be read: PNG"),
         (["look", "RUN", "small.png", "--as-is"], "small.png has 8 × 8 pixels, expected 8 × 16"),
-        (["translate", "RUN"], "A ram gives a class for each picture; it can train, evaluate, answer, look"),
+        (["translate", "RUN"], "A ram gives a class for each picture; use `regard answer`. It can train, evaluate"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(

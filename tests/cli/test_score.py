@@ -256,7 +256,7 @@ def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path)
     [
         (["--metric", "blue"], "There is no metric 'blue'; there are bleu,"),
         (["--metric", "perplexity"], "`regard evaluate` gives it"),
-        (["--explain", "--metric", "chrf"], "--explain works BLEU out and nothing else; leave out --metric chrf."),
+        (["--explain", "--metric", "chrf"], "--explain is for BLEU only; omit --metric chrf."),
         (["--explain", "--metric", "bleu", "--metric", "ter"], "leave out --metric bleu --metric ter."),
         (["--explain", "--against", "worse"], "--explain is about one file and --against about two"),
         (["--explain", "--line", "61"], "There is no line 61 in good, which has 60 lines."),
@@ -264,7 +264,7 @@ def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path)
         (["--line", "1"], "--line goes with --explain."),
         (["--orders", "2"], "--orders goes with --explain."),
         (["--weights", "1,1"], "--weights goes with --explain."),
-        (["--explain", "--weights", "1,x"], "'1,x' is no list of weights"),
+        (["--explain", "--weights", "1,x"], "'1,x' is not a list of weights"),
         (["--explain", "--orders", "3", "--weights", "1,1"], "There are 2 weights for 3 orders"),
         (["--explain", "--orders", "0"], "'--orders'"),
     ],

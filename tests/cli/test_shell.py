@@ -208,7 +208,7 @@ def test_the_traceback_is_shown_when_asked_for(made):
     ("number", "sentence"),
     [
         (errno.EACCES, "here.txt may not be read or written by you (permission denied)."),
-        (errno.ENOENT, "There is no here.txt."),
+        (errno.ENOENT, "There is no file or folder here.txt."),
         (errno.EISDIR, "here.txt is a folder, and a file is needed."),
         (errno.ENOSPC, "No space is left on the device of here.txt; make room and try again."),
         (errno.EFBIG, "here.txt would be larger than a file may be there (`ulimit -f` shows your own limit)."),

@@ -245,7 +245,7 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["gradients", "--text", TEXT], "--model and --text belong together"),
         (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale says how weights are"),
         (["gradients", "--model", "transformer", "--text", TEXT], "has no recurrent layers"),
-        (["positions"], "Positions are for the eye; name a picture with -o positions.png, or give --json"),
+        (["positions"], "Positions are drawn as a picture; name one with -o positions.png, or give --json"),
         (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),
         (
             ["gates", "vanilla", "--text", TEXT],

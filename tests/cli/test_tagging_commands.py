@@ -85,9 +85,12 @@ def test_a_page_is_written_once(run: Path, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_what_it_cannot_do_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for asked in (["look", str(run), "the bedo"], ["generate", str(run)]):
+    for asked, what in (
+        (["look", str(run), "the bedo"], "; it can train, evaluate, answer, info"),
+        (["generate", str(run)], "; use `regard answer`. It can train, evaluate, answer, info"),
+    ):
         assert main(asked) == 2
-        assert "An rnn gives a tag for each word; it can train, evaluate, answer, info" in capsys.readouterr().err
+        assert f"An rnn gives a tag for each word{what}" in capsys.readouterr().err
     assert main(["info", str(run)]) == 0
     said = capsys.readouterr().out
     assert "scheme" in said

@@ -458,7 +458,7 @@ def test_names_that_no_recipe_can_hold_are_refused_at_once(tmp_path, capsys):
     target.write_text("b\n")
     arguments = ["train", "--source", str(source), "--target", str(target), "--out", str(tmp_path / "run")]
     assert main(arguments) == 2
-    assert "is no UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
+    assert "is not UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
     assert main(["train", "demo", "--out", str(tmp_path / "r\udce9n")]) == 2
-    assert "is no UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
+    assert "is not UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
     assert {path.name for path in tmp_path.iterdir()} == {source.name, target.name}

@@ -108,7 +108,10 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
         ("start_from=begun", "begun has no weights.safetensors yet: its training has not come to a first validation"),
         ("start_from=nowhere", "There is no model folder at nowhere"),
         ("start_from=child/parent", "cannot start from child/parent, which lies there itself; name another --out"),
-        ("training.freeze=['heads']", "'heads', but the parts of a transformer are embeddings, encoder, decoder"),
+        (
+            "training.freeze=['heads']",
+            "the parts of this model (transformer) are embeddings, encoder, decoder",
+        ),
         ("training.freeze=['encoder', 'decoder', 'embeddings']", "nothing would learn"),
     ],
 )

@@ -168,7 +168,7 @@ def test_what_is_asked_must_be_the_same(
     shorter.write_text("".join(every[:5]), encoding="utf-8")
     other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
     cases = [
-        ((*asked, "--beam", "2"), "out was begun, and what the first 16 lines became is kept; give --resume"),
+        ((*asked, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
         ((*asked, "--beam", "3", "--resume"), "out was begun with something else: --beam was 2 and is now 3"),
         ((*asked, "--resume"), "--beam was 2 and is now not given"),
         ((*asked, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
@@ -222,7 +222,7 @@ def test_after_a_fault_the_input_can_be_mended(
     assert main(["translate", str(exported), str(text), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "Line 21: " in said
-    assert "What the first 16 lines became is kept; the same with --resume goes on from there." in said
+    assert "Kept 16 translated lines; the same command with --resume goes on from there." in said
     text.write_text(good, encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out), "--resume"]) == 0
     assert main(["translate", str(exported), str(text), "-o", str(whole)]) == 0
@@ -276,7 +276,7 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
     asked = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
     assert main([*asked, "-o", str(out)]) == 2
     said = capsys.readouterr().err
-    assert f"What the first {LINES - LINES % PORTION} lines became is kept" in said
+    assert f"Kept {LINES - LINES % PORTION} translated lines" in said
     assert f"Line {LINES + 1}: 'the red house" in said
     assert "at most; split it, or give --too-long split." in said
     assert main([*asked, "-o", str(out), "--resume", "--too-long", "split"]) == 0
@@ -329,7 +329,7 @@ def test_every_flipped_bit_of_an_unfinished_output_is_found(
         damaged[bit // 8] ^= 1 << bit % 8
         text.write_bytes(damaged)
         assert kept(out).lines == bit // 64 * 2
-        assert f"is damaged; only what the first {bit // 64 * 2} lines became is kept" in capsys.readouterr().err
+        assert f"is damaged; only {bit // 64 * 2} translated lines of it can be kept" in capsys.readouterr().err
     text.write_bytes(right[:-1])  # shorter than it was
     assert kept(out).lines == 4
     with hold_output(out) as place, place.growing({}, place.read_kept()) as file:

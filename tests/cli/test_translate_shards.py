@@ -129,8 +129,8 @@ def test_shards_are_of_files(asked: list[str], tmp_path: Path, capsys: pytest.Ca
     for arguments, words in (
         ([model, "-o", str(tmp_path / "out")], "--workers cuts a file into shards; name a file as INPUT, or omit it."),
         ([model, source], "--workers writes a file; name it with -o."),
-        ([model, str(tmp_path)], "part by part, but it is no file; write it to one first, or omit it."),
-        ([model, source, "--prefixes", "/dev/null"], "--workers reads /dev/null part by part, but it is no file"),
+        ([model, str(tmp_path)], "part by part, but it is not a file; write it to one first, or omit it."),
+        ([model, source, "--prefixes", "/dev/null"], "--workers reads /dev/null part by part, but it is not a file"),
         ([model, source, "-o", "/dev/null"], "--workers writes a file; name it with -o."),
         ([model, source, "-o", str(tmp_path / "none" / "out")], "There is no folder"),
         ([model, str(tmp_path / "none"), "-o", str(tmp_path / "out")], "There is no file"),

@@ -86,7 +86,7 @@ def test_a_kill_at_any_moment_leaves_what_the_next_one_can_mend(
         first.kill()
     if moment != "loading":
         assert main(["translate", *asked]) == 2
-        words = "out exists already" if moment == "placed" else "out was begun, and what the first"
+        words = "out exists already" if moment == "placed" else "out was begun and has"
         assert words in capsys.readouterr().err
     assert main(["translate", *asked, "--resume"]) == 0
     assert (tmp_path / "out").read_text() == OUTPUT
@@ -99,7 +99,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(asked: list[str], tmp_pat
         (tmp_path / "out").write_text("of someone else\n")
         status, said = ended(process)
     assert (status, "out exists already; give --overwrite" in said) == (2, True), said
-    assert "What the first 4 lines became is kept" in said
+    assert "Kept 4 translated lines" in said
     assert (tmp_path / "out").read_text() == "of someone else\n"
     assert main(["translate", *asked, "--resume", "--overwrite"]) == 0
     assert (tmp_path / "out").read_text() == OUTPUT

@@ -42,7 +42,7 @@ def test_vectors_are_imported_and_asked(imported: Path, capsys: pytest.CaptureFi
     assert model.neighbours(["r$ 0"], count=1)[0].neighbours[0][0] == "maçã"
     assert model.analogy("homem", "rei", "mulher").word == "rainha"
     assert model.recipe.family == "word2vec"
-    with pytest.raises(Fault, match="came from a file and are of centres alone"):
+    with pytest.raises(Fault, match="came from a file, which has those of centres only"):
         model.neighbours(["rei"], side="mean")
 
 
@@ -55,7 +55,7 @@ def test_the_formats_have_commands_by_their_names_and_words_can_be_fewer(tmp_pat
 
 def test_what_is_imported_can_be_exported(imported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(imported), "--to", "word2vec", "-o", str(tmp_path / "out.txt")]) == 2
-    assert "Word 6, 'r$ 0', cannot be written: white space parts words" in capsys.readouterr().err
+    assert "Word 6, 'r$ 0', cannot be written: white space separates words" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     (tmp_path / "v").write_text("".join(line for line in VECTORS.splitlines(keepends=True)[1:-1]), encoding="utf-8")
     assert main(["import", "vectors", str(tmp_path / "v"), "-o", str(tmp_path / "model")]) == 0
@@ -79,12 +79,13 @@ def test_a_server_has_doors_for_words(imported: Path, tmp_path: Path) -> None:
         found = client.post("/v1/map", json={"words": ["MULHER"], "around": 2, "method": "t-sne"}).json()["map"]
         assert (found["centres"], len(found["words"])) == (["mulher"], 3)
         large = client.post("/v1/map", json={"words": ["rei"] * 100, "around": 10}).json()["error"]
-        assert large == "These may be 1,100 words; here a map has 1,000 at most."
+        assert large == "These may be 1,100 words, but a map here has at most 1,000."
         wrong = client.post("/v1/neighbours", json={"words": "reinha"})
         assert wrong.status_code == 400
         assert wrong.json()["error"] == "The word 'reinha' is not among the 6 of the model; did you mean 'rainha'?"
         assert {"/v1/neighbours", "/v1/analogy"} <= client.get("/openapi.json").json()["paths"].keys()
-        assert "cannot generate: it gives" in client.post("/v1/generate", json={"prompt": "a"}).json()["error"]
+        wrong = client.post("/v1/generate", json={"prompt": "a"}).json()["error"]
+        assert "does not answer at /v1/generate: it gives a vector for each word; use /v1/neighbours." in wrong
 
 
 def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,9 +133,15 @@ def test_what_is_for_word_vectors_is_refused_elsewhere(
     imported: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments, sentence in (
-        (["neighbours", str(trained), "a"], "gives a text for each text; it can"),
-        (["evaluate", str(trained), "--analogies", "x.txt"], "gives a text for each text; it can"),
-        (["export", str(trained), "--to", "glove", "-o", str(tmp_path / "x")], "gives a text for each text; it can"),
+        (["neighbours", str(trained), "a"], "gives a text for each text; use `regard embed`. It can train"),
+        (
+            ["evaluate", str(trained), "--analogies", "x.txt"],
+            "Questions about words are for models of word vectors; a transformer gives",
+        ),
+        (
+            ["export", str(trained), "--to", "glove", "-o", str(tmp_path / "x")],
+            "Files of glove are for models of word vectors; a transformer gives a text for each text.",
+        ),
         (["export", str(imported), "--to", "arpa", "-o", str(tmp_path / "x"), "--side", "mean"], "--side is for word"),
         (["export", str(imported), "--to", "glove"], "Name a file for the glove model with -o."),
         (["evaluate", str(imported)], "There is nothing to score"),

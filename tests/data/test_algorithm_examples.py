@@ -100,16 +100,16 @@ def test_examples_of_several_lengths_are_padded_to_the_longest() -> None:
     ("algorithm", "text", "sentence"),
     [
         ("copy", " ", "Text 2: there is no item; it reads items, as in '01 11'."),
-        ("copy", "10 102", "Text 2: '102' is no item of 2 bits; it reads items"),
-        ("copy", "10 ab", "'ab' is no item of 2 bits"),
+        ("copy", "10 102", "Text 2: '102' is not an item of 2 bits; it reads items"),
+        ("copy", "10 ab", "'ab' is not an item of 2 bits"),
         ("repeat-copy", "10 11", "it does not end with how often to copy; it reads .* '01 11 x3'"),
         ("repeat-copy", "10 x0", "it does not end with how often to copy"),
         ("recall", "10 11 01 | 00 01 11", "there is no item; it reads items parted by |"),
         ("recall", "10 11 01 | 00 01 11 ? 00 01 11", "nothing follows what is asked for"),
-        ("recall", "10 11 | 00 01 ? 10 11", "'10 11' is no item of 3 parts"),
-        ("sort", "2:10", "'2' is no priority from -1 to 1"),
-        ("sort", "10", "'10' is no priority"),
-        ("copy", "10 " * 10_001, "this takes 20,003 steps, and 20,000 are the most"),
+        ("recall", "10 11 | 00 01 ? 10 11", "'10 11' is not an item of 3 parts"),
+        ("sort", "2:10", "'2' is not a priority from -1 to 1"),
+        ("sort", "10", "'10' is not a priority"),
+        ("copy", "10 " * 10_001, "this takes 20,003 steps, but the limit is 20,000"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence(algorithm: str, text: str, sentence: str) -> None:

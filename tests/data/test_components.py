@@ -33,9 +33,9 @@ def test_features_of_another_network_are_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no archive", "is no .npz file with the arrays 'mean', 'proj' and 'step' in it"),
-        (packed(mean=GOOD["mean"], step=1.0), "is no .npz file with the arrays"),
-        (packed(**GOOD | {"proj": np.array([{"code": 1}], dtype=object)}), "is no .npz file with the arrays"),
+        (b"no archive", "is not an .npz file with the arrays 'mean', 'proj' and 'step' in it"),
+        (packed(mean=GOOD["mean"], step=1.0), "is not an .npz file with the arrays"),
+        (packed(**GOOD | {"proj": np.array([{"code": 1}], dtype=object)}), "is not an .npz file with the arrays"),
         (packed(**GOOD | {"mean": np.zeros(4)}), "do not fit each other"),
         (packed(**GOOD | {"step": 0.0}), "a step that is not above 0"),
         (packed(**GOOD | {"mean": np.array([np.nan, 0, 0])}), "numbers that are not finite"),

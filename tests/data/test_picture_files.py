@@ -40,11 +40,11 @@ def float_tiff() -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is empty, and no picture"),
-        (b"a text, whatever it is called", "is not in a format of pictures that can be read: PNG, JPEG"),
+        (b"", "is empty, so it is not a picture"),
+        (b"a text, whatever it is called", "is not in a picture format that can be read: PNG, JPEG"),
         (png_promising(1, 1), "has 1 × 1 pixels; a picture has at least 8 a side"),
         (png_promising(9000, 9000), "has 9000 × 9000 pixels; .* at most 50,000,000 in all"),
-        (png_promising(20_000, 20_000), "has more pixels than a picture may have, which are 50,000,000 at most"),
+        (png_promising(20_000, 20_000), "has too many pixels; a picture may have at most 50,000,000"),
         (cut_jpeg(), "is a damaged picture: image file is truncated"),
         (png_promising(9, 9), "is a damaged picture"),
         (float_tiff(), "is a picture whose pixels, of the mode F, cannot be read; save it as PNG"),

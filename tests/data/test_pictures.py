@@ -34,8 +34,8 @@ def test_idx_files_are_read_plain_and_packed(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no idx file of pictures: it begins with nothing"),
-        (b"\0\0\x08\x01\0\0\0\x01\x07", "is no idx file of pictures: it begins with 00 00 08 01"),
+        (b"", "is not an idx file of pictures: it begins with nothing"),
+        (b"\0\0\x08\x01\0\0\0\x01\x07", "is not an idx file of pictures: it begins with 00 00 08 01"),
         (b"\0\0\x08\x03\0\0\0\x02\0", "ends within its head"),
         (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"1234567", "promises 8 bytes of pictures, but it ends after 7"),
         (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"123456789", "but it goes on after them"),
@@ -123,7 +123,7 @@ def test_numbers_are_classes_in_the_order_of_their_size(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ("small.png\tcat\n", r"small\.png has 2 × 4 pixels, expected 3 × 4"),
-        ("text.png\tcat\n", r"text\.png is not in a format of pictures that can be read: PNG"),
+        ("text.png\tcat\n", r"text\.png is not in a picture format that can be read: PNG"),
         ("cut.png\tcat\n", r"cut\.png is a damaged picture"),
         ("0.png cat\n", r"listing\.tsv, line 11: a line must hold a picture's file, a tab, its label"),
     ],

@@ -51,7 +51,7 @@ def test_features_are_divided_by_their_sum() -> None:
         (array(np.zeros((2, 2), "<i4"), kind="O8"), "an array of something other than plain numbers"),
         (matrix(REST), "it holds something else"),
         (number(7), "it holds something else"),
-        (array(np.zeros(4, "<i4")), "it is no table"),
+        (array(np.zeros(4, "<i4")), "it is not a table"),
         (array(np.zeros((2, 2), "<i4"))[:-40], "not enough data in stream"),
     ],
 )
@@ -66,8 +66,8 @@ def test_a_pickle_that_is_no_table_of_labels_is_refused(folder: Path, content: b
     [
         ("allx", matrix(REST).replace(array(np.array([0, 1, 3, 3, 5], "<i4")), array(np.array([0, 9, 3, 3, 5], "<i4"))),
          "its matrix does not fit together"),
-        ("graph", neighbours({0: [-1]}), "it is no table of neighbours"),
-        ("graph", neighbours({}), "it is no table of neighbours"),
+        ("graph", neighbours({0: [-1]}), "it is not a table of neighbours"),
+        ("graph", neighbours({}), "it is not a table of neighbours"),
     ],
 )  # fmt: skip
 def test_tables_that_do_not_fit_are_refused(folder: Path, kind: str, content: bytes, reason: str) -> None:
@@ -79,7 +79,7 @@ def test_tables_that_do_not_fit_are_refused(folder: Path, kind: str, content: by
 def test_a_list_that_is_none_and_files_that_do_not_belong_together_are_refused(folder: Path) -> None:
     index = folder / "planetoid" / "ind.cora.test.index"
     index.write_text("4\nfour\n", encoding="ascii")
-    with pytest.raises(Fault, match="it is no list of numbers"):
+    with pytest.raises(Fault, match="it is not a list of numbers"):
         read_planetoid("planetoid:cora", normalise=True)
     index.write_text("4\n", encoding="ascii")
     with pytest.raises(Fault, match="its files do not belong together"):

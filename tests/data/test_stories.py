@@ -62,10 +62,10 @@ def test_an_archive_of_the_catalogue_reads_as_its_folder(folder: Path, monkeypat
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "is empty: it has not a single story"),
+        ("", "is empty: it has no story"),
         ("Ana is here.\n", "line 1: 'Ana is here.' does not begin with its number in the story"),
         ("1 Ana is here.\n2 Where?\t\t1\n", "line 2: the question has no answer behind its tab"),
-        ("1 Ana is here.\n2 Where?\there\t2\n", "line 2: '2' is the number of no fact told before"),
+        ("1 Ana is here.\n2 Where?\there\t2\n", "line 2: no earlier fact has the number '2'"),
         ("1 …\n", "line 1: there is no word in it"),
         ("1 Ana is here.\n", "asks nothing: a question is a line with a tab and its answer"),
     ],
@@ -151,7 +151,7 @@ def test_numbers_that_begin_anew_begin_a_story_and_those_of_a_fact_stay() -> Non
     [
         ("", "it is empty: tell a story"),
         ("Where is Ana?", "it has no facts: tell something before you ask 'Where is Ana\\?'"),
-        ("Ana is here.\nWhere is Ana", "its last line, 'Where is Ana', is no question"),
+        ("Ana is here.\nWhere is Ana", "its last line, 'Where is Ana', is not a question"),
         ("Ana is here.\nWho?\nWhere?", "'Who\\?' is a question before the last line; ask one at a time"),
         ("…\nWhere is Ana?", "there is no word in its line '…'"),
     ],

@@ -69,7 +69,7 @@ class Malice:
 def test_a_pickle_that_asks_for_more_is_refused_and_runs_nothing(tmp_path: Path) -> None:
     proof = tmp_path / "ran"
     path = write_archive(tmp_path / "set.npz", train=[Malice(proof)])
-    with pytest.raises(Fault, match=r"no archive of drawings.*it asks for posix\.system, which is not admitted"):
+    with pytest.raises(Fault, match=r"not an archive of drawings.*it asks for posix\.system, which is not admitted"):
         read_archive(path, "train")
     assert not proof.exists()
 
@@ -77,11 +77,11 @@ def test_a_pickle_that_asks_for_more_is_refused_and_runs_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("members", "words"),
     [
-        ({"train": ["text"]}, "no list of moves"),
-        ({"train": [np.zeros((4, 2))]}, "no list of moves"),
-        ({"train": [{"a": 1}]}, "no list of moves"),
-        ({"train": [np.array([[np.nan, 0, 1]])]}, "a move in it is no pair of numbers of at most 1,000,000"),
-        ({"train": [np.array([[1e300, 0, 1]])]}, "a move in it is no pair of numbers of at most 1,000,000"),
+        ({"train": ["text"]}, "not a list of moves"),
+        ({"train": [np.zeros((4, 2))]}, "not a list of moves"),
+        ({"train": [{"a": 1}]}, "not a list of moves"),
+        ({"train": [np.array([[np.nan, 0, 1]])]}, "a move in it is not a pair of numbers of at most 1,000,000"),
+        ({"train": [np.array([[1e300, 0, 1]])]}, "a move in it is not a pair of numbers of at most 1,000,000"),
         ({"train": [np.array([[1, 2, 7]])]}, "what the pen does is neither 0 nor 1"),
     ],
 )
@@ -99,7 +99,7 @@ def test_an_archive_without_drawings_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "set.npz").write_bytes(b"no archive")
-    with pytest.raises(Fault, match="no archive of drawings, or a damaged one"):
+    with pytest.raises(Fault, match="not an archive of drawings, or it is damaged"):
         read_archive(tmp_path / "set.npz", "train")
 
 
@@ -127,7 +127,7 @@ def test_what_is_no_drawing_is_refused_with_its_line(tmp_path: Path, content: st
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("<svg/>", "has no polyline"), ('<polyline points="1,2,3"/>', "no pairs of numbers")],
+    [("<svg/>", "has no polyline"), ('<polyline points="1,2,3"/>', "not pairs of numbers")],
 )
 def test_an_svg_without_lines_is_refused(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "a.svg").write_text(content, encoding="utf-8")

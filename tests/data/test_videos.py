@@ -52,7 +52,7 @@ def picture(kind: str) -> bytes:
     [
         (picture("GIF"), "it is a still picture; a video is a GIF with several frames, or a folder of frames"),
         (picture("JPEG"), "it is a still picture"),
-        (b"no picture at all", "it is not in a format of pictures"),
+        (b"no picture at all", "it is not in a picture format"),
         (b"", "it is empty"),
         (moving(3, (4, 40)), r"it has 40 × 4 pixels \(height × width\); a picture has at least 8 a side"),
         (moving(4, (200, 200))[:-30], "it is a damaged picture"),

@@ -293,7 +293,7 @@ def test_scores_of_tokens_are_the_models_own_under_every_rule() -> None:
     [
         ({"nested": True}, Demands(required=[[[2]]]), "cannot promise phrases"),
         ({"groups": 2}, Demands(required=[[[2]]]), "cannot promise phrases"),
-        ({"coverage_penalty": 0.1}, Demands(), "keeps no account of its attention"),
+        ({"coverage_penalty": 0.1}, Demands(), "does not record its attention"),
         ({}, Demands(required=[[[2, 3], [3, 4]]]), "takes 5 tokens, its end counted, but its output may have 4"),
         ({}, Demands(required=[[[2, 3]]], forbidden=[[3]]), "holds one that must not"),
         ({}, Demands(required=[[[2, 3]]], allowed=[2]), "outside the restricted vocabulary"),

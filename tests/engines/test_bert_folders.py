@@ -195,7 +195,7 @@ def without(name: str) -> dict[str, Tensor]:
         ),
         (
             lambda folder: (folder / "vocab.txt").write_text("".join(f"piece{n}\n" for n in range(23))),
-            r"is no vocabulary of a BERT: it has no \[PAD\]",
+            r"is not a vocabulary of a BERT: it has no \[PAD\]",
         ),
         (lambda folder: (folder / "vocab.txt").write_bytes(b"\xff\n"), "is not UTF-8 text"),
         (

@@ -79,7 +79,7 @@ def test_every_token_has_the_same_probability(options: dict[str, Any], tmp_path:
 def test_what_cannot_be_computed_is_refused_by_name(name: str, value: str, able: str) -> None:
     with pytest.raises(Fault) as caught:
         check_expressible(check(TransformerOptions, SIZES | {name: value}))
-    assert str(caught.value) == f"CTranslate2 cannot compute model.{name} = '{value}'; it can {able}."
+    assert str(caught.value) == f"CTranslate2 cannot compute model.{name} = '{value}'; it supports {able}."
 
 
 def test_an_option_that_nobody_thought_of_here_is_refused_unless_it_is_as_ever() -> None:
@@ -87,7 +87,7 @@ def test_an_option_that_nobody_thought_of_here_is_refused_unless_it_is_as_ever()
         sandwich: bool = False
 
     check_expressible(check(Newer, SIZES))
-    with pytest.raises(Fault, match=r"cannot compute model.sandwich = True; it can False\."):
+    with pytest.raises(Fault, match=r"cannot compute model.sandwich = True; it supports False\."):
         check_expressible(check(Newer, SIZES | {"sandwich": True}))
 
 

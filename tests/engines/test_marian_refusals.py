@@ -150,9 +150,15 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "weights cut": (cut, "model.safetensors is damaged"),
     "weights of text": (text(WEIGHTS, "not at all weights"), "model.safetensors is damaged"),
     "no tensor": (weights(lambda tensors: tensors.pop(FIRST)), f"has no '{FIRST}', which config.json asks for"),
-    "not finite": (weights(lambda tensors: tensors[FIRST].fill_(float("nan"))), "holds what is not a finite number"),
-    "whole numbers": (weights(lambda t: t.update({FIRST: torch.ones(24, dtype=torch.long)})), "made of plain numbers"),
-    "learned places": (pickled(learned_places), "are no sinusoids"),
+    "not finite": (
+        weights(lambda tensors: tensors[FIRST].fill_(float("nan"))),
+        "holds a value that is not a finite number",
+    ),
+    "whole numbers": (
+        weights(lambda t: t.update({FIRST: torch.ones(24, dtype=torch.long)})),
+        "does not hold floating-point numbers but torch.int64",
+    ),
+    "learned places": (pickled(learned_places), "does not hold sinusoids"),
     "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged, or holds more than weights and is not loaded"),
     "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged, or holds more than weights"),
     "a cut pickle": (

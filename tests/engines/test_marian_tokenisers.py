@@ -139,7 +139,7 @@ def test_stored_and_loaded(tmp_path: Path) -> None:
         ('{"pieces": ["a"], "pad": 0, "unknown": 0, "begin": 0, "end": 0, "code": []}', "no language code"),
         (
             '{"pieces": ["\\ud800"], "pad": 0, "unknown": 0, "begin": 0, "end": 0, "code": ""}',
-            "a piece that is no text",
+            "a piece that is not a text",
         ),
     ],
 )

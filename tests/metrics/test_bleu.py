@@ -120,7 +120,7 @@ def test_a_tokeniser_of_pieces_reads_its_file_and_downloads_none(models: Path, t
 
 def test_a_file_that_holds_no_pieces_is_refused_by_name(models: Path) -> None:
     (models / "flores200sacrebleuspm").write_bytes(b"not found")
-    with pytest.raises(Fault, match="flores200sacrebleuspm is no SentencePiece model"):
+    with pytest.raises(Fault, match="flores200sacrebleuspm is not a SentencePiece model"):
         score(WRITTEN, REFERENCES, tokenise="flores200")
 
 

@@ -60,7 +60,7 @@ def test_an_output_is_well_formed_with_matching_brackets_and_every_word() -> Non
 
 
 def test_a_reference_must_be_a_tree() -> None:
-    with pytest.raises(Fault, match=r"The reference of sentence 2 is no tree: it is not one phrase; expected"):
+    with pytest.raises(Fault, match=r"The reference of sentence 2 is not a tree: it is not one phrase; expected"):
         score([CAT, CAT], [CAT, "The cat sleeps ."], "brackets")
 
 

@@ -94,7 +94,7 @@ def test_a_short_sentence_has_only_the_orders_it_has_ngrams_of() -> None:
     [
         (0, None, "n-grams of one order at least, not of 0"),
         (4, [1, 1], "There are 2 weights for 4 orders"),
-        (2, [1, -1], "The weights 1, -1 do not do"),
+        (2, [1, -1], "The weights 1, -1 are not valid"),
         (2, [0, 0], "one must be more than 0"),
         (2, [math.nan, 1], "each must be 0 or more"),
     ],
@@ -108,5 +108,5 @@ def test_orders_and_weights_that_make_no_sense_are_refused(
 
 def test_weights_are_typed_with_commas() -> None:
     assert parse_weights(".4,.3, .2,0.1") == [0.4, 0.3, 0.2, 0.1]
-    with pytest.raises(Fault, match="is no list of weights; write numbers with commas"):
+    with pytest.raises(Fault, match="is not a list of weights; write numbers with commas"):
         parse_weights(".4;.6")

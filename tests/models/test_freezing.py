@@ -50,7 +50,7 @@ def test_a_tied_output_layer_is_frozen_with_the_embeddings_and_not_with_the_deco
 
 def test_what_cannot_be_frozen_is_refused_by_name() -> None:
     network, _ = FAMILIES["seq2seq"].load()
-    with pytest.raises(Fault, match="'heads', but the parts of a seq2seq are embeddings, encoder, decoder"):
+    with pytest.raises(Fault, match=r"but the parts of this model \(seq2seq\) are embeddings, encoder, decoder"):
         check_parts("seq2seq", network, ["encoder", "heads"])
     with pytest.raises(Fault, match="so nothing would learn"):
         check_parts("seq2seq", network, ["decoder", "encoder", "embeddings"])

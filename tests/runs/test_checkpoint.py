@@ -224,7 +224,7 @@ def test_weights_that_are_no_numbers_are_refused(model_folder: Path, bad: float)
     weights = _weights(model_folder)
     next(iter(weights.values()))[0] = bad
     update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(weights)})
-    with pytest.raises(Fault, match="holds what is not a finite number"):
+    with pytest.raises(Fault, match="holds a value that is not a finite number"):
         load_translation_model(model_folder)
 
 

@@ -14,7 +14,7 @@ from regard.serving.served import Reads, Served
 class Oracle(Served):
     """A model that can do what it is told it can, and gives riddles."""
 
-    gives = "riddles"
+    gives, verb = "riddles", "prophesy"
 
     def __init__(self, name: str, can: Sequence[str] = ("prophesy", "be silent"), reads: Reads = "prompt") -> None:
         self.name, self._can, self.reads = name, can, reads

@@ -180,5 +180,5 @@ def test_pictures_lie_in_a_folder_or_an_archive_and_nowhere_else(tmp_path: Path)
         assert store.find("a.png") == b"a picture"
         assert store.find("b.png") is None
         assert store.find("../secret") is None
-    with pytest.raises(Fault, match="secret is no folder and no tar archive of pictures"):
+    with pytest.raises(Fault, match="secret is neither a folder nor a tar archive of pictures"):
         PictureStore(str(tmp_path / "secret")).find("a.png")

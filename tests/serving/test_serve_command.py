@@ -15,7 +15,10 @@ from pathlib import Path
 
 import pytest
 from loopback import WAIT, until
+from pydantic import ValidationError
 
+from regard.base.faults import Fault
+from regard.base.recipe import check
 from regard.cli import main
 from regard.data.tokenisers.symbols import NAMES
 from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
@@ -23,6 +26,7 @@ from regard.engines.shortlist import Shortlist
 from regard.runs.checkpoint import read_folder
 from regard.serving.app import make_app
 from regard.serving.http.server import address_of, bind
+from regard.serving.options import ServingOptions
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -46,12 +50,49 @@ def test_options_that_contradict_each_other_are_refused(
     assert "cannot be read" in refused(capsys, "model", "--key-file", str(key))
     key.write_text("\n", encoding="utf-8")
     assert "is empty" in refused(capsys, "model", "--key-file", str(key))
-    key.write_text("short\n", encoding="utf-8")
-    assert "access.key" in refused(capsys, "model", "--key-file", str(key))
     key.write_text("long enough\n", encoding="utf-8")
     assert "give one of the two" in refused(capsys, "model", "--key-file", str(key), "--public")
-    monkeypatch.setenv("REGARD_API_KEY", "short")
-    assert "access.key" in refused(capsys, "model")
+
+
+def test_a_key_is_never_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "key"
+    file.write_text("hunter2\n", encoding="utf-8")
+    assert refused(capsys, "model", "--key-file", str(file)) == (
+        f"regard: The key in the file {file} is too short; a key has at least 8 characters.\n"
+    )
+    monkeypatch.setenv("REGARD_API_KEY", "hunter2")
+    assert refused(capsys, "model") == (
+        "regard: The key in the variable REGARD_API_KEY is too short; a key has at least 8 characters.\n"
+    )
+    assert "hunter2" not in refused(capsys, "model", "--set", "access.key=hunter2")
+    monkeypatch.setenv("REGARD_API_KEY", "hunter2-hunter2")
+    monkeypatch.setenv("REGARD_TRACEBACK", "1")
+    assert "hunter2" not in refused(capsys, "model", "--public")
+    assert "hunter2" not in refused(capsys, "model", "--port", "0")  # is no model
+    monkeypatch.setattr("regard.serving.app.open_models", lambda *given: 1 / 0)
+    assert main(["serve", "model", "--port", "0"]) == 1
+    traceback = capsys.readouterr().err
+    assert "ZeroDivisionError" in traceback
+    assert "hunter2" not in traceback
+    assert main(["serve", "--help"]) == 0
+    assert "hunter2" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("key", ["hunter2", 1234567, ["hunter2"]])
+def test_options_hide_the_key_in_whatever_they_print(key: object) -> None:
+    shown = "1234567" if key == 1234567 else "hunter2"
+    with pytest.raises(Fault, match=r"access\.key") as fault:
+        check(ServingOptions, {"access": {"key": key}}, "the server")
+    assert shown not in str(fault.value)
+    with pytest.raises(ValidationError, match=r"access\.key") as invalid:
+        ServingOptions.model_validate({"access": {"key": key}})
+    assert shown not in str(invalid.value)
+    options = check(ServingOptions, {"access": {"key": "hunter2-hunter2"}}, "the server")
+    assert "hunter2" not in f"{options} {options!r} {options.model_dump()} {options.model_dump_json()}"
+    assert options.access.key is not None
+    assert options.access.key.get_secret_value() == "hunter2-hunter2"
 
 
 @pytest.mark.parametrize("origin", ["https://example.org/", "example.org", "https://a b", ""])
@@ -75,8 +116,8 @@ def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> 
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = str(other.getsockname()[1])
-        assert f"Nobody can be served at 127.0.0.1, port {port}" in refused(capsys, "model", "--port", port)
-    assert "Nobody can be served at no.such.host.invalid" in refused(
+        assert f"The server cannot listen on 127.0.0.1, port {port}" in refused(capsys, "model", "--port", port)
+    assert "The server cannot listen on no.such.host.invalid" in refused(
         capsys, "model", "--host", "no.such.host.invalid", "--public"
     )
 

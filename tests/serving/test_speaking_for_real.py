@@ -101,7 +101,7 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
     assert not cut.ended
     assert cut.seconds == pytest.approx(0.1, abs=0.04)  # in whole steps of 32 ms
     assert 'src="data:audio/wav;base64,' in cut._repr_html_()
-    with pytest.raises(Fault, match="Nobody called 'eve' has been heard; it can speak as ann, bob"):
+    with pytest.raises(Fault, match="No speaker is called 'eve'; this model can speak as ann, bob"):
         model.speak(["a"], "eve")
     with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is none of the letters a b c"):
         model.speak(["a", "d"])
@@ -156,7 +156,7 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
         ("speak", str(folder), "--text", "z", "-o", str(tmp_path / "b.wav")): "regard: 'z' cannot be spoken",
         ("speak", str(folder), "-o", str(tmp_path / "b.wav")): "There is nothing to speak; give a text",
         (*given[:4], "--seconds", "-1", "-o", str(tmp_path / "b.wav")): "--seconds is -1.0, expected more than 0",
-        ("generate", str(folder)): "A tacotron gives a sound for each text; it can train, evaluate, speak, look",
+        ("generate", str(folder)): "A tacotron gives a sound for each text; use `regard speak`. It can train, evaluate",
     }
     for words, sentence in refusals.items():
         assert main(list(words)) == 2
@@ -204,7 +204,7 @@ def test_the_server_speaks(folder: Path, model: Model) -> None:
     assert about["speakers"] == ["ann", "bob"]
     assert {"speak", "look"} <= {*about["can"]}
     assert looks[0]["looks"] == looks[1]["looks"] != looks[2]["looks"]
-    assert looks[3]["error"] == "Nobody called 'eve' has been heard; it can speak as ann, bob."
+    assert looks[3]["error"] == "No speaker is called 'eve'; this model can speak as ann, bob."
     assert refused.status_code == 400
     assert "Text 2: '?' cannot be spoken" in refused.json()["error"]
 

@@ -68,8 +68,8 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "is no sound that can be read"),
-        (b"text\n" * 20, "is no sound that can be read"),
+        (b"", "cannot be read as a wav or flac file"),
+        (b"text\n" * 20, "cannot be read as a wav or flac file"),
         (sound_file(tone(400, 0, 8000), 8000), "has no length: it holds not a single sample"),
     ],
 )
@@ -140,7 +140,7 @@ def test_only_a_language_model_of_the_same_symbols_can_be_fused(folder: Path) ->
     model = regard.load(folder / "run", device="cpu")
     other = LanguageModel.__new__(LanguageModel)
     other.task = SimpleNamespace(tokeniser=Spelt())
-    with pytest.raises(Fault, match=r"The symbol 'b' is no token of the other; .*kind = 'characters'"):
+    with pytest.raises(Fault, match=r"The symbol 'b' is not a token of the other; .*kind = 'characters'"):
         language_search(model, other, None, None, "the other")
 
 
@@ -157,7 +157,7 @@ def test_letters_may_be_the_characters_of_a_language_model_and_not_its_bytes() -
     assert [*search.language_model.opening, *(search.language_model.tokens[k] for k in (2, 1, 0, 1, 2))] == [0, *cut]
     other.task.tokeniser = ByteTokeniser()
     letters.task.alphabet.symbols.remove(" ")  # both letters that are left begin with the same byte
-    with pytest.raises(Fault, match="'а' is no token of"):
+    with pytest.raises(Fault, match="'а' is not a token of"):
         language_search(letters, other, None, None, "the other")
 
 
@@ -178,7 +178,7 @@ def test_the_server_writes_down_sounds_and_shows_their_frames(folder: Path) -> N
         assert looked["looks"]["rows"][-1] == "–"
         nothing = post(client, "/v1/transcribe", sounds=[{"sound": b64encode(b"nothing").decode()}])
         assert nothing.status_code == 400
-        assert nothing.json()["error"].startswith("The sound is no sound that can be read")
+        assert nothing.json()["error"].startswith("The sound cannot be read as a wav or flac file")
         large = post(client, "/v1/transcribe", sounds=[{"sound": b64encode(bytes(1_500_001)).decode()}])
         assert large.json()["error"] == "The sound has 1,500,001 bytes; here a sound has 1,500,000 at most."
         assert post(client, "/v1/look", input="text").status_code == 400

@@ -157,7 +157,7 @@ def test_a_second_text_is_read_and_looked_at(masked: Run, tmp_path: Path) -> Non
     side = see_answer(task, "un1\tdois").sides["source"]
     assert isinstance(side, Words)
     assert [word for word in side.words if word in ("[CLS]", "[SEP]")] == ["[CLS]", "[SEP]", "[SEP]"]
-    for text, words in {"un1": "it is no pair", "un1\t": "there is no word", "a\tb\tc": "it is no pair"}.items():
+    for text, words in {"un1": "it is not a pair", "un1\t": "there is no word", "a\tb\tc": "it is not a pair"}.items():
         with pytest.raises(TextFault, match=words):
             task.read([text])
 

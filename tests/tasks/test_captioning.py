@@ -70,9 +70,9 @@ def test_prepared_features_are_those_of_the_pictures_in_their_order(tmp_path: Pa
         ("captions.txt", "train-0.jpg\t😀 !\n", "captions.txt holds no caption"),
         ("valid.txt", "valid-0.jpg\nvalid-0.jpg\n", "names valid-0.jpg twice"),
         ("names.txt", "train-1.jpg\n", "has the features of 15 pictures, but .*names.txt names 1"),
-        ("features.npy", "no array", "is no array in numpy's format"),
-        ("features.npy", "PK\x03\x04 of a zip", "is no array in numpy's format"),
-        ("components.npz", "PK\x03\x04 of a zip", "is no .npz file with a 'step' in it"),
+        ("features.npy", "no array", "is not an array in numpy's format"),
+        ("features.npy", "PK\x03\x04 of a zip", "is not an array in numpy's format"),
+        ("components.npz", "PK\x03\x04 of a zip", "is not an .npz file with a 'step' in it"),
     ],
 )
 def test_data_that_does_not_fit_together_is_refused(tmp_path: Path, file: str, content: str, words: str) -> None:
@@ -110,7 +110,7 @@ def test_words_are_counted_and_captions_without_one_that_is_frequent_enough_are_
     ready = prepared(tmp_path)
     assert ready.report[0].endswith(f", {len(ready.tokeniser.pieces(range(4, ready.tokeniser.size)))} words")
     options = check(CaptionData, write_captions(tmp_path) | {"at_least": 1000})
-    with pytest.raises(Fault, match=r"No word of the captions to learn from is there 1000 times; lower data\.at_least"):
+    with pytest.raises(Fault, match=r"No word occurs 1000 times in the training captions; lower data\.at_least"):
         prepare_captions(options, tmp_path / "other", silent)
 
 

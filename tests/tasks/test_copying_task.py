@@ -176,7 +176,7 @@ def test_a_loaded_model_writes_looks_and_goes_on_with_words_it_has_never_seen(ru
     assert seen.rows == ["½", "Żółć", "</s>"]
     folder = FolderTranslator(run.folder.folder, "torch")
     assert folder.target_tokens(["½", "birds"], text)[0] == model.task.target.size + 1
-    with pytest.raises(Fault, match="'Zoë' is no token"):
+    with pytest.raises(Fault, match="'Zoë' is not a token"):
         folder.target_tokens(["Zoë"], text)
 
 
@@ -223,7 +223,7 @@ def test_other_tools_cannot_copy(export: Any, tmp_path: Path) -> None:
     model: Any = SimpleNamespace(task=transformer(), recipe=SimpleNamespace(family="transformer"))
     with pytest.raises(Fault, match=r"model\.copies = true"):
         export(model, tmp_path / "out")
-    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copies = True; it can False"):
+    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copies = True; it supports False"):
         check_expressible(model.task.model.options)
 
 

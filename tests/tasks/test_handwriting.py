@@ -90,5 +90,5 @@ def test_lines_of_another_height_are_refused(tmp_path: Path) -> None:
 def test_ranges_the_wrong_way_round_are_refused() -> None:
     with pytest.raises(Fault, match="shortest: 3 is more than 2"):
         check(LineOptions, {"shortest": 3, "longest": 2})
-    with pytest.raises(Fault, match=r"gap: \[2, 1\] is no range"):
+    with pytest.raises(Fault, match=r"gap: \[2, 1\] is not a range"):
         check(LineOptions, {"gap": [2, 1]})

@@ -106,10 +106,10 @@ def test_nodes_are_read_by_their_numbers_and_answered_with_their_classes(tmp_pat
     [
         ("24", "There is no node 24; the graph has the nodes 0 to 23"),
         (10**30, "There is no node 1000000000"),
-        ("-1", "'-1' is no number of a node; the graph has the nodes 0 to 23"),
-        ("blue", "'blue' is no number of a node"),
-        ("", "'' is no number of a node"),
-        ("²", "'²' is no number of a node"),
+        ("-1", "'-1' is not the number of a node; the graph has the nodes 0 to 23"),
+        ("blue", "'blue' is not the number of a node"),
+        ("", "'' is not the number of a node"),
+        ("²", "'²' is not the number of a node"),
     ],
 )
 def test_a_node_that_is_not_there_is_refused(tmp_path: Path, given: object, words: str) -> None:

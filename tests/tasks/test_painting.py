@@ -93,7 +93,7 @@ WORDS = CaptionWords(words=["a", "red", "star"], longest=3, height=8, width=8, c
     ("caption", "words"),
     [
         ("", "There is no caption; this model knows the words a, red, star."),
-        ("a blue star", "'blue' is no word that this model knows; it knows a, red, star."),
+        ("a blue star", "'blue' is not a word that this model knows; it knows a, red, star."),
         ("a red red star", "The caption has 4 words, and this model reads 3 at most."),
     ],
 )
@@ -144,7 +144,7 @@ def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["draw", model, "-o", str(tmp_path / "none.png")]) == 2
     assert "give it one as a prompt, and no strokes" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "green", "-o", str(tmp_path / "none.png")]) == 2
-    assert "'green' is no word that this model knows" in capsys.readouterr().err
+    assert "'green' is not a word that this model knows" in capsys.readouterr().err
     assert main(["look", model, "a black flag"]) == 0
     assert "flag" in capsys.readouterr().out
     assert main(["look", model, "a black flag", "--side", "decoder"]) == 0

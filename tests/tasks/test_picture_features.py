@@ -74,7 +74,7 @@ def test_a_picture_becomes_the_features_that_the_set_has(tmp_path: Path, monkeyp
     [
         ({"width": 5}, "The picture holds 49 × 2 numbers; this model reads features by efficientnet-lite2 of 7 × 7"),
         ({"rows": 4}, "this model reads features by efficientnet-lite2 of 4 × 7 places"),
-        ({"extractor": "another"}, "The picture cannot be read: this model reads features by another"),
+        ({"extractor": "another"}, "The picture cannot be read: regard cannot compute the features by another"),
     ],
 )
 def test_features_of_another_model_are_not_taken_for_its_own(

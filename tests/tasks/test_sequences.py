@@ -84,7 +84,7 @@ def test_pixels_are_read_row_by_row_or_in_one_drawn_order(tmp_path: Path) -> Non
         (Adding(SequenceData(job="adding", length=4)), "0.1 0.2* 0.3", "Two numbers are to be added.*here are 1"),
         (Adding(SequenceData(job="adding", length=4)), "0.1* 7* 0.3", "7 is not from 0 to 1"),
         (Adding(SequenceData(job="adding", length=4)), "0 0 0 0* 0*", "These are 5 numbers.*trained on 4"),
-        (Adding(SequenceData(job="adding", length=4)), "0.5* half*", "'half' is no number"),
+        (Adding(SequenceData(job="adding", length=4)), "0.5* half*", "'half' is not a number"),
         (Copying(COPY), "1 2 3", "remembers 2 symbols, and here are 3"),
         (Copying(COPY), "1 4", "4 is not from 1 to 3"),
         (Copying(COPY), "1 1.5", "Symbols are whole numbers from 1 to 3"),

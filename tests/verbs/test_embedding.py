@@ -177,7 +177,7 @@ def test_the_command_writes_what_python_gives(
     ("more", "sentence"),
     [
         ([], "name a file for them, as -o vectors.npz."),
-        (["-o", "vectors.txt"], "vectors.txt is no .npz"),
+        (["-o", "vectors.txt"], "vectors.txt does not end in .npz"),
         (["-o", "here.npz"], "here.npz exists already; give --overwrite to replace it."),
         (["-o", "none/v.npz"], "There is no folder none to write v.npz into."),
         (["-o", "v.npz", "--layer", "9"], "This model has layers 0 to 1; there is no layer 9."),

@@ -66,11 +66,11 @@ class SharedOutput:
         """One shard, and no more."""
         number, of = sharing.chosen
         if (before := number_of_shards(self.folder)) not in (None, of):
-            raise Fault(f"{self.folder} has shards of {before}; give --shard I/{before}, or delete it.")
+            raise Fault(f"{self.folder} was divided into {before} shards; give --shard I/{before}, or delete it.")
         shard, job = cut_into_shards(_file_of(lines), of)[number - 1], BulkJob(lines, record, self.folder)
         if not (self.resume or self.overwrite) and any(self.folder.glob(f"*{shard.name}*")):
             raise Fault(
-                f"{job.place(shard)} was begun or is done; give --resume to go on, or --overwrite to begin anew."
+                f"{job.place(shard)} was begun or is done; give --resume to go on, or --overwrite to start again."
             )
         self.folder.mkdir(exist_ok=True)
         with console_progress() as progress:
@@ -125,11 +125,11 @@ class SharedOutput:
         if unfinished.text.exists():
             raise Fault(
                 f"{self.out} was begun by one process; go on without shards, "
-                "or give --overwrite without --resume to begin anew."
+                "or give --overwrite without --resume to start again."
             )
         if number_of_shards(self.folder) is not None and not self.resume:
             raise Fault(
-                f"{self.out} was begun in shards; give --resume to go on from there, or --overwrite to begin anew."
+                f"{self.out} was begun in shards; give --resume to go on from there, or --overwrite to start again."
             )
 
     @contextmanager

@@ -75,7 +75,7 @@ class BulkJob:
         if read != mark.read:
             raise Fault(
                 f"{self.place(shard)} has translations of other lines than the input has there ({shard}); "
-                "give the same input, or --overwrite without --resume to begin anew."
+                "give the same input, or --overwrite without --resume to start again."
             )
         if file_checksum(self.place(shard)) == mark.written:
             return True

@@ -74,7 +74,7 @@ def number_of_shards(folder: Path) -> int | None:
     counts = {int(found[1]) for name in names if (found := _NAME.fullmatch(name))}
     if len(counts) > 1:
         several = " and of ".join(map(str, sorted(counts)))
-        raise Fault(f"{folder} has shards of {several}; delete those of all but one.")
+        raise Fault(f"{folder} has shards of several divisions ({several}); delete those of all but one.")
     return counts.pop() if counts else None
 
 
@@ -92,5 +92,5 @@ def refuse_shards(out: Path, resume: bool, overwrite: bool) -> None:
     elif number_of_shards(folder):
         raise Fault(
             f"{out} was begun in shards; go on with --workers and --resume, "
-            "or give --overwrite without --resume to begin anew."
+            "or give --overwrite without --resume to start again."
         )

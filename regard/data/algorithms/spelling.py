@@ -71,7 +71,7 @@ def _read(text: str, number: int, data: AlgorithmData) -> Examples:
     except _Unreadable as trouble:
         raise TextFault(number, f"{trouble}; it reads {form_of(data)}.") from None
     if examples.steps > MOST_STEPS:
-        raise TextFault(number, f"this takes {examples.steps:,} steps, and {MOST_STEPS:,} are the most.")
+        raise TextFault(number, f"this takes {examples.steps:,} steps, but the limit is {MOST_STEPS:,}.")
     return examples.add_cue() if data.cue else examples
 
 
@@ -84,7 +84,7 @@ def _items(text: str, data: AlgorithmData) -> np.ndarray:
 
 def _bits(word: str, data: AlgorithmData) -> np.ndarray:
     if len(word) != data.bits or set(word) - {"0", "1"}:
-        raise _Unreadable(f"'{word[:40]}' is no item of {data.bits} bits")
+        raise _Unreadable(f"'{word[:40]}' is not an item of {data.bits} bits")
     return np.array([float(bit) for bit in word], np.float32)
 
 
@@ -112,7 +112,7 @@ def _read_recall(text: str, data: AlgorithmData) -> Examples:
 def _parts(text: str, data: AlgorithmData) -> np.ndarray:
     parts = _items(text, data)
     if len(parts) != data.item_length:
-        raise _Unreadable(f"'{text.strip()[:40]}' is no item of {data.item_length} parts")
+        raise _Unreadable(f"'{text.strip()[:40]}' is not an item of {data.item_length} parts")
     return parts
 
 
@@ -122,7 +122,7 @@ def _read_sort(text: str, data: AlgorithmData) -> Examples:
         raise _Unreadable("there is no item")
     for priority, _, _ in words:
         if not _PRIORITY.fullmatch(priority) or abs(float(priority)) > 1:
-            raise _Unreadable(f"'{priority[:40]}' is no priority from -1 to 1")
+            raise _Unreadable(f"'{priority[:40]}' is not a priority from -1 to 1")
     items = np.stack([_bits(item, data) for _, _, item in words])
     priorities = np.array([float(priority) for priority, _, _ in words], np.float32)
     return sort_example(items[None], priorities[None], data.kept)

@@ -36,7 +36,7 @@ def open_components(content: bytes, name: str) -> Components:
         mean, directions = arrays["mean"].astype(np.float32), arrays["proj"].astype(np.float32)
         step = float(arrays["step"])
     except (ValueError, TypeError):
-        raise Fault(f"{name} is no .npz file with the arrays 'mean', 'proj' and 'step' in it.") from None
+        raise Fault(f"{name} is not an .npz file with the arrays 'mean', 'proj' and 'step' in it.") from None
     if mean.ndim != 1 or directions.ndim != 2 or len(mean) != len(directions) or not directions.size:
         raise Fault(f"{name} holds a mean {mean.shape} and directions {directions.shape} that do not fit each other.")
     if not (np.isfinite(mean).all() and np.isfinite(directions).all() and np.isfinite(step) and step > 0):

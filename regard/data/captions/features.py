@@ -75,7 +75,7 @@ class FeatureFormat(BaseModel):
             raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
         scaled = features.astype(np.float32) * (self.step if np.issubdtype(features.dtype, np.integer) else 1.0)
         if not np.isfinite(scaled).all():
-            raise Fault(f"{name} holds what is not a finite number.")
+            raise Fault(f"{name} holds a value that is not a finite number.")
         return scaled.reshape(self.places, self.width)
 
 
@@ -100,7 +100,7 @@ def step_of(components: bytes, name: str) -> float:
     try:
         step = float(arrays_in(components, "step")["step"])
     except (ValueError, TypeError):
-        raise Fault(f"{name} is no .npz file with a 'step' in it.") from None
+        raise Fault(f"{name} is not an .npz file with a 'step' in it.") from None
     if not (np.isfinite(step) and step > 0):
         raise Fault(f"The step in {name} is {step}, expected a number above 0.")
     return step

@@ -66,10 +66,10 @@ def read_features(options: FeatureFiles, names: list[str]) -> np.ndarray:
             f"{options.file} has the features of {pictures:,} pictures, but {options.names} names {len(names):,}."
         )
     if places != options.grid[0] * options.grid[1]:
-        raise Fault(f"{options.file} has {places} places a picture, which is no grid of {options.grid}.")
+        raise Fault(f"{options.file} has {places} places a picture, which is not a grid of {options.grid}.")
     for name, picture in zip(names, features, strict=True):
         if not np.isfinite(picture).all():
-            raise Fault(f"{options.file} holds what is not a finite number, of the picture {name}.")
+            raise Fault(f"{options.file} holds a value that is not a finite number, of the picture {name}.")
     return features
 
 
@@ -80,7 +80,7 @@ def read_array(path: Path, name: str) -> np.ndarray:
     except Unusable as reason:
         raise Fault(f"{name} {reason}.") from None
     if not content.startswith(np.lib.format.MAGIC_PREFIX):
-        raise Fault(f"{name} is no array in numpy's format (.npy).")
+        raise Fault(f"{name} is not an array in numpy's format (.npy).")
     try:
         array = array_in(content)
     except ValueError as error:

@@ -61,7 +61,7 @@ class PictureStore:
         try:
             yield
         except Unusable:
-            raise Fault(f"{self.name} is no folder and no tar archive of pictures, or a damaged one.") from None
+            raise Fault(f"{self.name} is neither a folder nor a tar archive of pictures, or it is damaged.") from None
 
 
 def _is_inside(folder: Path, file: Path) -> bool:

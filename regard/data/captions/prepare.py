@@ -134,7 +134,7 @@ def _prepare(options: CaptionData, folder: Path, progress: Progress) -> None:
     learnt = (caption for picture in found.splits["train"] for caption in picture.captions)
     words = count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces)
     if not words:
-        raise Fault(f"No word of the captions to learn from is there {options.at_least} times; lower data.at_least.")
+        raise Fault(f"No word occurs {options.at_least} times in the training captions; lower data.at_least.")
     finished = _Finished(
         options=options,
         format=found.format,

@@ -164,7 +164,9 @@ class _Redirections(HTTPRedirectHandler):
             obstacle = "which is no public host"
         if obstacle:
             fp.close()
-            raise DownloadFailed(f"{before.netloc} sends to {newurl}, {obstacle}")
+            # Without its query and user: they may hold a signature or a password.
+            place = f"{after.scheme}://{after.netloc.rpartition('@')[2]}{after.path}"
+            raise DownloadFailed(f"{before.netloc} sends to {place}, {obstacle}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

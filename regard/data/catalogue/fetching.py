@@ -35,7 +35,7 @@ def from_addresses(entry: Entry, missing: Sequence[DataFile]) -> Bring:
 def from_folder(entry: Entry, missing: Sequence[DataFile], source: Path) -> Bring:
     """How to copy the missing files of a set from its folder elsewhere, or from one that holds that folder."""
     if not source.is_dir():
-        raise Fault(f"--from {source} is no folder; name one that holds the files of {entry.name}.")
+        raise Fault(f"--from {source} is not a folder; name one that holds the files of {entry.name}.")
     roots = [*(source / name for name in (entry.name, *entry.aliases)), source]
     origins = {file.path: place for file in missing if (place := _first(roots, file))}
     if absent := [file for file in missing if file.path not in origins]:

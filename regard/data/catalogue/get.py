@@ -83,8 +83,8 @@ def _refuse_foreign(entry: Entry, file: DataFile, place: Path) -> None:
     ours = _record(entry).get(_inside(entry, place))
     if ours is None or _checksum_at(place, file) != ours:
         raise Fault(
-            f"{place} is not what the data catalogue describes, and `regard data get` did not write it as it is; "
-            f"it is left untouched. Move it away and run `regard data get {entry.name}` again."
+            f"{place} is not what the data catalogue describes: `regard data get` did not write it, or it was changed "
+            f"since. It is left untouched; move it away and run `regard data get {entry.name}` again."
         )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import most_held, open_content, packing
 from regard.data.corpora.folders import parallel_files
@@ -148,10 +149,6 @@ def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
         yield from chunk.pairs()
 
 
-def lines_in_words(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines:,} lines"
-
-
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
     for part in _parts(corpus):
@@ -195,7 +192,7 @@ def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
         if counts[0] != counts[-1]:
             totals = [first - 1 + count + sum(1 for _ in lines) for count, lines in zip(counts, raw, strict=True)]
             raise Fault(
-                f"{corpus.names[0]} has {lines_in_words(totals[0])} and {corpus.names[1]} has {totals[1]:,}; "
+                f"{corpus.names[0]} has {quantity(totals[0], 'line')} and {corpus.names[1]} has {totals[1]:,}; "
                 "each line of one must be the translation of the same line of the other."
             )
         if not counts[0]:

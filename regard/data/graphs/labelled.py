@@ -127,7 +127,7 @@ def open_graph(files: Mapping[str, bytes], name: str) -> LabelledGraph:
 def _assemble(tensors: dict[str, np.ndarray], classes: Any) -> LabelledGraph:
     """A graph of its tensors; a ValueError says what does not fit."""
     if not isinstance(classes, list) or not all(isinstance(each, str) for each in classes):
-        raise ValueError("classes that are no list of names")
+        raise ValueError("classes that are not a list of names")
     (width,) = tensors["width"].tolist()
     starts, columns = tensors["starts"].astype(np.int64), tensors["columns"].astype(np.int64)
     features = Features(tensors["values"].astype(np.float32), columns, starts, int(width))

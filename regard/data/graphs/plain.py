@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
 from regard.data.graphs.options import GraphData
@@ -22,7 +23,7 @@ def read_plain(options: GraphData) -> LabelledGraph:
     splits = _read_column(split_of, features.nodes)
     for number, split in enumerate(splits, 1):
         if split not in SPLITS:
-            raise Fault(f"{split_of}, line {number}: '{split}' is no split; write train, valid or test.")
+            raise Fault(f"{split_of}, line {number}: '{split}' is not a split; write train, valid or test.")
     classes = sorted(set(labels) - {""})
     graph = LabelledGraph(
         features.normalise() if options.normalise else features,
@@ -44,7 +45,7 @@ def _read_features(name: str) -> Features:
             width = len(row)
         if len(row) != width:
             raise Fault(
-                f"{name}, line {number}: as many features as in line 1 are needed, {width}, but here is {len(row)}."
+                f"{name}, line {number}: expected {quantity(width, 'feature')}, as in line 1, and found {len(row)}."
             )
         filled = [(column, value) for column, value in enumerate(row) if value]
         columns += [column for column, _ in filled]
@@ -79,7 +80,7 @@ def _read_column(name: str, nodes: int) -> list[str]:
     """A file with one word for each node."""
     lines = [line.strip() for line in read_lines(file_of(name))]
     if len(lines) != nodes:
-        raise Fault(f"{name} has {len(lines)} lines, but the features are of {nodes} nodes; each needs a line.")
+        raise Fault(f"{name} has {quantity(len(lines), 'line')} for {quantity(nodes, 'node')}; each node needs a line.")
     return lines
 
 
@@ -93,7 +94,7 @@ def _number(cell: str, name: str, number: int) -> float:
     try:
         value = float(cell)
     except ValueError:
-        raise Fault(f"{name}, line {number}: '{cell[:40]}' is no number.") from None
+        raise Fault(f"{name}, line {number}: '{cell[:40]}' is not a number.") from None
     if not np.isfinite(value) or abs(value) > np.finfo(np.float32).max:
-        raise Fault(f"{name}, line {number}: '{cell[:40]}' is no number that can be reckoned with.")
+        raise Fault(f"{name}, line {number}: '{cell[:40]}' is too large, or not a finite number.")
     return value

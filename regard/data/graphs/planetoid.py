@@ -78,7 +78,7 @@ def _labels(path: Path) -> np.ndarray:
     """The number of the class of each row, of a table with a one in its column."""
     table = _numbers(_unpickle(path, PickledArray), path)
     if table.ndim != 2:
-        raise _damage(path, "it is no table")
+        raise _damage(path, "it is not a table")
     return np.where(table.any(axis=1), table.argmax(axis=1), UNKNOWN)
 
 
@@ -93,12 +93,12 @@ def _looks(path: Path) -> np.ndarray:
     neighbours = _unpickle(path, defaultdict)
     lists = [*neighbours.values()]
     if not all(type(others) is list for others in lists):
-        raise _damage(path, "it is no table of neighbours")
+        raise _damage(path, "it is not a table of neighbours")
     edges = sum(map(len, lists))
     if edges > path.stat().st_size:  # each is a byte at least where no two nodes share their list
         raise _damage(path, "its lists of neighbours are shared")
     if not edges or not all(type(each) is int and 0 <= each < 2**31 for each in chain(neighbours, *lists)):
-        raise _damage(path, "it is no table of neighbours")
+        raise _damage(path, "it is not a table of neighbours")
     nodes = np.repeat(np.fromiter(neighbours, np.int64, len(lists)), [*map(len, lists)])
     others = np.fromiter(chain.from_iterable(lists), np.int64, edges)
     return np.stack([np.concatenate([nodes, others]), np.concatenate([others, nodes])])
@@ -108,11 +108,11 @@ def _node_numbers(path: Path) -> np.ndarray:
     try:
         numbers = np.array([int(line) for line in read_content(path, _LARGEST).split()], dtype=np.int64)
     except (ValueError, OverflowError):
-        raise _damage(path, "it is no list of numbers") from None
+        raise _damage(path, "it is not a list of numbers") from None
     except Unusable as reason:
         raise _damage(path, f"it {reason}") from None
     if not len(numbers) or numbers.min() < 0:
-        raise _damage(path, "it is no list of nodes")
+        raise _damage(path, "it is not a list of nodes")
     return numbers
 
 

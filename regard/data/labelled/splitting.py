@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.holding_out import split_evenly
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example
@@ -18,7 +19,7 @@ def hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, li
     for split, example in zip(splits, examples, strict=True):
         found[split].append(example)
     if not all(found.values()):
-        raise Fault(f"data.train has {len(examples)} texts, too few to set some aside; name data.valid.")
+        raise Fault(f"data.train has {quantity(len(examples), 'text')}, too few to set some aside; name data.valid.")
     return found
 
 

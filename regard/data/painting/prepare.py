@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.generated.shapes import picture_of
@@ -41,7 +42,7 @@ class CaptionWords(BaseModel):
         if not given:
             raise Fault(f"There is no caption; this model knows the words {_some(self.words)}.")
         if unknown := next((word for word in given if word not in known), None):
-            raise Fault(f"'{unknown}' is no word that this model knows; it knows {_some(self.words)}.")
+            raise Fault(f"'{unknown}' is not a word that this model knows; it knows {_some(self.words)}.")
         if len(given) > self.longest:
             raise Fault(f"The caption has {len(given)} words, and this model reads {self.longest} at most.")
         return [known[word] for word in given]
@@ -101,11 +102,13 @@ def prepare_painting(options: PaintingData, folder: Path, progress: Progress) ->
 def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
     assert options.pictures is not None
     if options.pictures.scene is not None:
-        raise Fault("data.pictures.scene places pictures anew in each epoch; what is painted stays as it is.")
+        raise Fault("data.pictures.scene moves pictures in each epoch, but a painter learns fixed pictures; omit it.")
     prepared = prepare_pictures(options.pictures, folder, progress)
     labels = prepared.labels
     if len(options.names) != len(labels.classes):
-        raise Fault(f"data.names has {len(options.names)} names, but there are {len(labels.classes)} classes.")
+        raise Fault(
+            f"data.names has {quantity(len(options.names), 'name')}, but there are {len(labels.classes)} classes."
+        )
     words = _words_of(options.names, 1, labels.height, labels.width)
     of_class = _fill(words, [[name] for name in options.names])
     splits = {

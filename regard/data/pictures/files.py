@@ -122,7 +122,7 @@ def is_moving(picture: Image.Image) -> bool:
 def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None]) -> Iterator[Image.Image]:
     """A picture as PIL has it, its size checked before it is decoded; damage met inside this block is refused."""
     if not (source if isinstance(source, bytes) else source.stat().st_size):
-        raise Fault(f"{name} is empty, and no picture.")
+        raise Fault(f"{name} is empty, so it is not a picture.")
     file = BytesIO(source) if isinstance(source, bytes) else source
     with _refusing_damage(name), Image.open(file, formats=FORMATS) as picture:
         check((picture.height, picture.width))
@@ -142,9 +142,9 @@ def _refusing_damage(name: str) -> Iterator[None]:
     except (Fault, MemoryError):
         raise
     except UnidentifiedImageError:
-        raise Fault(f"{name} is not in a format of pictures that can be read: {', '.join(FORMATS)}.") from None
+        raise Fault(f"{name} is not in a picture format that can be read: {', '.join(FORMATS)}.") from None
     except Image.DecompressionBombError:
-        raise Fault(f"{name} has more pixels than a picture may have, which are {MOST_PIXELS:,} at most.") from None
+        raise Fault(f"{name} has too many pixels; a picture may have at most {MOST_PIXELS:,}.") from None
     except Exception as error:  # decoders meet damage in whatever way nobody thought of
         if isinstance(error, OSError) and error.errno is not None:
             raise  # no such file, or none that may be read

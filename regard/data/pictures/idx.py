@@ -53,7 +53,7 @@ def _read(path: Path, axes: int, what: str) -> np.ndarray:
     with _open(path) as stream:
         head = stream.read(4)
         if head != bytes([0, 0, BYTES, axes]):
-            raise Fault(f"{path} is no idx file of {what}: it begins with {head.hex(' ') or 'nothing'}.")
+            raise Fault(f"{path} is not an idx file of {what}: it begins with {head.hex(' ') or 'nothing'}.")
         sizes = stream.read(4 * axes)
         if len(sizes) < 4 * axes:
             raise Fault(f"{path} ends within its head.")

@@ -37,7 +37,7 @@ class LineOptions(Options):
         if self.shortest > self.longest:
             raise ValueError(f"shortest: {self.shortest} is more than {self.longest}")
         if not -WIDEST_GAP <= self.gap[0] <= self.gap[1] <= WIDEST_GAP:
-            raise ValueError(f"gap: {self.gap} is no range from -{WIDEST_GAP} to {WIDEST_GAP}")
+            raise ValueError(f"gap: {self.gap} is not a range from -{WIDEST_GAP} to {WIDEST_GAP}")
         return self
 
 

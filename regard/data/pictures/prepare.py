@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.catalogue.unpack import bare
@@ -155,7 +156,10 @@ def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
         return pictures, [UNLABELLED] * len(pictures)
     labels = _read_labels(file_of(str(files.labels)))
     if len(pictures) != len(labels):
-        raise Fault(f"{files.pictures} holds {len(pictures):,} pictures, but {files.labels} {len(labels):,} labels.")
+        raise Fault(
+            f"{files.pictures} holds {quantity(len(pictures), 'picture')}, but {files.labels} "
+            f"{quantity(len(labels), 'label')}."
+        )
     return pictures, labels
 
 
@@ -210,7 +214,8 @@ def _hold_out(train: LabelledPictures, options: PictureSets) -> tuple[LabelledPi
     count = min(options.hold_out, len(train.rows) // 5)
     if not count:
         raise Fault(
-            f"{options.train.name} has {len(train.rows)} pictures; with fewer than 5, name others as data.valid."
+            f"{options.train.name} has {quantity(len(train.rows), 'picture')}; with fewer than 5, "
+            "name others as data.valid."
         )
     drawn = np.random.default_rng(HOLD_OUT_SEED).permutation(len(train.rows))
     learnt, held_out = np.sort(drawn[count:]), np.sort(drawn[:count])

@@ -80,7 +80,7 @@ def check_steps(options: SequenceData, labels: PictureLabels) -> None:
     """Refuse steps of which a picture has no whole number."""
     if (pixels := labels.height * labels.width) % options.at_once:
         raise Fault(
-            f"data.at_once is {options.at_once}, but a picture has {pixels} pixels, which is no multiple of it."
+            f"data.at_once is {options.at_once}, but a picture has {pixels} pixels, which is not a multiple of it."
         )
 
 

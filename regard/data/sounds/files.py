@@ -28,11 +28,11 @@ def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.n
             _check_head(name, file)
             samples, own_rate = _mean_of_channels(file), file.samplerate
     except soundfile.LibsndfileError as error:
-        raise Fault(f"{name} is no sound that can be read, which are wav and flac: {error.error_string}") from None
+        raise Fault(f"{name} cannot be read as a wav or flac file: {error.error_string}") from None
     if not len(samples):
-        raise Fault(f"{name} has no length: it holds not a single sample.")
+        raise Fault(f"{name} is empty: it has no samples.")
     if not np.isfinite(samples).all():
-        raise Fault(f"{name} is a damaged sound: it holds samples that are no numbers.")
+        raise Fault(f"{name} is a damaged sound: it holds samples that are not numbers.")
     return resample(samples, own_rate, rate)
 
 

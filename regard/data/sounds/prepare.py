@@ -206,7 +206,7 @@ def _alphabet_of(options: SoundData, texts: list[str], names: list[str], parts: 
                 " sound to learn from has it."
             )
     if len(known) > MOST_SYMBOLS:
-        raise Fault(f"The sounds to learn from have {len(known):,} symbols; {MOST_SYMBOLS:,} are the most.")
+        raise Fault(f"The sounds to learn from have {len(known):,} symbols, but the limit is {MOST_SYMBOLS:,}.")
     return Alphabet(symbols=sorted(known), words=words, rate=options.rate)
 
 

@@ -52,7 +52,7 @@ class Voices(BaseModel):
             symbols += own
             places += [place] * len(own)
         if len(symbols) > LONGEST_TEXT:
-            raise Fault(f"The text has {len(symbols):,} symbols to speak; {LONGEST_TEXT} are the most.")
+            raise Fault(f"The text has {len(symbols):,} symbols to speak, but the limit is {LONGEST_TEXT}.")
         return SpelledText([*symbols, END], [*words, _NAMES[END]], [*places, len(words)])
 
     @property
@@ -73,7 +73,7 @@ class Voices(BaseModel):
         if name is None:
             return 0
         if name not in self.speakers:
-            raise Fault(f"Nobody called '{name}' has been heard; it can speak as {', '.join(self.speakers)}.")
+            raise Fault(f"No speaker is called '{name}'; this model can speak as {', '.join(self.speakers)}.")
         return self.speakers.index(name)
 
     def refuse_others(self, others: "Voices") -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import checksum, write_file
 from regard.base.progress import Progress
 from regard.data.arrays import arrays_in, arrays_to_bytes
@@ -172,7 +173,8 @@ def _hold_out(files: Sequence[StoryFile], options: StoryData) -> tuple[list[Stor
         count = round(options.hold_out * len(stories))
         if not 0 < count < len(stories):
             raise Fault(
-                f"{file.name} has {len(stories)} stories, too few to set some aside; name others as data.valid."
+                f"{file.name} has {quantity(len(stories), 'story', 'stories')}, too few to set some "
+                "aside; name others as data.valid."
             )
         drawn = set(np.random.default_rng(HOLD_OUT_SEED).permutation(stories)[:count].tolist())
         learnt.append(StoryFile(file.name, [each for each in file.questions if each.story not in drawn]))

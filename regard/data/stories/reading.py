@@ -124,7 +124,7 @@ def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
         yield Question(tuple(facts), text, _answer(columns, where), _support(columns, places, where), story)
         questions += 1
     if not story:
-        raise Fault(f"{name} is empty: it has not a single story.")
+        raise Fault(f"{name} is empty: it has no story.")
     if not questions:
         raise Fault(f"{name} asks nothing: a question is a line with a tab and its answer.")
 
@@ -140,5 +140,5 @@ def _support(columns: Sequence[str], places: dict[int, int], where: str) -> tupl
     numbers = columns[1].split() if len(columns) > 1 else []
     for number in numbers:
         if not number.isascii() or not number.isdigit() or int(number) not in places:
-            raise Fault(f"{where}: '{number[:_SHOWN]}' is the number of no fact told before.")
+            raise Fault(f"{where}: no earlier fact has the number '{number[:_SHOWN]}'.")
     return tuple(dict.fromkeys(places[int(number)] for number in numbers))

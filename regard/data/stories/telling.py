@@ -29,7 +29,7 @@ def read_told(text: str, number: int = 0) -> Told:
     *facts, question = lines
     if not is_question(question):
         raise TextFault(
-            number, f"its last line, '{question[:_SHOWN]}', is no question: a question ends with a question mark."
+            number, f"its last line, '{question[:_SHOWN]}', is not a question: a question ends with a question mark."
         )
     if other := next(filter(is_question, facts), None):
         raise TextFault(number, f"'{other[:_SHOWN]}' is a question before the last line; ask one at a time.")

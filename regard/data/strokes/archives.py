@@ -57,13 +57,13 @@ def _moves_of(array: Any) -> np.ndarray:
         or not isinstance(array.content, np.ndarray)
         or array.content.shape[1:] != (3,)
     ):
-        raise ValueError("a drawing in it is no list of moves (dx, dy, pen)")
+        raise ValueError("a drawing in it is not a list of moves (dx, dy, pen)")
     return array.content
 
 
 def _check_moves(moves: np.ndarray) -> np.ndarray:
     if not (np.abs(moves) <= LARGEST).all():  # neither is NaN
-        raise ValueError(f"a move in it is no pair of numbers of at most {LARGEST:,.0f}")
+        raise ValueError(f"a move in it is not a pair of numbers of at most {LARGEST:,.0f}")
     if not ((moves[:, 2] == 0) | (moves[:, 2] == 1)).all():
         raise ValueError("what the pen does is neither 0 nor 1 everywhere in it")
     return moves
@@ -80,4 +80,4 @@ _ADMITTED: Admitted = {**ARRAYS, ("_codecs", "encode"): _encode}
 
 
 def _damage(path: Path, why: str) -> Fault:
-    return Fault(f"{path} is no archive of drawings, or a damaged one: {why}.")
+    return Fault(f"{path} is not an archive of drawings, or it is damaged: {why}.")

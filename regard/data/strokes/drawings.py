@@ -170,7 +170,7 @@ def _read_svg(path: Path) -> Strokes:
         try:
             pairs = [[float(x), float(y)] for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
         except ValueError:
-            raise Fault(f"{path} has a polyline whose points are no pairs of numbers.") from None
+            raise Fault(f"{path} has a polyline whose points are not pairs of numbers.") from None
         found.append(pairs)
     if not found:
         raise Fault(f"{path} has no polyline; of an SVG only these are read.")

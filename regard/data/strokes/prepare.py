@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.corpora.text import file_of
@@ -226,7 +227,9 @@ def _hold_out(drawings: list[LabelledMoves], options: StrokeData) -> tuple[list[
     """The drawings to learn from and those to validate by, drawn once and for all."""
     count = round(options.hold_out * len(drawings))
     if not 0 < count < len(drawings):
-        raise Fault(f"Of {len(drawings)} drawings none can be held out; name others as data.valid.")
+        raise Fault(
+            f"data.train has {quantity(len(drawings), 'drawing')}, too few to hold some out; name others as data.valid."
+        )
     order = np.random.default_rng(HOLD_OUT_SEED).permutation(len(drawings))
     return [drawings[each] for each in np.sort(order[count:])], [drawings[each] for each in np.sort(order[:count])]
 
@@ -239,7 +242,7 @@ def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScal
     moves = np.concatenate(drawings)[:, :2]
     bound = int(ROOM * max(map(_farthest, drawings))) + 1
     if bound > _FARTHEST:
-        raise Fault(f"The drawings go {bound:,} units far, {_FARTHEST:,} at most can be learnt; give a data.unit.")
+        raise Fault(f"The drawings go {bound:,} units far, but at most {_FARTHEST:,} can be learnt; give a data.unit.")
     extents = [np.ptp(np.cumsum(each[:, :2], axis=0), axis=0).max() for each in drawings]
     movements, counts = [], []
     if options.coding == "dictionary":

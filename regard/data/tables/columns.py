@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 
 _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^":+]+))\s*')
 _HOW = "expected numbers or names with + and : between them, as in 1+3:2 or text:label, and quotes round odd names"
@@ -93,7 +94,7 @@ def place_of(column: Column, names: Sequence[str], width: int, file: str) -> int
 
 def columns_in_words(names: Sequence[str], width: int) -> str:
     """Return how many columns there are, and their names where the file has some."""
-    count = "1 column" if width == 1 else f"{width:,} columns"
+    count = quantity(width, "column")
     return f"{count} ({_listed(names)})" if names else count
 
 

@@ -126,7 +126,7 @@ def _looks_headed(peeked: Sequence[_Record]) -> bool:
 
 
 def _advice(kind: TableKind) -> str:
-    return "; a cell that holds the delimiter stands in double quotes" if kind == "csv" else ", parted by tabs"
+    return "; a cell that holds the delimiter stands in double quotes" if kind == "csv" else ", separated by tabs"
 
 
 def _read_tabs(file: str, lines: Iterable[str]) -> Iterator[_Record]:

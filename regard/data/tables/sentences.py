@@ -54,7 +54,7 @@ class Sentences:
                 break
         if self.is_conllu and self.width not in (0, len(names)):
             raise Fault(
-                f"{self.file}, line {seen[-1][0]:,} has {columns_in_words((), self.width)}, parted by tabs; "
+                f"{self.file}, line {seen[-1][0]:,} has {columns_in_words((), self.width)}, separated by tabs; "
                 f"a CoNLL-U file has {len(names)}."
             )
         self.names = names
@@ -92,7 +92,7 @@ class Sentences:
                 return None
             parted = "tabs" if self.is_conllu else "spaces"
             raise Fault(
-                f"{self.file}, line {number:,}: '{line[:_SHOWN]}' has {columns_in_words((), len(row))}, parted by "
+                f"{self.file}, line {number:,}: '{line[:_SHOWN]}' has {columns_in_words((), len(row))}, separated by "
                 f"{parted}, expected {columns_in_words(self.names, self.width)}."
             )
         if self.names[:1] == ["id"] and not _WORD_ID.fullmatch(row[0]):

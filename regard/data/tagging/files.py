@@ -224,7 +224,7 @@ def read_input(given: str | Sequence[str] | TaggedSentence, options: TaggingData
     for token, row in zip(tokens, rows, strict=True):
         if len(row) != len(options.input_columns) or not all(row):
             form = options.joint.join(options.input_columns)
-            raise Fault(f"This model reads {_named(options)} beside each word, as in {form}; '{token}' is not so.")
+            raise Fault(f"This model reads {_named(options)} beside each word; write '{token}' in the form {form} too.")
     words, *columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in options.input_columns]
     return TaggedSentence(words, [], columns)
 

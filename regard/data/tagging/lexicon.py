@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.data.tagging.files import TaggedSentence
 from regard.data.tagging.options import TaggingData
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -165,7 +166,7 @@ def open_lexicon(files: Mapping[str, bytes], columns: int) -> Lexicon:
         raise Fault(f"{LEXICON_FILE} of the model folder is missing or damaged.") from None
     if len(lexicon.columns) != columns:
         raise Fault(
-            f"{LEXICON_FILE} of the model folder is of {len(lexicon.columns)} columns, its recipe of {columns}."
+            f"{LEXICON_FILE} of the model folder has {quantity(len(lexicon.columns), 'column')}, its recipe {columns}."
         )
     return lexicon
 

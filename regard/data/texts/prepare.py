@@ -23,13 +23,14 @@ from regard.base.checksums import (
     write_vouched,
 )
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
 from regard.data.corpora.hashes import hash_folded
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
-from regard.data.corpora.text import file_of, lines_in_words
+from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.texts.lines import Line, lines_of_split, name_of
 from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, SpelledData, WordsData
@@ -73,12 +74,12 @@ class SplitRecord(BaseModel):
     def report(self, name: str) -> str:
         """What was read, and what was passed over, for people."""
         words = self.tokens - self.lines
-        said = f"{name}: {lines_in_words(self.lines)}, {words:,} tokens"
+        said = f"{name}: {quantity(self.lines, 'line')}, {words:,} tokens"
         if self.unknown:
             said += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
         if self.left_out:
-            said += f"; left out, for a translator is judged by them: {lines_in_words(self.left_out)}"
-        return said + (f"; blank and passed over: {lines_in_words(self.blank)}" if self.blank else "")
+            said += f"; left out, for a translator is judged by them: {quantity(self.left_out, 'line')}"
+        return said + (f"; blank and passed over: {quantity(self.blank, 'line')}" if self.blank else "")
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ def _cut(
             file.write(_tokens_of(learnt, options, phrases, tokeniser, record))
             progress(f"cutting the {split} text", record.lines, None)
     if not record.lines:
-        said = f"{lines_in_words(record.blank)}, nothing but blank" if record.blank else "no line"
+        said = f"{quantity(record.blank, 'line')}, nothing but blank" if record.blank else "no line"
         names = ", ".join(map(name_of, getattr(options, split) or options.train))
         raise Fault(f"data.{split} holds no text: {names} has {said}{' left for it' if options.hold_out else ''}.")
     record.checksum = file_checksum(layout.tokens(split))

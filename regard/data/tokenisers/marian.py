@@ -32,7 +32,7 @@ class MarianVocabulary:
         if not isinstance(self.pieces, list) or not all(isinstance(piece, str) for piece in self.pieces):
             raise ValueError("it holds no list of pieces")
         if any("\ud800" <= character <= "\udfff" for character in set("".join(self.pieces))):
-            raise ValueError("it holds a piece that is no text")
+            raise ValueError("it holds a piece that is not a text")
         named = [piece for piece in self.pieces if piece]
         if len(set(named)) != len(named):
             raise ValueError("it holds a piece twice")

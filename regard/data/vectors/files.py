@@ -127,7 +127,9 @@ def write_vectors(path: Path, vectors: WordVectors, format: Format) -> None:
     """Write vectors in a format, packed where the name ends in .gz or .xz; the file is whole or not there."""
     for number, word in enumerate(vectors.words, 1):
         if not word or _SPACE.search(word):
-            raise Fault(f"Word {number}, {word!r}, cannot be written: white space parts words from numbers in a file.")
+            raise Fault(
+                f"Word {number}, {word!r}, cannot be written: white space separates words from numbers in a file."
+            )
     match format:
         case "word2vec":
             blocks = text_blocks(vectors, header=True, space_at_end=False)

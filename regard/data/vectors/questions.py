@@ -36,7 +36,7 @@ def read_analogies(path: Path) -> list[Section]:
             continue
         words = line.split()
         if len(words) != 4:
-            raise Fault(f"{path}, line {number}: an analogy is four words, but here are {len(words)}.")
+            raise Fault(f"{path}, line {number}: an analogy has four words, but this line has {len(words)}.")
         if not sections:
             sections.append(Section(path.name, []))
         a, b, c, d = words

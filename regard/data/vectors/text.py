@@ -118,7 +118,7 @@ def _parse_line(line: str, width: int, gathering: Gathering, number: int) -> tup
     found = [_number(cell) for cell in numerals]
     wrong = next((cell for cell, value in zip(numerals, found, strict=True) if value is None), None)
     if wrong is not None:
-        refuse(f"'{wrong[:_LONGEST_SHOWN]}' is no number.")
+        refuse(f"'{wrong[:_LONGEST_SHOWN]}' is not a number.")
     surplus = parts[1:]
     if len(parts) > _MOST_PARTS or (surplus and _is_of_vector(surplus[-1])):
         refuse(f"after the word {width} numbers are needed, but here are more.")

@@ -80,7 +80,7 @@ def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
     try:
         return WordPieceTokeniser(pieces, options)
     except ValueError as error:
-        raise Fault(f"{path} is no vocabulary of a BERT: {error}.") from None
+        raise Fault(f"{path} is not a vocabulary of a BERT: {error}.") from None
 
 
 def _spelling_of(folder: Path) -> WordPieceOptions:
@@ -99,7 +99,7 @@ def _read_whole(path: Path) -> tuple[list[str], WordPieceOptions]:
         raise Fault(f"{path} holds no WordPiece tokeniser of a BERT.") from None
     own = whole.model
     if (own.type, own.continuing_subword_prefix, own.max_input_chars_per_word) != ("WordPiece", INSIDE, LONGEST_WORD):
-        raise Fault(f"{path} holds a tokeniser that cuts words otherwise than BERT's.")
+        raise Fault(f"{path} holds a tokeniser that splits words differently from BERT's.")
     if sorted(own.vocab.values()) != list(range(len(own.vocab))):
         raise Fault(f"{path} is damaged: its pieces are not numbered from 0 on.")
     normal = whole.normalizer

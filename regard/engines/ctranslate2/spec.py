@@ -41,9 +41,9 @@ def check_expressible(options: TransformerOptions) -> None:
         value = getattr(options, name)
         if name in _EXPRESSIBLE and value not in _EXPRESSIBLE[name]:
             able = ", ".join(map(repr, _EXPRESSIBLE[name]))
-            raise Fault(f"CTranslate2 cannot compute model.{name} = '{value}'; it can {able}.")
+            raise Fault(f"CTranslate2 cannot compute model.{name} = '{value}'; it supports {able}.")
         if name not in _KNOWN and value != field.default:
-            raise Fault(f"CTranslate2 cannot compute model.{name} = {value!r}; it can {field.default!r}.")
+            raise Fault(f"CTranslate2 cannot compute model.{name} = {value!r}; it supports {field.default!r}.")
 
 
 def transformer_spec(network: Transformer) -> Any:

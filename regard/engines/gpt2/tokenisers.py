@@ -36,7 +36,7 @@ def read_tokeniser(folder: Path, config: GPT2Config) -> BytePairTokeniser:
 
 def _words_by_number(numbers: dict[str, Any], folder: Path, tokens: int, names: str) -> list[str]:
     if any(not isinstance(number, int) for number in numbers.values()):
-        raise Fault(f"{folder}: {names} gives a word something else than a number.")
+        raise Fault(f"{folder}: {names} gives a word something other than a number.")
     if len(numbers) != tokens or {*numbers.values()} != {*range(tokens)}:
         raise Fault(
             f"{folder}: {names} has {len(numbers):,} words, numbered up to {max(numbers.values(), default=-1):,}, but "
@@ -53,7 +53,7 @@ def _read_merges(path: Path) -> list[Pair]:
     for number, line in enumerate(lines[first:], first + 1):
         words = line.split(" ") if line else []
         if line and (len(words) != 2 or not all(words)):
-            raise Fault(f"{path}, line {number:,} has no two words with a space between them.")
+            raise Fault(f"{path}, line {number:,} does not have two words with a space between them.")
         pairs += [(words[0], words[1])] if line else []
     return pairs
 

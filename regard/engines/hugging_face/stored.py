@@ -40,10 +40,10 @@ class StoredWeights:
         """One tensor in float32; what is not made of finite numbers is refused."""
         tensor = self._read(name)
         if tensor.layout != torch.strided or tensor.is_meta or not tensor.is_floating_point():
-            raise Fault(f"'{name}' in {self.path} is not made of plain numbers with a fraction, but of {tensor.dtype}.")
+            raise Fault(f"'{name}' in {self.path} does not hold floating-point numbers but {tensor.dtype}.")
         tensor = tensor.detach().to(torch.float32)
         if tensor.numel() and not all(bound.isfinite() for bound in tensor.aminmax()):  # isfinite() alone makes a copy
-            raise Fault(f"'{name}' in {self.path} holds what is not a finite number.")
+            raise Fault(f"'{name}' in {self.path} holds a value that is not a finite number.")
         return tensor
 
     def expect(self, name: str, shape: tuple[int, ...]) -> None:

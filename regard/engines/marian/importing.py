@@ -182,7 +182,7 @@ class _Marian:
         self.stored.expect(name, (longest, width))
         usual = sinusoids(torch.arange(longest), width)[:, order(width).argsort()]
         if not torch.allclose(self.stored[name], usual, atol=_NEAR):
-            raise Fault(f"'{name}' in {self.stored.path} are no sinusoids, and Marian's positions are.")
+            raise Fault(f"'{name}' in {self.stored.path} does not hold sinusoids, as Marian's positions do.")
 
     def converted(self, shapes: dict[str, Shape], progress: Progress) -> bytes:
         """Our weights, as safetensors; but for the tensor in hand, no second copy of them is held."""

@@ -154,7 +154,7 @@ def _read_header(lines: _Lines) -> list[int]:
     while line is not None and line.startswith(b"#"):
         line = lines.next()
     if line != b"\\data\\":
-        raise Fault(f"{lines.name} is no ARPA file: it does not begin with \\data\\.")
+        raise Fault(f"{lines.name} is not an ARPA file: it does not begin with \\data\\.")
     counts: list[int] = []
     while (line := lines.next()) is not None and not line.startswith(b"\\"):
         match = _COUNT.fullmatch(line)
@@ -218,7 +218,7 @@ def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[t
         if not -_LARGEST < score <= 0:
             lines.refuse(f"{score} is not the logarithm of a probability")
         if not -_LARGEST < backoff < _LARGEST or (is_last and backoff):
-            lines.refuse(f"{backoff} is no back-off weight that a {order}-gram may have")
+            lines.refuse(f"{backoff} is not a back-off weight that a {order}-gram may have")
         yield score, fields[1 : order + 1], backoff
 
 

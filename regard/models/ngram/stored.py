@@ -47,7 +47,7 @@ def model_of_arrays(arrays: Arrays, order: int, possible: Possible) -> Ngrams:
     if (scores[0][~possible] != -np.inf).any():
         raise _damage("it predicts what is never predicted")
     if not all(np.isfinite(each).all() for each in backoffs):
-        raise _damage("some of its back-off weights are no numbers")
+        raise _damage("some of its back-off weights are not numbers")
     return Ngrams(trie, scores, backoffs)
 
 

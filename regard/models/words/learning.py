@@ -51,6 +51,6 @@ def check_tables(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, 
         if found is None or tuple(found.shape) != shape or found.dtype != torch.float32:
             raise Fault(f"The weights are not those of these word vectors: '{name}' should be of shape {shape}.")
         if not found.isfinite().all():
-            raise Fault(f"The weights are damaged: '{name}' holds what is not a finite number.")
+            raise Fault(f"The weights are damaged: '{name}' holds a value that is not a finite number.")
     if others := tensors.keys() - shapes.keys():
         raise Fault(f"The weights are not those of these word vectors: nothing here is called '{min(others)}'.")

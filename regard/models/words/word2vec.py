@@ -132,11 +132,10 @@ class Word2Vec:
         """A vector for each word."""
         if which != "centres" and self.options.loss == "hierarchical":
             raise Fault(
-                "With loss = 'hierarchical' a word has no vector as a context: "
-                "U is of the places where the tree branches."
+                "With loss = 'hierarchical' a word has no vector as a context: U belongs to the branches of the tree."
             )
         if which != "centres" and not len(self.contexts):
-            raise Fault("These vectors came from a file and are of centres alone; there are none of contexts.")
+            raise Fault("These vectors came from a file, which has those of centres only, not of contexts.")
         if which == "contexts":
             return self.contexts
         return self._composed if which == "centres" else (self._composed + self.contexts) / 2

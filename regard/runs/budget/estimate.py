@@ -49,7 +49,7 @@ def budget_of(recipe: Recipe) -> Budget:
     kind = task_class(recipe)
     if not issubclass(kind, Budgeted):
         raise Fault(
-            "A budget is of the tasks translation, language and masked, where they are learnt by gradient; this is "
+            "A budget is for the tasks translation, language and masked, where they are learnt by gradient; this is "
             f"{with_article(recipe.family)} for the task {recipe.task}."
         )
     cost = kind.step_cost(recipe)

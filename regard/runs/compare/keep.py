@@ -1,12 +1,11 @@
 """What a comparison leaves in its folder: the numbers, a page, and pictures."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from regard.base.files import finite, write_file
+from regard.base.files import write_file
 from regard.runs.checkpoint import RunFolder
-from regard.runs.compare.page import page
+from regard.runs.compare.formats import FORMATS
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.compare.report import Comparison, SeedScores
 from regard.viewing.comparison import draw_by_length, draw_comparison
@@ -15,9 +14,8 @@ from regard.viewing.curves import draw_curves
 
 def keep(comparison: Comparison, folder: Path) -> set[str]:
     """Write all of it into the folder; gives the characters that no font here can draw."""
-    text = json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
-    write_file(folder / "comparison.json", f"{text}\n".encode())
-    write_file(folder / "comparison.md", page(comparison).encode())
+    for suffix, text in FORMATS.items():
+        write_file(folder / f"comparison{suffix}", text(comparison).encode())
     names = [found.variant for found in comparison.variants]
     metrics = {place: _label(each) for place, each in enumerate(comparison.variants[0].measures)}
     values = {

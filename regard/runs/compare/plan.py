@@ -18,9 +18,11 @@ from regard.runs.parents import resolve
 COMPARE = "compare"  # the table of a recipe that makes it a comparison
 RESERVED = (
     "corpora",
+    "comparison.csv",
     "comparison.json",
     "comparison.md",
     "comparison.png",
+    "comparison.tex",
     "comparison.toml",
     "by-length.png",
     "losses.png",

@@ -2,15 +2,22 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
 from typing import Any
 
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.base.notebook import paragraph
+from regard.base.notebook import table as in_notebook
 from regard.metrics.significance import Difference, difference
 from regard.protocols import Better
 from regard.runs.compare.lengths import Bucket
 from regard.runs.compare.outcomes import Outcome
 from regard.runs.compare.plan import ComparisonPlan, PlannedRun
+from regard.viewing.tables import table_lines
 
 
 def spread(values: Sequence[float]) -> float:
@@ -75,6 +82,25 @@ class Found:
         items, seconds = (sum(column) for column in zip(*(outcome.pace for outcome in self.outcomes), strict=True))
         return items / seconds if seconds else None
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The numbers of each metric, with all that is known of the variant."""
+        for measure in self.measures:
+            against = measure.against_first
+            yield {
+                "variant": self.variant,
+                "metric": measure.metric,
+                "mean": measure.mean,
+                "spread": measure.spread,
+                "seeds": len(measure.values),
+                "difference": measure.difference,
+                "p": against.randomisation if against else None,
+                "low": against.low if against else None,
+                "high": against.high if against else None,
+                "within_spread": measure.within_spread,
+                "parameters": self.parameters,
+                "tokens_per_second": self.tokens_per_second,
+            }
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.variant,
@@ -115,17 +141,55 @@ class Comparison:
     """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
 
     name: str
-    differ_in: str
+    differ_in: str  # the options in which the variants differ
     split: str
     sentences: int
     jobs: int
-    buckets: list[Bucket]
-    variants: list[Found]
+    buckets: list[Bucket]  # lengths of sources, with by_length
+    variants: list[Found]  # the first is the one that the others are measured against
     failures: list[Failure] = field(default_factory=list)
 
     @property
     def title(self) -> str:
+        """Its name, and the options in which the variants differ."""
         return self.name if self.differ_in == "variant" else f"{self.name}: {self.differ_in}"
+
+    @property
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """The columns and rows that people see, as text."""
+        from regard.runs.compare.page import table
+
+        return table(self)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The numbers of each variant and metric: mean, spread, difference from the first variant and its p.
+
+        `p` is that of approximate randomisation; in 95 of 100 resampled test sets the difference lies between `low` and
+        `high`. What is not known is None.
+        """
+        return [row for found in self.variants for row in found.rows()]
+
+    def save(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Save the table as the suffix of the file asks: .tex, .csv, .md or .json; an existing file is refused."""
+        from regard.runs.compare.formats import text_for
+
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise Fault(f"{path} exists already; give overwrite=True to replace it.")
+        write_file(path, text_for(self, path).encode())
+        return path
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *table_lines(*self.table), *map(str, self.failures)])
+
+    def _repr_html_(self) -> str:
+        from regard.runs.compare.page import notes
+
+        columns, rows = self.table
+        below = [*notes(self), *(f"This run failed: {failure}" for failure in self.failures)]
+        cells = [[escape(cell) for cell in row] for row in rows]
+        return in_notebook(cells, columns) + "".join(paragraph(line, light=True) for line in below)
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in comparison.json."""

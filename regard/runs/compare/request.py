@@ -20,10 +20,17 @@ def asked_for(
 
     Given variants take the place of all those in the recipe; of `others`, what is not None counts.
     """
+    varied = _unique("--vary", [_read_varied(text) for text in vary])
+    return with_comparison(table, varied, _unique("--variant", [_bundle(text) for text in variants]), others)
+
+
+def with_comparison(
+    table: dict[str, Any], vary: dict[str, Any], variants: dict[str, Any], others: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the recipe with its comparison changed: options with their values, and variants by name."""
     compare = dict(_as_table(table.get(COMPARE, {})))
     if vary or variants:
-        compare["vary"] = _unique("--vary", [_read_varied(text) for text in vary])
-        compare["variants"] = _unique("--variant", [_bundle(text) for text in variants])
+        compare |= {"vary": vary, "variants": variants}
     return table | {COMPARE: compare | {name: value for name, value in others.items() if value is not None}}
 
 

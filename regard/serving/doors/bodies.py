@@ -1,6 +1,6 @@
 """What requests to /v1 hold: what is asked of a verb, and of which model; the description is made from these."""
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from regard.verbs.requests.answer import AnswerRequest, Input
 from regard.verbs.requests.caption import CaptionRequest
@@ -19,7 +19,7 @@ class ModelBody(VerbRequest):
     """Which model is asked, and by whom."""
 
     model: str | None = Field(default=None, description="The name of a model; without it, the first that can.")
-    api_key: str | None = Field(default=None, description="The key, where one is needed.")
+    api_key: SecretStr | None = Field(default=None, description="The key, where one is needed.")
 
 
 class AnswerBody(AnswerRequest, ModelBody):

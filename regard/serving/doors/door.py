@@ -32,7 +32,9 @@ class Service:
         key = given or (_as_text(token) if scheme.lower() == "bearer" else "")
         if not key:
             raise Refusal(400, "Please contact the server operator to get an API key")
-        if not isinstance(key, str) or not hmac.compare_digest(key.encode(), self.access.key.encode()):
+        if not isinstance(key, str) or not hmac.compare_digest(
+            key.encode(), self.access.key.get_secret_value().encode()
+        ):
             raise Refusal(403, "Invalid API key")
 
     async def read(self, request: Request, how: Reader) -> dict[str, Any]:

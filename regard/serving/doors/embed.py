@@ -53,8 +53,8 @@ def _check_size(texts: "list[TextVectors]", limits: Limits) -> None:
     numbers = sum(each.numel() for text in texts for each in text.layers.values())
     if numbers > limits.vectors:
         raise Fault(
-            f"The vectors have {numbers:,} numbers; here {limits.vectors:,} are the most. Ask for one 'layer', or for "
-            "fewer texts."
+            f"The vectors have {numbers:,} numbers, but the limit here is {limits.vectors:,}. Ask for one 'layer', "
+            "or for fewer texts."
         )
 
 

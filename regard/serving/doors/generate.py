@@ -42,7 +42,7 @@ async def generate(service: Service, request: Request) -> Response:
     service.note(request, body.prompt, model=model.name)
     if body.stream or EVENTS in request.headers.get("accept", ""):
         if len(body.prompt) != 1:
-            raise Fault("A stream goes on with one prompt; give one, or ask without 'stream'.")
+            raise Fault("A stream continues one prompt only; give one, or ask without 'stream'.")
         return EventStream(_told(service, model, body, began), lambda error: note_failure(request, error))
     found = await service.answer(request, _all_texts(service.catalogue, model, body))
     return json_response(GenerateAnswer(model=model.name, seconds=time.monotonic() - began, texts=found))

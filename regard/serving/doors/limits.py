@@ -26,7 +26,7 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
             raise Fault(f"There is no language model {asked[:40]!r} here; {served}.")
     plan = model.plan(request)
     if plan.options.beam > limits.beam:
-        raise Fault(f"The beam is {plan.options.beam} wide; here it may be {limits.beam}.")
+        raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")
     return plan
 
 
@@ -45,13 +45,13 @@ def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) ->
     for name in names:
         value, most = getattr(request, name), getattr(limits, name)
         if value is not None and value > most:
-            raise Fault(f"'{name}' is {value}; here {most} is the most.")
+            raise Fault(f"'{name}' is {value}, but the limit here is {most}.")
 
 
 def check_drawings(count: int, limits: Limits) -> None:
     """Refuse more drawings than a request may ask for."""
     if count > limits.drawings:
-        raise Fault(f"'count' is {count}; here {limits.drawings} is the most.")
+        raise Fault(f"'count' is {count}, but the limit here is {limits.drawings}.")
 
 
 def check_amount(texts: Sequence[str], limits: Limits) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from regard.attention.watch import without_watching
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.seeing.gazes import Sight
 from regard.seeing.next_token import beam_tree
 from regard.seeing.sentences import see, see_tokens
@@ -52,7 +53,7 @@ def attention(model: ServedTranslator, body: AttentionBody, limits: Limits) -> A
     if count > limits.weights:
         raise Refusal(
             413,
-            f"These are {count:,} weights, and {limits.weights:,} are the most; ask for fewer sides, layers or heads.",
+            f"These are {count:,} weights, but the limit is {limits.weights:,}; ask for fewer sides, layers or heads.",
         )
     score = float(model.model.force([body.text], sight.outputs)[0])
     return AttentionAnswer(
@@ -150,7 +151,7 @@ def _place(model: ServedTranslator, body: NextBody) -> tuple[list[int], int | No
         return target_tokens(task, body.prefix, "prefix", task.target_for(body.text)), None
     best, at = model.model.search_tokens(body.text), body.at or 0
     if at > len(best):
-        raise Fault(f"The best output has {len(best)} tokens; {at} lies beyond its end.")
+        raise Fault(f"The best output has {quantity(len(best), 'token')}; {at} lies beyond its end.")
     return best[:at], [*best, task.end][at]
 
 
@@ -170,11 +171,11 @@ def beam(model: ServedTranslator, body: BeamBody, limits: Limits) -> BeamAnswer:
     _check_sentence(model, body.text, limits)
     width = body.beam or model.decoding.beam
     if width > limits.beam:
-        raise Fault(f"The beam is {width} wide; here it may be {limits.beam}.")
+        raise Fault(f"The beam is {width} wide; here it may be at most {limits.beam}.")
     tree = beam_tree(model.model, body.text, width, body.length_penalty)
     if len(tree.nodes) > limits.nodes:
         raise Refusal(
-            413, f"These are {len(tree.nodes):,} hypotheses, and {limits.nodes:,} are the most; narrow the beam."
+            413, f"These are {len(tree.nodes):,} hypotheses, but the limit is {limits.nodes:,}; narrow the beam."
         )
     data = tree_data(tree, (model.source, model.target))
     nodes = [{**node, "group": own.group} for node, own in zip(data["nodes"], tree.nodes, strict=True)]

@@ -44,7 +44,7 @@ async def map_words(service: Service, request: Request) -> Response:
     check_amount(body.words, service.limits)
     wanted = len(body.words) * (1 + body.around) or body.count
     if wanted > service.limits.mapped:
-        raise Fault(f"These may be {wanted:,} words; here a map has {service.limits.mapped:,} at most.")
+        raise Fault(f"These may be {wanted:,} words, but a map here has at most {service.limits.mapped:,}.")
     service.note(request, body.words, model=model.name)
     work = service.catalogue.workers[model.name].one(partial(model.map_words, body))
     found = await service.answer(request, work)

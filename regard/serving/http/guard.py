@@ -97,11 +97,18 @@ class Guard:
     def _admit(self, scope: Scope) -> None:
         headers, access = Headers(scope=scope), self.options.access
         if _is_ambiguous(headers):
-            raise Refusal(400, "A request says how long its body is in one way, not in two.")
+            raise Refusal(
+                400,
+                "The request gives the length of its body twice; send Content-Length or Transfer-Encoding, not both.",
+            )
         if not is_allowed_host(",".join(headers.getlist("host")), access):
-            raise Refusal(421, "This server is not called by that name; its operator can allow it with --allow-host.")
+            raise Refusal(
+                421, "This server does not answer to that host name; its operator can allow it with --allow-host."
+            )
         if not is_allowed_origin(headers, access):
-            raise Refusal(403, "Pages of other sites may not ask here; the operator can allow it with --allow-origin.")
+            raise Refusal(
+                403, "Pages of other sites may not use this server; its operator can allow them with --allow-origin."
+            )
         if self.closing and scope["path"] != "/health":
             raise Refusal(503, "The server is shutting down; ask again when it is back.", 5)
         length = headers.get("content-length", "0")

@@ -73,7 +73,7 @@ def bind(host: str, port: int) -> socket.socket:
         if found is not None:
             found.close()
         raise Fault(
-            f"Nobody can be served at {host}, port {port}: {getattr(error, 'strerror', None) or error}."
+            f"The server cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}."
         ) from None
     return found
 

@@ -41,7 +41,7 @@ async def settings(service: Service, request: Request) -> Response:
 
 
 async def refuse_files(service: Service, request: Request) -> Response:
-    raise Refusal(403, "Files translation are disabled on this server.")
+    raise Refusal(403, "File translation is disabled on this server.")
 
 
 async def refuse_suggestions(service: Service, request: Request) -> Response:

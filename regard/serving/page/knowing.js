@@ -1,7 +1,8 @@
 // What models know: their description, what they learnt from, how large they are and how well they did; texts to try.
 
 import { button, element } from "./common.js";
-import { decimal, say, sayParts } from "./texts.js";
+import { inPageLanguage } from "./refusals.js";
+import { decimal, isSaid, say, sayParts } from "./texts.js";
 
 // The first of these that there is is told, where weights were chosen by none of the scores, or by a loss.
 const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"];
@@ -22,7 +23,8 @@ export function showKnowledge(holder, models, take) {
 }
 
 function paragraph(model) {
-  const { name, description, parameters } = model;
+  const { name, parameters } = model;
+  const description = inPageLanguage(model.description, "descriptions");
   const knows = { model: element("b", {}, name), description: element("span", { dir: "auto" }, description) };
   const sentences = [learntFrom(model), parameters && say("knowing.parameters", { count: parameters }), score(model)];
   const facts = sentences.filter(Boolean).join(" ");
@@ -55,5 +57,6 @@ function score({ scores = [], best_by: chosen }) {
   const best = order.find(({ split }) => split === "test") ?? order.find(({ split }) => split === "valid");
   if (!best) return "";
   const value = decimal(best.value, best.value < 10 ? 2 : 1);
-  return say(`knowing.score_${best.split}`, { metric: best.metric, value });
+  const metric = isSaid(`metrics.${best.metric}`) ? say(`metrics.${best.metric}`) : best.metric;
+  return say(`knowing.score_${best.split}`, { metric, value });
 }

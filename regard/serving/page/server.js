@@ -1,5 +1,6 @@
 // Talking to the server: questions and answers as JSON, streams of events, and every failure as a sentence.
 
+import { inPageLanguage } from "./refusals.js";
 import { say } from "./texts.js";
 
 const KEY = "regard-key";
@@ -57,7 +58,8 @@ async function answered(path, request) {
   if (answer.ok) return answer;
   const { error } = await answer.json().catch(() => ({}));
   const wait = Number(answer.headers.get("Retry-After")) || 0;
-  throw new Refusal(error || say("trouble.status", { status: String(answer.status) }), answer.status, wait);
+  const sentence = inPageLanguage(error) || say("trouble.status", { status: String(answer.status) });
+  throw new Refusal(sentence, answer.status, wait);
 }
 
 /**
@@ -86,7 +88,7 @@ function tell(event, heard) {
   if (!data) return null;
   const [kind] = of("event");
   const value = JSON.parse(data);
-  if (kind === "error") throw new Refusal(value.error, value.status);
+  if (kind === "error") throw new Refusal(inPageLanguage(value.error), value.status);
   heard[kind]?.(value);
   return kind;
 }

@@ -71,8 +71,8 @@ class FeatureReader:
         """A picture from its file, or from the content of that, and what the extractor of this model makes of it."""
         if self.format.extractor not in (PIXELS, EFFICIENTNET):
             raise Fault(
-                f"{name} cannot be read: this model reads {self.format.in_words}, which are made elsewhere; give a "
-                ".npy file with them, or the name of a picture of its data."
+                f"{name} cannot be read: regard cannot compute the {self.format.in_words} that this model reads. "
+                "Give a .npy file with them, or the name of a picture of its data."
             )
         if self.format.frames is not None:
             return self._extract_frames(picture, name, self.format.frames)

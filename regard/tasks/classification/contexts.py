@@ -44,7 +44,7 @@ def build_contexts(files: Mapping[str, bytes]) -> Contexts:
     own = {name: contexts_in(files)[theirs] for name, theirs in _NAMES.items()}
     recipe = check_recipe(parse(own[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
     if not isinstance(recipe, ContextsRecipe):
-        raise Fault(f"{_NAMES[RECIPE]} of the model folder is that of a {recipe.family}, and not of a bilm.")
+        raise Fault(f"{_NAMES[RECIPE]} of the model folder belongs to the family {recipe.family}, not to a bilm.")
     return Contexts.build(recipe, own)
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.base.faults import Fault, TextFault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, Remark
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.prepare import (
@@ -179,7 +180,7 @@ class Classification(nn.Module):
                 raise TextFault(number, "there is no word in it.")
             most = min(filter(None, (self.data.longest, self._most_tokens(len(second)))))
             if len(row) > most:
-                raise TextFault(number, f"it has {len(row):,} tokens, and {most:,} are the most.")
+                raise TextFault(number, f"it has {len(row):,} tokens, but the limit is {most:,}.")
         texts = TextRows(*padded(tokens, self.tokeniser.pad))
         if self.is_about_aspects or self.data.has_pairs:
             places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in asked])]
@@ -192,17 +193,14 @@ class Classification(nn.Module):
         if self.data.has_pairs:
             first, *others = text.split("\t")
             if len(others) != 1:
-                raise TextFault(number, "it is no pair: two texts with a tab between them are needed.")
+                raise TextFault(number, "it is not a pair: two texts with a tab between them are needed.")
             return first, others[0], ""
         if not self.data.asks_about_aspects:
             return text, "", ""
         aspects = _ASPECT.findall(text)
         if self.is_about_aspects and len(aspects) != 1:
-            raise TextFault(
-                number,
-                f"it has {len(aspects) or 'no'} aspect{'s' if len(aspects) > 1 else ''} in brackets, expected one, as "
-                "in: The [food] was good.",
-            )
+            found = quantity(len(aspects), "aspect") if aspects else "no aspect"
+            raise TextFault(number, f"it has {found} in brackets, expected one, as in: The [food] was good.")
         return _unmark(text), aspects[0] if aspects else "", text.partition("[")[0]
 
     def unfold(self, given: str) -> list[str]:

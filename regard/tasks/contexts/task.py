@@ -135,7 +135,7 @@ class Contexts(nn.Module):
     def _placed(self, rows: Sequence[Sequence[int]], written: Sequence[Sequence[str]]) -> SentenceBatch:
         for number, row in enumerate(rows):
             if len(row) > self.longest:
-                raise TooLong(number, f"it has {len(row):,} tokens, but {self.longest:,} are the most; split it.")
+                raise TooLong(number, f"it has {len(row):,} tokens, but the limit is {self.longest:,}; split it.")
         return replace(pad_rows(rows, self.tokeniser.pad).to(self.device), written=written)
 
     @torch.no_grad()

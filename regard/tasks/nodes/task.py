@@ -116,7 +116,7 @@ class NodeLabelling(nn.Module):
     def _node(self, given: Any) -> int:
         text, last = str(given).strip(), self.graph.nodes - 1
         if not text.isascii() or not text.isdigit():
-            raise Fault(f"'{text[:40]}' is no number of a node; the graph has the nodes 0 to {last}.")
+            raise Fault(f"'{text[:40]}' is not the number of a node; the graph has the nodes 0 to {last}.")
         if len(text) > len(str(last)) or int(text) > last:
             raise Fault(f"There is no node {text[:40]}; the graph has the nodes 0 to {last}.")
         return int(text)

@@ -186,7 +186,7 @@ def _number(word: str, least: int | float, most: int | float) -> float:
     try:
         number = float(word)
     except ValueError:
-        raise Fault(f"'{word[:40]}' is no number.") from None
+        raise Fault(f"'{word[:40]}' is not a number.") from None
     if not least <= number <= most:
         raise Fault(f"{word[:40]} is not from {least:g} to {most:g}.")
     return number

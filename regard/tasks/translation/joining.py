@@ -46,5 +46,5 @@ class Joining:
     def coverage(self, state: State) -> Tensor:
         """That of the writer, where it keeps account."""
         if not isinstance(self.writer, Covering):
-            raise Fault("This model keeps no account of its attention as it writes; set coverage_penalty to 0.")
+            raise Fault("This model does not record its attention as it writes; set coverage_penalty to 0.")
         return self.writer.coverage(State(state.sentence, state.row[0]))

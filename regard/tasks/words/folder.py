@@ -29,7 +29,7 @@ def vectors_in(folder: Path) -> WordVectors:
         raise Fault(f"{folder} is a model of the family {recipe.family}, which has no vectors of words to begin with.")
     files = read_folder(folder)
     if WEIGHTS not in files:
-        raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not come to its end.")
+        raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not finished.")
     read_shapes(BytesIO(files[WEIGHTS]), str(folder / WEIGHTS))
     task = Words.build(recipe, files)
     try:

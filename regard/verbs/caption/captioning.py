@@ -36,7 +36,7 @@ def caption_each(
     Without `attention` captions do not say where their words looked, which takes a pass of its own over each.
     """
     if sample is not None and (beam is not None or length_penalty is not None):
-        raise Fault("A beam and its length penalty are of a search; a caption that is drawn has neither.")
+        raise Fault("A beam and its length penalty are for a search; a sampled caption uses neither.")
     options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, sample)
     waiting, done = iter(pictures), 0
     while given := list(islice(waiting, AT_ONCE)):

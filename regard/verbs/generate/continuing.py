@@ -157,7 +157,7 @@ def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | 
     batch, network = task.read(prompts), getattr(task, "model", None)
     if getattr(network, "context", None) is None:
         if when_full is not None:
-            raise Fault("when_full is for models with a context, of which this one has none: it never fills.")
+            raise Fault("when_full is for models with a limited context; this one has none.")
         return batch
     assert network is not None
     stops = network.stops_when_full if when_full is None else when_full == "stop"

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import torch
 
 from regard.base.faults import Fault, faults_numbered
+from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
 from regard.data.corpora.prepared import are_learnt, read_valid
-from regard.data.corpora.text import lines_in_words, read_lines, read_pairs
+from regard.data.corpora.text import read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.metrics import METRICS, References, Score, by_sentence, score
 from regard.metrics.bleu import check_tokeniser, tokeniser_of
@@ -90,7 +91,7 @@ def from_files(source: Path, references: Sequence[Path], origin: str = "") -> Te
     for path in references:
         lines = list(read_lines(path))
         if len(lines) != len(sources):
-            raise Fault(f"{source} has {lines_in_words(len(sources))} but {path} has {len(lines):,}.")
+            raise Fault(f"{source} has {quantity(len(sources), 'line')} but {path} has {len(lines):,}.")
         lists.append(lines)
     return TestData(sources, lists, None, origin=origin)
 

@@ -122,7 +122,7 @@ class FolderTranslator:
         numbers = ChainMap(self._numbers, dict(zip(target.pieces(beyond), beyond, strict=True)))
         unknown = next((piece for piece in pieces if piece not in numbers), None)
         if unknown is not None:
-            raise Fault(f"{unknown[:40]!r} is no token of the model {self.name}.")
+            raise Fault(f"{unknown[:40]!r} is not a token of the model {self.name}.")
         if len(pieces) > self.longest - 1:
             raise Fault(f"There are {len(pieces)} tokens, but an output has {self.longest - 1} at most.")
         return [numbers[piece] for piece in pieces]

@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.attention.alignments import links
 from regard.attention.watch import count_gazes, is_watched, watching, without_watching
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import change_options
@@ -207,7 +208,9 @@ class TranslationModel(Model):
     def translate_as(self, texts: Sequence[str], outputs: Sequence[str]) -> list[Translated]:
         """The given outputs as if the model had written them, each scored by its log-probability."""
         if len(texts) != len(outputs):
-            raise Fault(f"There are {len(texts)} texts but {len(outputs)} outputs for them.")
+            raise Fault(
+                f"There are {quantity(len(outputs), 'output')} for {quantity(len(texts), 'text')}; give one for each."
+            )
         found: list[list[Hypothesis]] = [[] for _ in texts]
         tokens = self.task.encode_targets(texts, outputs)
         lengths = {

@@ -155,7 +155,9 @@ def _check_constraints(search: Search, texts: int) -> None:
         if not phrase.strip():
             raise Fault("A phrase that must not occur is empty; leave it out.")
         if clash := next((text for text in asked if span_of(phrase, text)), None):
-            raise Fault(f"{phrase!r} must not occur, but {clash!r} must, which has it; give up one of them.")
+            raise Fault(
+                f"{phrase!r} must not occur, but {clash!r} must, and it contains the former; give up one of them."
+            )
 
 
 def writer_of(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:

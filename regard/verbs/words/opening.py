@@ -15,8 +15,11 @@ def open_lexicon(
     """The words of a model folder or of a file, all or the first `vocabulary`; a file has its vectors on one side."""
     if place.is_dir():
         from regard.model import load
+        from regard.verbs.table import needs
 
-        whole = load(place).lexicon(side or "centres")
+        model = load(place)
+        needs(model.recipe, "neighbours")
+        whole = model.lexicon(side or "centres")
         return Lexicon(place.resolve().name, whole.vectors.first(vocabulary), whole.compose)
     if side is not None:
         raise Fault(f"The vectors of a file are of one side, and {place} is a file; omit --side.")

@@ -29,6 +29,9 @@ export function section(name, title, ...children) {
   return element("section", { id: `${name}-part`, "aria-labelledby": `${name}-title` }, heading, ...children);
 }
 
+/** Where in a model something was looked at: by its name in the language of the page, or as the code calls it. */
+export const partName = (where) => (isSaid(`places.${where}`) ? say(`places.${where}`) : element("code", {}, where));
+
 /** Text in another language inside a sentence of ours, kept from turning that sentence about. */
 export const word = (text, language) => element("bdi", { lang: language }, text);
 

@@ -2,7 +2,9 @@
 // a node, by pointer, by keyboard or by the fragment of the address, shows the weights of the looks at it.
 
 import { remember } from "./address.js";
-import { byId, button, choiceName, drawing, element, offer, percent, reachable, section, walkable } from "./common.js";
+import {
+  byId, button, choiceName, drawing, element, offer, partName, percent, reachable, section, walkable,
+} from "./common.js";
 import { savable } from "./saving.js";
 import { bow, cross, KINDS_OF_SHAPES, outline } from "./shapes.js";
 import { decimal, say, sayParts } from "./texts.js";
@@ -191,7 +193,7 @@ function showKey() {
   const sentences = [say("graph.scale", { largest: decimal(largestWeight(), 2) })];
   if (graph.nodes.some(isMistaken)) sentences.push(say("graph.cross"));
   if (graph.hidden) sentences.push(say("graph.hidden", { count: graph.hidden }));
-  const where = element("code", {}, graphBlock().where);
+  const where = partName(graphBlock().where);
   byId("graph-caption").replaceChildren(`${sentences.join(" ")} `, ...sayParts("shown.where", { where }));
 }
 

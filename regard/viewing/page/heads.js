@@ -1,6 +1,6 @@
 // Which block and head of a look is shown: the choice of them, and the weights of one head or of all joined.
 
-import { byId, choiceName, element, offer } from "./common.js";
+import { byId, choiceName, element, offer, partName } from "./common.js";
 import { say, sayParts } from "./texts.js";
 
 const WEIGHT_OF_ONE = 10_000; // as it comes
@@ -26,7 +26,7 @@ export function settleHead(view, { blocks, start }, wish) {
   const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
   offer(byId(`${view}-layer`), numbers(blocks.length), layer);
   offer(byId(`${view}-head`), heads.length > 1 ? [...JOINED, ...numbers(heads.length)] : [], head, choiceName);
-  byId(`${view}-caption`).replaceChildren(...sayParts("shown.where", { where: element("code", {}, where) }));
+  byId(`${view}-caption`).replaceChildren(...sayParts("shown.where", { where: partName(where) }));
   return { layer, head };
 }
 

@@ -1,7 +1,7 @@
 // Which attention is shown of one pair of texts: side, layer, head and mode, as the fragment of the address has them.
 
 import { remember } from "./address.js";
-import { byId, choiceName, element, offer, tokenWord } from "./common.js";
+import { byId, choiceName, element, offer, partName, tokenWord } from "./common.js";
 import { decimal, isSaid, say, sayParts } from "./texts.js";
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
@@ -96,8 +96,8 @@ function showCaption() {
   const chosen = isJoining(state.head) ? entropy : [entropy[state.head - 1]];
   const [low, high] = [Math.min(...chosen), Math.max(...chosen)].map((value) => decimal(value, 2));
   const spread = low === high ? say("heads.entropy", { value: low }) : say("heads.entropies", { low, high });
-  const about = say(Object.hasOwn(SIDES, state.side) ? `sides.${state.side}_about` : "sides.within_about");
-  const parts = sayParts("heads.caption", { about, what: title(), where: element("code", {}, where), spread });
+  const about = say(isSaid(`sides.${state.side}_about`) ? `sides.${state.side}_about` : "sides.within_about");
+  const parts = sayParts("heads.caption", { about, what: title(), where: partName(where), spread });
   byId("caption").replaceChildren(...parts);
 }
 

@@ -50,6 +50,10 @@ export function duration(seconds) {
 /** Whether there is a text under this name. */
 export const isSaid = (key) => Object.hasOwn(tables[language], key);
 
+/** A text in English, in which servers speak, and the names of all such texts of a group. */
+export const original = (key) => tables.en[key];
+export const originalNames = (group) => Object.keys(tables.en).filter((key) => key.startsWith(`${group}.`));
+
 /** A text as a list of strings and of whatever its gaps are filled with; `count` chooses the form for that number. */
 export function sayParts(key, values = {}) {
   const entry = tables[language][key];

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 
 TOUCHED = 0.05  # the weight from which on a slot counts as used
 FEWEST_SHOWN = 8  # slots
@@ -49,7 +50,7 @@ class MemoryUse:
         if head is None:
             return self
         if head > len(self.heads):
-            raise Fault(f"This model has {len(self.heads)} heads: {', '.join(self.heads)}.")
+            raise Fault(f"This model has {quantity(len(self.heads), 'head')}: {', '.join(self.heads)}.")
         only = slice(head - 1, head)
         return MemoryUse(self.title, self.steps, self.heads[only], self.weights[only], self.given, self.answered)
 

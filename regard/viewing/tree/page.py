@@ -22,7 +22,7 @@ def tree_page(tree: Tree, languages: tuple[str, str] = ("", "")) -> SealedPage:
     """
     if len(tree.nodes) > MOST_NODES:
         raise Fault(
-            f"A page of this beam would hold {len(tree.nodes):,} hypotheses, and {MOST_NODES:,} are the most; give a "
+            f"A page of this beam would hold {len(tree.nodes):,} hypotheses, but the limit is {MOST_NODES:,}; give a "
             "shorter sentence or a narrower beam, or write a .json."
         )
     return SealedPage(SCRIPT, STYLES, tree_data(tree, languages))

@@ -271,6 +271,12 @@ def test_no_redirection_leads_from_https_to_http():
             follow(address)
 
 
+def test_a_refused_redirection_shows_no_signature_and_no_password():
+    before, address = Request("https://1.1.1.1/a.txt"), "http://ana:hunter2@1.0.0.1/b.txt?signature=hunter2#hunter2"
+    with pytest.raises(DownloadFailed, match=r"sends to http://1\.0\.0\.1/b\.txt, which is less safe$"):
+        _Redirections().redirect_request(before, BytesIO(), 302, "Found", HTTPMessage(), address)
+
+
 def test_five_redirections_are_enough(server, declare):
     declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
     server.redirect = "again/"  # to /again/, from there to /again/again/ and so on

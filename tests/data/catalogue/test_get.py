@@ -86,7 +86,7 @@ def test_a_folder_with_another_content_is_refused_with_both_sums(declare, tmp_pa
 
 def test_a_folder_that_is_none_is_refused(declare, tmp_path):
     declare(a_file("a.txt", TEXT, derived="x."))
-    assert "is no folder" in fault_of(lambda: get("toy", tmp_path / "missing", silent))
+    assert "is not a folder" in fault_of(lambda: get("toy", tmp_path / "missing", silent))
 
 
 # --- what others wrote
@@ -100,7 +100,7 @@ def test_a_file_of_someone_else_is_left_untouched(declare, tmp_path, name):
     (entry.folder / name).write_bytes(b"my own notes")
     sentence = fault_of(lambda: get("toy", tmp_path, silent))
     assert f"{entry.folder / name} is not what the data catalogue describes" in sentence
-    assert "it is left untouched" in sentence
+    assert "It is left untouched" in sentence
     assert contents(entry.folder) == {name: b"my own notes"}
 
 

@@ -152,7 +152,7 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
         (
             "1\tgood\n0\n",
             {"format": "table"},
-            "line 2 has 1 column, expected 2 columns .label, text., parted by tabs",
+            "line 2 has 1 column, expected 2 columns .label, text., separated by tabs",
         ),
         ("\tgood\n", {"format": "table"}, "line 1 has no label."),
         ("a $T$\nroom\n", {"format": "aspects"}, "ends with line 2: a text, its aspect and a label are three lines."),

@@ -58,9 +58,9 @@ def test_what_is_no_sound_is_refused(tmp_path: Path):
     soundfile.write(empty, np.zeros(0), RATE, subtype="PCM_16")
     soundfile.write(broken, np.array([0.0, np.nan]), RATE, subtype="FLOAT")
     for path, sentence in (
-        (text, "is no sound that can be read, which are wav and flac"),
+        (text, "cannot be read as a wav or flac file"),
         (ogg, "is a sound in the format OGG; wav and flac can be read"),
-        (empty, "has no length: it holds not a single sample"),
+        (empty, "is empty: it has no samples"),
         (broken, "holds samples that are no numbers"),
         (tmp_path, "is a folder; name a sound file"),
         (tmp_path / "none.wav", "There is no file"),

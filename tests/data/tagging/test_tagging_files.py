@@ -66,12 +66,12 @@ def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
         (
             "a X O\n\nb O\n",
             CHUNKS,
-            "train.txt, line 3: 'b O' has 2 columns, parted by spaces, expected 3 columns (word, pos, tag).",
+            "train.txt, line 3: 'b O' has 2 columns, separated by spaces, expected 3 columns (word, pos, tag).",
         ),
         (
             "a X O\nb X O O\n",
             CHUNKS,
-            "train.txt, line 2: 'b X O O' has 4 columns, parted by spaces, expected 3 columns (word, pos, tag).",
+            "train.txt, line 2: 'b X O O' has 4 columns, separated by spaces, expected 3 columns (word, pos, tag).",
         ),
         (
             "a_N b\n",
@@ -194,7 +194,7 @@ def test_a_lexicon_folds_words_and_keeps_letters() -> None:
     assert len(lexicon.spell("x" * 100)) == LONGEST_WORD + 2
     assert lexicon.spell("R") != lexicon.spell("r")
     assert open_lexicon(lexicon.files(), columns=1) == lexicon
-    with pytest.raises(Fault, match=r"lexicon.json of the model folder is of 1 columns, its recipe of 0\."):
+    with pytest.raises(Fault, match=r"lexicon.json of the model folder has 1 column, its recipe 0\."):
         open_lexicon(lexicon.files(), columns=0)
     with pytest.raises(Fault, match=r"lexicon.json of the model folder is missing or damaged\."):
         open_lexicon({"lexicon.json": b'{"words": ["a", "a"]}'}, columns=0)
@@ -229,7 +229,7 @@ def test_inputs_are_words_between_spaces_raw_text_or_words_with_columns() -> Non
     assert read_input(["New York", "."], plain, raw=False).words == ["New York", "."]
     assert read_input("", chunks, raw=False) == TaggedSentence([], [], [[]])
     assert read_input("a_b_DT c_NN", chunks, raw=False) == TaggedSentence(["a_b", "c"], [], [["DT", "NN"]])
-    with pytest.raises(Fault, match=r"This model reads pos beside each word, as in word_pos; 'c' is not so\."):
+    with pytest.raises(Fault, match=r"This model reads pos beside each word; write 'c' in the form word_pos too\."):
         read_input("a_DT c", chunks, raw=False)
     with pytest.raises(
         Fault, match=r"This model reads pos beside each word, which raw text does not have; give a tagger"

@@ -56,7 +56,7 @@ def test_lines_labels_and_words_that_were_left_out(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tum\ntwo\n", encoding="utf-8")
-    with pytest.raises(Fault, match=r"pairs.tsv, line 2 has 1 column, expected 2 columns, parted by tabs"):
+    with pytest.raises(Fault, match=r"pairs.tsv, line 2 has 1 column, expected 2 columns, separated by tabs"):
         texts(check(WordsData, {"train": {"file": str(path), "column": 2}}))
 
 

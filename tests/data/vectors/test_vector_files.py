@@ -145,8 +145,8 @@ WHOLE = b"2 3\nmenino " + packed(*ROWS[0]) + b"piano " + packed(*ROWS[1])
         ("2 3\na 1 2\nb 3 4\n", ", line 2: after the word 3 numbers are needed, but here are 2; is the file whole?"),
         ("2 2\na 1 2\nb 3.5 4 5\n", ", line 3: after the word 2 numbers are needed, but here are more."),
         ("1 2\na  1\n", ", line 2: after the word 2 numbers are needed, but here are 1; is the file whole?"),
-        ("2 2\na 1 2\nb 3 x\n", ", line 3: 'x' is no number."),
-        ("2 2\na 1 2\nb 3 1_0\n", ", line 3: '1_0' is no number."),
+        ("2 2\na 1 2\nb 3 x\n", ", line 3: 'x' is not a number."),
+        ("2 2\na 1 2\nb 3 1_0\n", ", line 3: '1_0' is not a number."),
         ("2 2\na 1 2\nb 3 nan\n", ", line 3: a number is not finite, or too large for float32."),
         ("2 2\na 1 2\nb 3 1e39\n", ", line 3: a number is not finite, or too large for float32."),
         ("0 2\n", ", line 1: '0 2' cannot be the number of words and how many numbers each has"),
@@ -192,7 +192,7 @@ def test_places_that_are_no_files_are_refused(tmp_path, small):
         read_vectors(tmp_path / "nowhere.txt")
     with pytest.raises(Fault, match="is a folder; name a file of word vectors"):
         read_vectors(tmp_path)
-    with pytest.raises(Fault, match=r"Word 1, 'New York', cannot be written: white space parts words"):
+    with pytest.raises(Fault, match=r"Word 1, 'New York', cannot be written: white space separates words"):
         write_vectors(tmp_path / "out.txt", WordVectors(["New York"], small.matrix[:1]), "glove")
     assert not (tmp_path / "out.txt").exists()
 

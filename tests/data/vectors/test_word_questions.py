@@ -38,7 +38,7 @@ def test_pairs_are_read_in_each_layout(tmp_path, content):
 
 
 def test_what_is_none_of_them_is_refused(tmp_path):
-    with pytest.raises(Fault, match="line 2: an analogy is four words, but here are 3"):
+    with pytest.raises(Fault, match="line 2: an analogy has four words, but this line has 3"):
         read_analogies(write(tmp_path, ": s\na b c\n"))
     with pytest.raises(Fault, match="holds no analogies"):
         read_analogies(write(tmp_path, ": s\n"))

@@ -107,7 +107,7 @@ def test_windows_lines_and_spaces_for_tabs_are_read_too() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("\\data\\", "data", "small.arpa is no ARPA file: it does not begin with \\data\\."),
+        ("\\data\\", "data", "small.arpa is not an ARPA file: it does not begin with \\data\\."),
         ("ngram 2=2", "ngram 3=2", "line 5: 'ngram 3=2' stands where 'ngram 2=' and a number should."),
         ("ngram 2=2", "ngram 2=x", "line 5: 'ngram 2=x' stands where"),
         (
@@ -122,8 +122,8 @@ def test_windows_lines_and_spaces_for_tabs_are_read_too() -> None:
         ("-0.7", "0.7", "line 11: 0.7 is not the logarithm of a probability."),
         ("-0.7", "nan", "line 11: nan is not the logarithm of a probability."),
         ("-0.7", "-inf", "line 11: -inf is not the logarithm of a probability."),
-        ("b\t0.1", "b\tinf", "line 11: inf is no back-off weight that a 1-gram may have."),
-        ("a b\n", "a b\t-0.5\n", "line 15: -0.5 is no back-off weight that a 2-gram may have."),
+        ("b\t0.1", "b\tinf", "line 11: inf is not a back-off weight that a 1-gram may have."),
+        ("a b\n", "a b\t-0.5\n", "line 15: -0.5 is not a back-off weight that a 2-gram may have."),
         ("a b\n", "a c\n", "line 15: 'c' is not among the single words."),
         ("a b\n", "a\n", "line 15: '-0.125\ta' is no 2-gram with its probability"),
         ("a b\n", "a b c d\n", "line 15: '-0.125\ta b c d' is no 2-gram"),
@@ -134,7 +134,7 @@ def test_windows_lines_and_spaces_for_tabs_are_read_too() -> None:
         ("\\end\\", "\\end\\\nmore", "line 18: 'more' stands after the end."),
         (SMALL[SMALL.index("-0.125") :], "", "small.arpa is not whole: it ends after 1 of its 2 2-grams."),
         (SMALL[SMALL.index("ngram 1") :], "", "small.arpa is not whole: it does not say how many n-grams it has."),
-        (SMALL, "", "small.arpa is no ARPA file"),
+        (SMALL, "", "small.arpa is not an ARPA file"),
     ],
 )
 def test_every_damage_is_told_with_its_line(old: str, new: str, sentence: str) -> None:

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from judged_runs import outcome
 
-from regard.runs.compare.plan import ComparisonPlan, make_plan
+from regard.runs.compare.lengths import buckets
+from regard.runs.compare.plan import CompareOptions, ComparisonPlan, make_plan
+from regard.runs.compare.report import Comparison, find
 from regard.runs.compare.request import asked_for
 
 
@@ -16,3 +19,13 @@ def small(tmp_path: Path) -> ComparisonPlan:
     files = [str(tmp_path / "few.en"), str(tmp_path / "few.pt")]
     data = {"train": files, "valid": files, "cleaning": {"leakage": False}, "tokeniser": {"kind": "bytes"}}
     return make_plan(asked_for({"data": data}, ["model.norm=before,after"], [], {"seeds": 2}), "small")
+
+
+@pytest.fixture
+def comparison(small: ComparisonPlan) -> Comparison:
+    """Three sentences of one word and three of two; the second variant is right twice as often."""
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+    runs = plan.runs(Path("out"))
+    outcomes = [outcome(run, right) for run, right in zip(runs, ("++----", "+++++-", "+-+---", "+++++-"), strict=True)]
+    lengths = buckets(["w", "w", "w", "w w", "w w", "w w"])
+    return Comparison("small", "model.norm", "test", 6, 1, lengths, find(plan, outcomes, lengths))

@@ -4,18 +4,15 @@ import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from judged_runs import outcome
 
-from regard.metrics import Score
-from regard.metrics.significance import Sums
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare import keep as keeping
 from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import MOST_BUCKETS, buckets
-from regard.runs.compare.outcomes import Outcome
 from regard.runs.compare.page import length_table, notes, page, table
 from regard.runs.compare.plan import CompareOptions, ComparisonPlan
 from regard.runs.compare.report import Comparison, Failure, find
@@ -39,31 +36,6 @@ def test_few_sentences_make_few_buckets_and_words_are_what_white_space_parts() -
     assert [bucket.label for bucket in buckets(["two words", " один ", "три\u00a0слова да"])] == ["1–3"]
     assert len(buckets([" ".join("w" * n) for n in range(1, 2000)])) == MOST_BUCKETS
     assert [bucket.label for bucket in buckets(["本を読む"] * 200)] == ["1"]
-
-
-def outcome(run: Any, right: str) -> Outcome:
-    """A run that is right where there is a +, of 1,000 parameters, at 50 tokens a second."""
-    rows = np.array([(sign == "+", 1) for sign in right], dtype=float)
-    sums = Sums(rows, lambda total: 100 * total[0] / total[1])
-    return Outcome(
-        run,
-        [Score("exact", sums.value(), "by hand", len(right))],
-        {"exact": sums},
-        1000,
-        (100, 2.0),
-        {"exact": "higher"},
-        right,
-    )
-
-
-@pytest.fixture
-def comparison(small: ComparisonPlan) -> Comparison:
-    """Three sentences of one word and three of two; the second variant is right twice as often."""
-    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
-    runs = plan.runs(Path("out"))
-    outcomes = [outcome(run, right) for run, right in zip(runs, ("++----", "+++++-", "+-+---", "+++++-"), strict=True)]
-    lengths = buckets(["w", "w", "w", "w w", "w w", "w w"])
-    return Comparison("small", "model.norm", "test", 6, 1, lengths, find(plan, outcomes, lengths))
 
 
 def test_the_table_says_how_variants_differ(comparison: Comparison) -> None:

@@ -111,7 +111,7 @@ def test_what_is_wrong_with_a_stream_is_said_in_it_or_before_it(served: httpx.Cl
     several = served.post("/v1/generate", json={"prompt": ["a", "b"], "stream": True})
     assert (several.status_code, several.json()["error"]) == (
         400,
-        "A stream goes on with one prompt; give one, or ask without 'stream'.",
+        "A stream continues one prompt only; give one, or ask without 'stream'.",
     )
     ((kind, told),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
     assert kind == "error"
@@ -152,5 +152,6 @@ def test_it_has_no_other_doors(served: httpx.Client) -> None:
     answer = served.post("/v1/translate", json={"text": "the cat"})
     assert (answer.status_code, answer.json()["error"]) == (
         404,
-        "The model ngrams cannot translate: it gives text that goes on with a prompt, and can generate.",
+        "The model ngrams does not answer at /v1/translate: it gives text that goes on with a prompt; "
+        "use /v1/generate. It can generate.",
     )

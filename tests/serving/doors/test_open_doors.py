@@ -18,8 +18,10 @@ def test_what_no_model_can_is_refused_with_what_it_can(door: Door) -> None:
         answer = client.request(door.method, door.path, json={} if door.method == "POST" else None)
         described = client.get("/openapi.json").json()["paths"]
     assert answer.status_code == 404
+    looks = door.can in ("look", "attention", "next", "beam")
+    instead = "it can" if looks else "use /v1/prophesy. It can"
     assert answer.json() == {
-        "error": f"The model delphi cannot {door.can}: it gives riddles, and can prophesy, be silent."
+        "error": f"The model delphi does not answer at /v1/{door.can}: it gives riddles; {instead} prophesy, be silent."
     }
     assert door.path not in described
 
@@ -34,7 +36,8 @@ def test_beside_others_each_is_asked_for_what_it_can(back: Path) -> None:
         wrong = client.post("/v1/translate", json=text | {"model": "delphi"})
         assert (wrong.status_code, wrong.json()["error"]) == (
             400,
-            "The model delphi cannot translate: it gives riddles, and can prophesy, be silent.",
+            "The model delphi does not answer at /v1/translate: it gives riddles; use /v1/prophesy. It can prophesy, "
+            "be silent.",
         )
         assert "/v1/translate" in client.get("/openapi.json").json()["paths"]
 
@@ -43,4 +46,6 @@ def test_two_that_cannot_are_both_told() -> None:
     models = [Oracle("delphi"), Oracle("dodona", ["rustle"])]
     with on_loopback(app_of(models)) as address:
         answer = httpx.post(f"{address}/v1/translate", json={})
-    assert answer.json()["error"] == ("No model here can translate: delphi can prophesy, be silent; dodona can rustle.")
+    assert answer.json()["error"] == (
+        "No model here answers at /v1/translate: delphi can prophesy, be silent; dodona can rustle."
+    )

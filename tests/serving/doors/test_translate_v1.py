@@ -202,7 +202,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
         ({"forced": ["a", "b", "c"]}, "There are 3 of 'forced' for 1 texts"),
         ({"prefix": "nonsense"}, "for which this model has no tokens"),
         ({"prefix": "Eu", "split_sentences": True}, "'prefix' belongs to a whole output"),
-        ({"before": ["nonsense"]}, "'nonsense' is no token of the model forth."),
+        ({"before": ["nonsense"]}, "'nonsense' is not a token of the model forth."),
         ({"before": ["</s>", "Eu"]}, "no token follows it"),
         ({"before": ["Eu"], "prefix": "Eu"}, "omit 'prefix'"),
         ({"before": ["Eu"], "text": ["a", "b"]}, "give one text"),

@@ -117,7 +117,9 @@ def test_a_body_whose_length_is_told_in_two_ways_ends_the_connection(running: st
         received = rest_of(connection)
     status, headers, body = told(received)
     assert (status, headers["connection"]) == (400, "close")
-    assert json.loads(body) == {"error": "A request says how long its body is in one way, not in two."}
+    assert json.loads(body) == {
+        "error": "The request gives the length of its body twice; send Content-Length or Transfer-Encoding, not both."
+    }
     assert received.count(b"HTTP/1.1") == 1
 
 

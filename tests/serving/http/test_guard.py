@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,6 +138,25 @@ def test_a_key_is_asked_for_where_there_is_one(forth: Path) -> None:
         assert client.post("/detect", json={"q": "Ana", "api_key": 7}).status_code == 403
         settings = client.get("/frontend/settings").json()
         assert (settings["apiKeys"], settings["keyRequired"]) == (True, True)
+
+
+def test_no_answer_and_no_line_of_the_log_has_a_key(forth: Path) -> None:
+    key, notes = "open sesame", list[dict[str, Any]]()
+    wrong = [{"api_key": 20261117}, {"api_key": ["open barley"]}, {"api_key": "open barley", "beem": 3}]
+    accesses: tuple[dict[str, Any], ...] = ({}, {"key": key, "log_texts": True})
+    for access in accesses:
+        with server(forth, notes, access=access) as client:
+            for given in wrong:
+                answer = client.post("/v1/translate", json={"text": "Ana", **given})
+                assert answer.status_code in (400, 403)
+                assert not {"20261117", "barley", "sesame"} & set(re.findall(r"\w+", answer.text)), answer.text
+            asked = {"q": "Ana", "source": "en", "target": "pt", "api_key": key}
+            assert client.post("/translate", params=asked).status_code == 200
+            assert client.get(f"/nowhere/{key}").status_code == 404
+            for path in ("/metrics", "/openapi.json", "/frontend/settings", "/v1/models", "/health", "/languages"):
+                assert "sesame" not in client.get(path).text, path
+    assert len(notes) == 2 * (len(wrong) + 8)
+    assert not {"20261117", "barley", "sesame"} & set(re.findall(r"\w+", json.dumps(notes)))
 
 
 def test_a_key_may_have_any_letters(forth: Path) -> None:

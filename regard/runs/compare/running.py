@@ -1,0 +1,201 @@
+"""Running a comparison: check it, train its runs, score them, and keep what they show."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.base.figures import quantity
+from regard.base.progress import Remark
+from regard.families import with_article
+from regard.runs import open as runs
+from regard.runs.checkpoint import RunFolder
+from regard.runs.compare.folder import open_comparison, prepare_text
+from regard.runs.compare.keep import keep, keep_losses
+from regard.runs.compare.lengths import buckets
+from regard.runs.compare.outcomes import judge
+from regard.runs.compare.plan import ComparisonPlan, PlannedRun
+from regard.runs.compare.report import Comparison, Failure, find
+from regard.runs.compare.side_by_side import train_side_by_side
+from regard.runs.evaluate import has_part
+from regard.runs.planning.allowance import Allowance
+from regard.runs.start import Audience, train_recipe
+from regard.runs.validate import check_measured
+from regard.training.listeners import interruptions
+from regard.verbs.translate.evaluation import check_metrics
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a comparison is run."""
+
+    split: str | None = None  # by default test, where there is one
+    resume: bool = False
+    overwrite: bool = False
+    jobs: int = 1
+    minutes: float | None = None
+
+    def check(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.resume and self.overwrite:
+            raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """How far a comparison came; what it found is there once no run is left to train, and one was trained."""
+
+    planned: int
+    finished: int
+    failures: list[Failure] = field(default_factory=list)
+    interrupted: bool = False
+    comparison: Comparison | None = None
+
+    @property
+    def left(self) -> int:
+        """Runs that are still to be trained."""
+        return self.planned - self.finished - len(self.failures)
+
+    def progress(self) -> str:
+        """Return a sentence that says how many runs are finished."""
+        return f"{self.finished} of {self.planned} runs are finished; --resume goes on with the others."
+
+    def failure(self) -> Fault:
+        """Return a fault that says which runs failed, and why."""
+        failed = f"{len(self.failures)} of {self.planned} runs failed; --resume tries them again."
+        return Fault(failed, *map(str, self.failures))
+
+
+def folder_of(name: str, out: Path | None) -> Path:
+    """The folder of a comparison: the one that is given, or one named after its recipe."""
+    return out or Path("runs") / (name if name.startswith("compare") else f"compare-{name}")
+
+
+def run_comparison(plan: ComparisonPlan, folder: Path, manner: Manner, audience: Audience) -> ComparedRuns:
+    """Check everything, prepare the text, train the runs that are not finished, and judge them."""
+    manner.check()
+    planned, clock = plan.runs(folder), _clock(manner.minutes)
+    split = manner.split or ("test" if all(_has_test(run) for run in planned) else "valid")
+    _check(plan, planned, split, audience.remark, fresh=manner.overwrite)
+    seeds = quantity(plan.options.seeds, "seed")
+    audience.remark(f"{len(plan.variants)} variants with {seeds} each: {len(planned)} runs.")
+    with open_comparison(plan, folder, manner.resume, manner.overwrite):
+        with audience.progress() as progress:
+            prepare_text(planned, folder, split, progress)
+        failures, interrupted = _train(planned, manner.jobs, clock, audience)
+        done = [run for run in planned if _is_finished(run)]
+        found = ComparedRuns(len(planned), len(done), failures, interrupted)
+        if interrupted or found.left or not done:
+            return found
+        comparison = replace(_judge(plan, done, split, manner.jobs, audience), failures=failures)
+        if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.title):
+            audience.remark(f"No font here can draw {' '.join(sorted(missing))}.")
+        return replace(found, comparison=comparison)
+
+
+def _clock(minutes: float | None) -> Callable[[], float | None]:
+    """The minutes that are left; None when nobody counts them."""
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    return lambda: None if end is None else max(0.0, (end - time.monotonic()) / 60)
+
+
+def _check(plan: ComparisonPlan, planned: Sequence[PlannedRun], split: str, remark: Remark, fresh: bool) -> None:
+    """Refuse what would fail later, before anything is written, removed or trained."""
+    _check_metrics(plan)
+    if split == "test" and not all(_has_test(run) for run in planned):
+        raise Fault("The recipe names no test data; give --split valid.")
+    for run in planned:
+        runs.check_possible(run.recipe)
+        if not fresh:
+            _is_finished(run)  # one that was begun with another recipe is refused
+    if any(getattr(run.recipe.training, "batch_tokens", 0) is None for run in planned):
+        remark("training.batch_tokens is not set, so each run finds its own; set it to compare like with like.")
+
+
+def _has_test(run: PlannedRun) -> bool:
+    """Return True if a recipe has test data."""
+    return has_part(run.recipe.data, "test")
+
+
+def _check_metrics(plan: ComparisonPlan) -> None:
+    recipe = plan.variants[0].recipes[0]
+    if recipe.task == "translation":
+        check_metrics(plan.metrics)
+        return
+    check_measured(recipe, plan.metrics)
+    if plan.options.by_length:
+        model = with_article(recipe.family).capitalize()
+        raise Fault(f"{model} makes no translations, so there are no scores by their length.")
+
+
+def _is_finished(run: PlannedRun) -> bool:
+    return runs.is_finished(run.recipe, RunFolder(run.folder))
+
+
+def _train(
+    planned: Sequence[PlannedRun], jobs: int, minutes_left: Callable[[], float | None], audience: Audience
+) -> tuple[list[Failure], bool]:
+    """Train what is not finished yet, and give what failed and whether someone interrupted it.
+
+    A run that fails does not keep the others waiting.
+    """
+    left = [run for run in planned if not _is_finished(run)]
+    if len(left) < len(planned):
+        audience.remark(f"{len(planned) - len(left)} of {len(planned)} runs are finished already.")
+    if jobs > 1:
+        return _train_side_by_side(left, jobs, minutes_left, audience)
+    return _train_in_turn(left, minutes_left, audience)
+
+
+def _train_in_turn(
+    left: Sequence[PlannedRun], minutes_left: Callable[[], float | None], audience: Audience
+) -> tuple[list[Failure], bool]:
+    failures: list[Failure] = []
+    began = time.monotonic()
+    for number, run in enumerate(left, 1):
+        minutes = minutes_left()
+        if minutes == 0:
+            break
+        each = (time.monotonic() - began) / 60 / max(number - 1, 1)
+        minutes_to_come = round(each * (len(left) - number + 1))
+        duration = f"about {minutes_to_come} minutes" if minutes_to_come > 1 else "a minute or less"
+        still = f" ({duration} left)" if number > 1 else ""
+        audience.remark(f"\nRun {number} of {len(left)}: {run.title}{still}")
+        allowance = None if minutes is None else Allowance(minutes)
+        try:
+            interrupted = train_recipe(run.recipe, run.folder, audience, resume=True, allowance=allowance)
+        except Fault as fault:
+            failures.append(Failure(run, fault.sentences))
+            audience.remark(f"{run.title} failed: {fault}")
+            continue
+        if interrupted:
+            return failures, True
+    return failures, False
+
+
+def _train_side_by_side(
+    left: Sequence[PlannedRun], jobs: int, minutes_left: Callable[[], float | None], audience: Audience
+) -> tuple[list[Failure], bool]:
+    failures: list[Failure] = []
+    with interruptions() as interrupted, audience.progress() as progress:
+        ended = train_side_by_side(left, jobs, minutes_left, lambda: interrupted.asked)
+        for number, (run, complaint) in enumerate(ended, 1):
+            if not interrupted.asked:
+                progress(f"training, {jobs} runs at once", number, len(left))
+            if complaint:
+                failures.append(Failure(run, complaint))
+                audience.remark(f"{run.title} failed: {' '.join(complaint)}")
+    return failures, interrupted.asked
+
+
+def _judge(plan: ComparisonPlan, done: Sequence[PlannedRun], split: str, jobs: int, audience: Audience) -> Comparison:
+    """Score the finished runs, and put together what they show."""
+    judged = []
+    with audience.progress() as progress:
+        for number, run in enumerate(done, 1):
+            judged.append(judge(run, split, plan.metrics, progress))
+            progress("scoring the runs", number, len(done))
+    found = buckets(judged[0].sources) if plan.options.by_length else []
+    items = judged[0].scores[0].n
+    return Comparison(plan.name, plan.differ_in, split, items, jobs, found, find(plan, judged, found))

@@ -1,0 +1,66 @@
+"""The sentences of the server in the language of the page: each pattern of the page is one that the server says."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from regard.serving.static import page_texts
+from regard.viewing.texts import LANGUAGES
+
+PACKAGE = Path(str(resources.files("regard")))
+SAYING = ("Fault", "TextFault", "TooLong", "Refusal")
+ENGLISH = page_texts()["en"]
+REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name != "refusals.text"]
+
+
+def said_sentences() -> Iterator[str]:
+    """The sentences of all refusals in the code as patterns, with anything in the place of what is filled in."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SAYING:
+                for argument in node.args:
+                    if (pattern := pattern_of(argument)) is not None:
+                        yield pattern
+
+
+def pattern_of(node: ast.expr) -> str | None:
+    match node:
+        case ast.Constant(value=str(text)):
+            return re.escape(text)
+        case ast.JoinedStr(values=parts):
+            return "".join(pattern_of(part) or "" for part in parts)
+        case ast.FormattedValue():
+            return "(.+)"
+    return None
+
+
+@pytest.fixture(scope="module")
+def said() -> list[re.Pattern[str]]:
+    return [re.compile(pattern, re.DOTALL) for pattern in said_sentences() if re.search(r"[a-z]{3}", pattern)]
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_the_server_says_what_the_page_translates(name: str, said: list[re.Pattern[str]]) -> None:
+    """A sentence that is changed in the code and not in the texts would be shown in English."""
+    text = ENGLISH[name]
+    assert isinstance(text, str)
+    filled = re.sub(r"\{\w+\}", "7", text)
+    assert any(pattern.fullmatch(filled) for pattern in said), text
+
+
+def test_a_sentence_that_nobody_says_is_found(said: list[re.Pattern[str]]) -> None:
+    assert not any(pattern.fullmatch("There are 7 dragons in the picture.") for pattern in said)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_descriptions_of_all_recipes_are_there(language: str) -> None:
+    recipes = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "recipes").glob("*.toml")]
+    described = {recipe["description"] for recipe in recipes if recipe.get("description")}
+    texts = {name: text for name, text in page_texts()[language].items() if name.startswith("descriptions.")}
+    assert {ENGLISH[name] for name in texts} == described
+    assert len(set(map(str, texts.values()))) == len(described)
