@@ -82,4 +82,4 @@ def test_pictures(tmp_path: Path) -> None:
     assert looks["looks"]["title"].startswith(f"The picture: {expected.answer} (")
     assert looks["looks"]["picture"]["width"] == width
     assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in wrong.json()["error"]
-    assert none.json()["error"].startswith("The picture is not in a format of pictures that can be read")
+    assert none.json()["error"].startswith("The picture is not in a picture format that can be read")
