@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
+from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
-from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.runs.about import data_names, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
     from regard.verbs.generate.telling import WrittenToken
+    from regard.verbs.translate.model import TranslationModel
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for.
@@ -132,6 +133,7 @@ class ServedModel(Served):
         from regard.model import load
 
         self.name, self.folder, self.model = name, folder, load(folder)
+        pause_between_parts(self.model.task)
         self.reads, self.gives = input_kind(self.model.recipe), TASKS[self.model.recipe.task].gives
 
     @property
@@ -249,6 +251,12 @@ class ServedTranslator(FolderTranslator, Served):
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
 
+    @cached_property
+    def _model(self) -> "TranslationModel":
+        found = super()._model
+        pause_between_parts(found.task)
+        return found
+
     @property
     def exports(self) -> list[FastEngine]:
         return super().exports + ([] if self._alone is None else [self._alone])
@@ -321,6 +329,19 @@ class ServedTranslator(FolderTranslator, Served):
             return super().run(plan, pieces)
         except TextFault as fault:
             raise fault.without_number() from None
+
+
+def pause_between_parts(task: Any) -> None:
+    """Make each part of a network that works on the CPU a step of its own, before which others may pass.
+
+    So even one pass over a long input lets others pass. A GPU is done with a pass soon, and steps that are captured for
+    it must not be interrupted.
+    """
+    from torch import nn
+
+    if isinstance(task, nn.Module) and all(weight.device.type == "cpu" for weight in task.parameters()):
+        for part in task.modules():
+            part.register_forward_pre_hook(lambda *given: between_steps())
 
 
 def known_of(folder: Path) -> dict[str, Any]:

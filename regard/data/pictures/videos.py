@@ -11,6 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.names import natural_order
+from regard.base.pauses import between_steps
 from regard.data.pictures.files import check_size, in_eight_bits, in_pixels, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
@@ -28,6 +29,7 @@ def read_frames(source: Path | bytes, name: str, count: int) -> Iterator[np.ndar
             raise Fault(f"{name} is a still picture; a video is a GIF with several frames, or a folder of frames.")
         _check_length(name, held, picture.height * picture.width)
         for number in spread(held, count):
+            between_steps()
             picture.seek(number)
             yield _colours(name, picture)
 
