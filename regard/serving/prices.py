@@ -116,9 +116,13 @@ PRICES: Mapping[str, Row] = {
     ),
     "/v1/generate": Row(Price("tokens to write in each row, and letters to read", 1000, ordinary=250), _continuations),
     "/v1/prompt": Row(Price("letters", 1000), lambda model, request: [1.0 + len(request.prompt)]),
-    "/v1/caption": Row(Price("thousands of pixels, and 20 tokens for each place in the beam", 2000), _captions),
-    "/v1/transcribe": Row(Price("frames of 10 ms, for each place in the beam", 1000), _transcripts),
-    "/v1/speak": Row(Price("frames of 10 ms at most, and rounds of Griffin and Lim for each", 2000), _sounds),
+    "/v1/caption": Row(
+        Price("thousands of pixels, and 20 tokens for each place in the beam", 2000, ordinary=400), _captions
+    ),
+    "/v1/transcribe": Row(Price("frames of 10 ms, for each place in the beam", 1000, ordinary=300), _transcripts),
+    "/v1/speak": Row(
+        Price("frames of 10 ms at most, and rounds of Griffin and Lim for each", 2000, ordinary=1500), _sounds
+    ),
     "/v1/draw": Row(Price("drawings, more for each point or letter given", 2), _drawings),
     "/v1/embed": Row(Price("letters", 2000, ordinary=250), _texts),
     "/v1/neighbours": Row(Price("words", 20), lambda model, request: [1.0] * len(request.words)),

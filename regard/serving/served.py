@@ -131,6 +131,7 @@ class ServedModel(Served):
 
     def __init__(self, name: str, folder: Path) -> None:
         from regard.model import load
+        from regard.serving.parts import pause_between_parts
 
         self.name, self.folder, self.model = name, folder, load(folder)
         pause_between_parts(self.model.task)
@@ -253,6 +254,8 @@ class ServedTranslator(FolderTranslator, Served):
 
     @cached_property
     def _model(self) -> "TranslationModel":
+        from regard.serving.parts import pause_between_parts
+
         found = super()._model
         pause_between_parts(found.task)
         return found
@@ -329,19 +332,6 @@ class ServedTranslator(FolderTranslator, Served):
             return super().run(plan, pieces)
         except TextFault as fault:
             raise fault.without_number() from None
-
-
-def pause_between_parts(task: Any) -> None:
-    """Make each part of a network that works on the CPU a step of its own, before which others may pass.
-
-    So even one pass over a long input lets others pass. A GPU is done with a pass soon, and steps that are captured for
-    it must not be interrupted.
-    """
-    from torch import nn
-
-    if isinstance(task, nn.Module) and all(weight.device.type == "cpu" for weight in task.parameters()):
-        for part in task.modules():
-            part.register_forward_pre_hook(lambda *given: between_steps())
 
 
 def known_of(folder: Path) -> dict[str, Any]:

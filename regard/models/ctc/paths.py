@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.masks import real_places
+from regard.base.pauses import between_steps
 from regard.models.transcriber import Counts, Labels
 
 Frames = Float[Tensor, "batch frame symbol"]  # log y, the blank last
@@ -80,6 +81,7 @@ def best_alignment(
     best, before = _start(emitted), []
     columns = [best]
     for time in range(1, frames.shape[1]):
+        between_steps()
         best, come_from = _arriving(best, states).max(dim=-1)
         before.append(come_from)  # 0: stayed, 1: from one before, 2: from two before
         best = best + emitted[:, time]
@@ -89,6 +91,7 @@ def best_alignment(
     state = states.last.gather(1, which[:, None]).squeeze(1)
     found = torch.full_like(counts, -1)[:, None].repeat(1, frames.shape[1])
     for time in reversed(range(frames.shape[1])):
+        between_steps()
         inside = time < counts
         found[:, time] = torch.where(inside, state, found[:, time])
         if time:

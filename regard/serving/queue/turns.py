@@ -27,7 +27,7 @@ _SHORTEST = 1e-6  # seconds
 _GUESSED = 0.1  # seconds of work that a guess counts for; the first turns outweigh it
 _FULL = 0.5  # of a turn's time; a shorter one is mostly what any work takes, however little it is
 _REMEMBERED = 60.0  # seconds after which a full turn refuses nobody any more
-_ENOUGH = 2  # full turns that tell; the first may have been slow only because it was the first
+_ENOUGH = 5  # full turns that tell; the first are slow, for caches are empty and batches smaller than they may be
 
 
 @dataclass(frozen=True)
