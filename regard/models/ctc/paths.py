@@ -149,6 +149,7 @@ def _forward(emitted: Lattice, states: _States) -> Lattice:
     """log α."""
     columns = [_start(emitted)]
     for time in range(1, emitted.shape[1]):
+        between_steps()
         columns.append(emitted[:, time] + _log_sum(_arriving(columns[-1], states)))
     return torch.stack(columns, dim=1)
 
@@ -162,6 +163,7 @@ def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
     columns = []
     skips = states.from_two_before[:, 2:]
     for time in reversed(range(emitted.shape[1])):
+        between_steps()
         is_last = (counts == time + 1)[:, None]
         after = torch.where(is_last, at_end, after)
         columns.append(after)

@@ -13,7 +13,7 @@ long as a full batch of ordinary items.
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
@@ -151,22 +151,25 @@ class Turns:
         """Return the items of the next turn."""
         return self._take(self.orders)
 
-    def take_short(self, passed: float) -> Batch:
+    def take_short(self, passed: float, working: Collection[Order] = ()) -> Batch:
         """Return the items of a turn inside one of so many seconds: those that fit into any turn, or are far shorter.
 
-        The latter is for a model so slow that hardly anything fits into a turn.
+        The latter is for a model so slow that hardly anything fits into a turn. Orders that are worked on just now do
+        not pass themselves, and no more is taken than fits.
         """
         most = max(self._seconds, passed / _FAR_SHORTER)
-        return self._take([order for order in self.orders if self.foresee(order.price, order.cost) <= most])
+        others = (order for order in self.orders if order not in working)
+        return self._take([order for order in others if self.foresee(order.price, order.cost) <= most], is_full=False)
 
     def _speed(self, price: Price) -> Speed:
         return self._speeds.setdefault(price, Speed(price.a_second))
 
-    def _take(self, orders: Sequence[Order]) -> Batch:
+    def _take(self, orders: Sequence[Order], is_full: bool = True) -> Batch:
         if not orders:
             return []
         first = orders[0]
-        room, ordinary = self._seconds * self._speed(first.price).a_second, first.price.ordinary
+        room = self._seconds * self._speed(first.price).a_second
+        ordinary = first.price.ordinary if is_full else 0.0
         is_alone = first.key is None or first.cost > max(room, ordinary)
         alike = [first] if is_alone else [order for order in orders if order.key == first.key]
         batch: Batch = []

@@ -173,8 +173,10 @@ class Worker:
     # In the thread
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._live, name=self._name, daemon=True)
-        self._thread.start()
+        with self._changed:  # which the new thread needs first of all
+            thread = threading.Thread(target=self._live, name=self._name, daemon=True)
+            thread.start()
+            self._thread = thread
 
     def _live(self) -> None:
         """Work until the end; if this thread dies before, tell whoever waits and have another take its place."""
@@ -308,7 +310,8 @@ class Worker:
         if not (is_own and is_free and is_last) or now < turn.until:
             return
         with self._changed:
-            batch = self._turns.take_short(max(turn.foreseen, now - turn.began - turn.lent))
+            working = [order for each in self._working for order in each.orders]
+            batch = self._turns.take_short(max(turn.foreseen, now - turn.began - turn.lent), working)
         if batch:
             self._do(batch)
             took = self._clock() - now

@@ -81,6 +81,15 @@ def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same(
     assert waiting.take_short(5.0) == []  # neither its like nor what is not far shorter
 
 
+def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
+    """A thousand texts passed the turn of the first of them, a full batch at a time, and a short one waited for all."""
+    waiting, book = Turns(8, 0.1), order("b", [250.0] * 100)
+    waiting.orders += [book, order("w", [60.0]), order("v", [60.0])]
+    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["w0"]
+    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["v0"]
+    assert waiting.take_short(100.0, [book]) == []
+
+
 def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
     """In a hundredth of a second a cost of ten would be done; alone each would be measured to be as slow for ever."""
     assert turns_of(order("a", [250.0] * 10), seconds=0.01) == [[f"a{n}" for n in range(8)], ["a8", "a9"]]
