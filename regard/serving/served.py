@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
+from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
-from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.runs.about import data_names, hardly_trained, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
     from regard.verbs.generate.telling import WrittenToken
+    from regard.verbs.translate.model import TranslationModel
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for.
@@ -151,8 +152,10 @@ class ServedModel(Served):
 
     def __init__(self, name: str, folder: Path) -> None:
         from regard.model import load
+        from regard.serving.parts import pause_between_parts
 
         self.name, self.folder, self.model = name, folder, load(folder)
+        pause_between_parts(self.model.task)
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
 
@@ -288,6 +291,14 @@ class ServedTranslator(FolderTranslator, Served):
         self._alone = load_fastest_alone(folder, engine)
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
+
+    @cached_property
+    def _model(self) -> "TranslationModel":
+        from regard.serving.parts import pause_between_parts
+
+        found = super()._model
+        pause_between_parts(found.task)
+        return found
 
     @property
     def exports(self) -> list[FastEngine]:

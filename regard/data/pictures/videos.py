@@ -11,6 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.names import natural_order
+from regard.base.pauses import between_steps
 from regard.data.pictures.files import check_size, in_eight_bits, in_pixels, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
@@ -30,6 +31,7 @@ def read_frames(source: Path | bytes, name: str, count: int) -> Iterator[np.ndar
         _check_length(name, held, picture.height * picture.width)
         _check_frame(name, picture)
         for number in spread(held, count):
+            between_steps()
             while picture.tell() < number:  # one by one, for each may be larger than the one before
                 picture.seek(picture.tell() + 1)
                 _check_frame(name, picture)
