@@ -1,12 +1,13 @@
 """Networks whose parts are steps: others may pass a long pass, and the answers are the same bits."""
 
 import threading
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from regard.base.pauses import pausing
+from regard.base.pauses import beside_pauses, pausing
 from regard.serving.parts import pause_between_parts
 
 
@@ -26,11 +27,14 @@ def test_each_part_is_a_step_and_long_sequences_are_read_in_another_thread_with_
     reader, long_one = Reader().eval(), torch.randn(2, 900, 3)
     with torch.no_grad():
         before = reader(long_one)
+    threads, pauses, read = list[str](), list[bool](), reader.reading.forward
+
+    def note_thread(*given: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return read(*given)
+
+    reader.reading.forward = note_thread  # type: ignore[method-assign]
     pause_between_parts(reader)
-    threads, pauses = list[str](), list[bool]()
-    reader.reading.register_forward_hook(lambda *given: None)
-    inner = reader.reading.check_forward_args
-    reader.reading.check_forward_args = lambda *given: (threads.append(threading.current_thread().name), inner(*given))
     with torch.no_grad(), pausing(pauses.append):
         assert torch.equal(reader(long_one), before)
         assert threads == ["regard beside"]
@@ -44,8 +48,6 @@ def test_each_part_is_a_step_and_long_sequences_are_read_in_another_thread_with_
 
 
 def test_what_is_given_up_beside_the_pauses_ends_and_the_next_waits_for_it() -> None:
-    from regard.base.pauses import beside_pauses
-
     gate, order = threading.Event(), list[str]()
 
     def slow() -> None:
