@@ -22,7 +22,7 @@ from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
 from regard.tasks.tagging.task import Tagging
-from regard.training.snapshot import check_weights, load_weights
+from regard.training.snapshot import check_weights, load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
