@@ -24,7 +24,7 @@ def pause_between_parts(task: Any) -> None:
     for part in task.modules():
         part.register_forward_pre_hook(lambda *given: between_steps())
         if isinstance(part, nn.RNNBase):
-            part.forward = partial(_read_beside, part, part.forward)  # type: ignore[method-assign]
+            part.forward = partial(_read_beside, part, part.forward)
 
 
 def _read_beside(layer: nn.RNNBase, read: Callable[..., Any], given: torch.Tensor | PackedSequence, *more: Any) -> Any:
