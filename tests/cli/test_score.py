@@ -74,7 +74,7 @@ def test_standard_input_can_stand_for_one_file(capsys: Captured, monkeypatch: py
 
 def test_standard_input_is_read_once(capsys: Captured) -> None:
     said = refused(capsys, hypothesis="-", reference="-")
-    assert "Standard input can be read but once" in said
+    assert "Standard input can be read only once" in said
 
 
 def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:

@@ -326,7 +326,7 @@ def test_a_run_keeps_its_tokeniser(trained: Path, tmp_path: Path, capsys: pytest
     shutil.rmtree(out / "training" / "corpus")
     source.write_text("".join(f"{number} other words\n" for number in range(300)))
     assert main([*train_arguments(source, target, out, training__steps=16), "--resume"]) == 2
-    assert "is not that of the data, which was prepared anew" in say(capsys)
+    assert "does not belong to the data, which was prepared again" in say(capsys)
 
 
 def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path) -> None:

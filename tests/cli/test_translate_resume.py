@@ -179,8 +179,8 @@ def test_what_is_asked_must_be_the_same(
         ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
         ((*asked, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
         ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
-        ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are not"),
-        ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are"),
+        ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are not"),
+        ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are"),
     ]
     for arguments, words in cases:
         assert main(["translate", *arguments]) == 2, arguments

@@ -135,7 +135,7 @@ def test_bad_use_has_its_sentence(
         (["look", str(trained), "--text", "a", "--layer", "9"], "This model has 2 blocks of 2 heads"),
         (["look", str(trained), "--text", "a", "--sheet", "--head", "1"], "omit --layer and --head"),
         (["average", str(trained), "-o", str(trained)], "is the run itself"),
-        (["info", str(text)], "is a file, no model folder."),
+        (["info", str(text)], "is a file, not a model folder."),
         (["transalte"], "Did you mean 'translate'"),
     ]
     for arguments, words in cases:

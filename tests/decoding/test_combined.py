@@ -93,7 +93,7 @@ def test_coverage_is_of_those_that_look() -> None:
     assert isinstance(Fused(task, random_table(8, 4, 6), 0.0), Covers)
     assert beam_search(Fused(task, random_table(8, 4, 6), 0.0), ALL, LIMITS, options) == alone
     assert beam_search(Ensemble([task]), ALL, LIMITS, options) == alone
-    with pytest.raises(Fault, match="One of the combined models keeps no account"):
+    with pytest.raises(Fault, match="One of the combined models does not record its attention"):
         beam_search(Ensemble([task, random_table(8, 4, 6)]), ALL, LIMITS, options)
 
 

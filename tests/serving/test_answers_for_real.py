@@ -90,4 +90,4 @@ def test_pictures(tmp_path: Path) -> None:
     assert fitted["remark"] == seen["remark"]
     assert fitted["remark"].startswith("The picture is made like the training pictures: scaled from 2 × 3 to ")
     assert found["remark"] == looks["remark"] == ""
-    assert none.json()["error"].startswith("The picture is not in a format of pictures that can be read")
+    assert none.json()["error"].startswith("The picture is not in a picture format that can be read")

@@ -73,7 +73,7 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
     assert main(["caption", str(folder / "run"), str(tmp_path / "text.jpg")]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "text.jpg is not in a format of pictures that can be read" in told
+    assert "text.jpg is not in a picture format that can be read" in told
 
 
 def test_what_each_word_looked_at_is_drawn_over_the_picture_itself(folder: Path, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_server_describes_pictures_and_shows_their_places(folder: Path) -> N
         assert (looked["view"], looked["looks"]["grid"]) == ("overlay", [2, 2])
         refused = client.post("/v1/caption", json={"pictures": [sent(b"a text")]})
         assert refused.status_code == 400
-        assert refused.json()["error"].startswith("The picture is not in a format of pictures")
+        assert refused.json()["error"].startswith("The picture is not in a picture format")
         assert client.post("/v1/caption", json={"pictures": ["text"]}).status_code == 400
 
 

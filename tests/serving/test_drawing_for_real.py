@@ -119,7 +119,7 @@ def test_one_looks_at_the_reading_windows_on_a_picture_of_ones_own(
     assert "grey.png → " in capsys.readouterr().err
     with Image.open(picture.with_name("look.gif")) as film:
         assert film.format == "GIF"
-    refusals = {"text.png": "is not in a format of pictures", "small.png": "has 1 × 1 pixels, expected 17 × 17"}
+    refusals = {"text.png": "is not in a picture format", "small.png": "has 1 × 1 pixels, expected 17 × 17"}
     picture.with_name("text.png").write_text("not a picture")
     Image.new("CMYK", (1, 1)).save(picture.with_name("small.png"), "JPEG")
     for name, sentence in refusals.items():
@@ -137,7 +137,7 @@ def test_the_server_draws(folder: Path, model: Model) -> None:
     with Image.open(io.BytesIO(b64decode(second["animation"]))) as film:
         assert film.n_frames == 2
     assert refused.status_code == 400
-    assert "'count' is 65; here 64 is the most." in refused.json()["error"]
+    assert "'count' is 65, but the limit here is 64." in refused.json()["error"]
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:

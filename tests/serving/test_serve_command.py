@@ -102,7 +102,7 @@ def test_an_origin_that_no_browser_would_send_is_refused(capsys: pytest.CaptureF
 
 def test_settings_are_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert "limits has no 'beem'; did you mean 'beam'?" in refused(capsys, "model", "--set", "limits.beem=3")
-    assert "Who may come is said with" in refused(capsys, "model", "--set", "access.key=anyone")
+    assert "Access is set with" in refused(capsys, "model", "--set", "access.key=anyone")
     assert "limits holds several settings" in refused(capsys, "model", "--set", "limits=3")
     assert "limits.beam is 100, expected 64 or less" in refused(capsys, "model", "--set", "limits.beam=100")
 

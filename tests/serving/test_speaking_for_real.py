@@ -44,7 +44,7 @@ def test_words_are_spelled_out_and_each_letter_knows_its_word() -> None:
     [
         ("  ", "There is nothing to speak: the text is empty."),
         ("3 x", "'x' cannot be spoken: it is none of the words 3, and 'x' is none of the letters e h n o r t."),
-        ("3 " * 200, "The text has 1,199 symbols to speak; 500 are the most."),
+        ("3 " * 200, "The text has 1,199 symbols to speak, but the limit is 500."),
     ],
 )
 def test_what_cannot_be_spoken_is_refused(text: str, sentence: str) -> None:
@@ -150,8 +150,8 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
     np.testing.assert_allclose(read_sound(out, 4000), expected.samples, atol=1e-4)
     refusals = {
         (*given, str(out)): "exists already; give --overwrite to replace it.",
-        (*given, str(tmp_path / "said.mp3")): "is no .wav; sounds are written so",
-        tuple(given[:-1]): "name a file for it, as -o sound.wav",
+        (*given, str(tmp_path / "said.mp3")): "does not end in .wav, the format in which sounds",
+        tuple(given[:-1]): "name one, as in -o sound.wav",
         ("speak", str(folder), "--text", " ", "-o", str(tmp_path / "b.wav")): "the text is empty",
         ("speak", str(folder), "--text", "z", "-o", str(tmp_path / "b.wav")): "regard: 'z' cannot be spoken",
         ("speak", str(folder), "-o", str(tmp_path / "b.wav")): "There is nothing to speak; give a text",

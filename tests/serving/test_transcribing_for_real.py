@@ -70,7 +70,7 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
     [
         (b"", "cannot be read as a wav or flac file"),
         (b"text\n" * 20, "cannot be read as a wav or flac file"),
-        (sound_file(tone(400, 0, 8000), 8000), "has no length: it holds not a single sample"),
+        (sound_file(tone(400, 0, 8000), 8000), "is empty: it has no samples"),
     ],
 )
 def test_what_is_no_sound_is_refused_by_its_name(

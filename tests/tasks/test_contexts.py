@@ -76,7 +76,7 @@ def test_unknown_words_are_shown_as_they_were_written(task: Contexts) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused_by_its_number(task: Contexts) -> None:
-    with pytest.raises(TooLong, match="Text 2: it has 7 tokens, but 6 are the most; split it"):
+    with pytest.raises(TooLong, match="Text 2: it has 7 tokens, but the limit is 6; split it"):
         task.read(["the dog", "the " * 7])
 
 

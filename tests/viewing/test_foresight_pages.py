@@ -134,7 +134,7 @@ def test_a_tree_from_the_right_says_so_and_unnamed_languages_are_not_claimed(tmp
 
 def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_pages, "MOST_NODES", 9)
-    with pytest.raises(Fault, match=r"would hold 10 hypotheses, and 9 are the most; .* or write a \.json"):
+    with pytest.raises(Fault, match=r"would hold 10 hypotheses, but the limit is 9; .* or write a \.json"):
         tree_page(small_tree()).write(tmp_path / "tree.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -80,7 +80,7 @@ def test_a_page_has_weights_in_ten_thousandths() -> None:
 
 def test_a_page_of_too_many_weights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_WEIGHTS", 23)
-    with pytest.raises(Fault, match="would hold 24 weights, and 23 are the most"):
+    with pytest.raises(Fault, match="would hold 24 weights, but the limit is 23"):
         overlay_page(overlay()).write(tmp_path / "page.html")
 
 

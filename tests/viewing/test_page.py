@@ -139,7 +139,7 @@ def test_the_same_scene_is_the_same_page() -> None:
 def test_too_many_weights_are_refused_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_WEIGHTS", 7)
     assert not fits(scene().words)
-    with pytest.raises(Fault, match=r"would hold 8 weights, and 7 are the most; give shorter sentences"):
+    with pytest.raises(Fault, match=r"would hold 8 weights, but the limit is 7; give shorter sentences"):
         scene_page(scene()).write(tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(page, "MOST_WEIGHTS", 8)

@@ -21,7 +21,7 @@ def test_bytes_stay_within_a_byte() -> None:
 
 def test_a_picture_too_large_for_a_page_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raster, "MOST_BYTES", 11)
-    with pytest.raises(Fault, match="would hold 12 bytes, and 11 are the most"):
+    with pytest.raises(Fault, match="would hold 12 bytes, but the limit is 11"):
         page_picture(np.zeros((2, 2, 3)))
 
 

@@ -65,7 +65,7 @@ def test_a_page_has_the_frames_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
     assert data["picture"]["bytes"][: 6 * 3 + 3] == [0] * 18 + [128] * 3
     assert data["blocks"][0]["heads"][1] == [10000, 0, 0, 0, 0, 10000]
     monkeypatch.setattr(page, "MOST_WEIGHTS", 11)
-    with pytest.raises(Fault, match="would hold 12 weights, and 11 are the most"):
+    with pytest.raises(Fault, match="would hold 12 weights, but the limit is 11"):
         strip_page(strip())
 
 

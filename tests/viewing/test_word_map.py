@@ -106,7 +106,7 @@ def test_the_command_writes_what_the_suffix_asks_for(tmp_path: Path, capsys: pyt
     for arguments, sentence in (
         (["-o", str(out)], "exists already; give --overwrite"),
         (["-o", "map.pdf"], "map.pdf is neither .png, .svg, .html nor .json"),
-        (["a", "--count", "3", "-o", "map.png"], "with words of your own give --around"),
+        (["a", "--count", "3", "-o", "map.png"], "with your own words, give --around"),
         (["--around", "3", "-o", "map.png"], "name the words"),
     ):
         assert main(["map", str(vectors), *arguments]) == 2

@@ -61,7 +61,7 @@ def test_what_is_no_sound_is_refused(tmp_path: Path):
         (text, "cannot be read as a wav or flac file"),
         (ogg, "is a sound in the format OGG; wav and flac can be read"),
         (empty, "is empty: it has no samples"),
-        (broken, "holds samples that are no numbers"),
+        (broken, "holds samples that are not numbers"),
         (tmp_path, "is a folder; name a sound file"),
         (tmp_path / "none.wav", "There is no file"),
     ):

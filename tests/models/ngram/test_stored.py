@@ -93,7 +93,7 @@ def add_another(arrays: Arrays) -> None:
         (go_negative, "its 2-grams are not in order, or do not belong to its vocabulary"),
         (exceed_one, "some of its probabilities are none"),
         (be_no_number, "some of its probabilities are none"),
-        (weigh_infinitely, "some of its back-off weights are no numbers"),
+        (weigh_infinitely, "some of its back-off weights are not numbers"),
         (predict_padding, "it predicts what is never predicted"),
         (add_another, "it has arrays that belong to no order of it"),
     ],

@@ -68,7 +68,7 @@ def test_a_tag_for_each_word() -> None:
         ),
         ("text", {"inputs": ["a", 3]}, "The model parity reads texts; input 2 is something else."),
         ("tokens", {"inputs": ["a", 3]}, "The model parity reads sentences; input 2 is something else."),
-        ("tokens", {"inputs": ["a"], "beam": 17}, "'beam' is 17; here 16 is the most."),
+        ("tokens", {"inputs": ["a"], "beam": 17}, "'beam' is 17, but the limit here is 16."),
         ("picture", {"inputs": [picture(b"12345")]}, "The picture has 5 bytes; here a picture has 4 at most."),
         (
             "picture",

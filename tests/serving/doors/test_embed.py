@@ -48,4 +48,4 @@ def test_an_answer_has_no_more_numbers_than_is_granted(back: Path) -> None:
     with on_loopback(make_app([back], options)) as address:
         found = [httpx.post(f"{address}/v1/embed", json={"text": "a casa"} | more) for more in ({}, {"layer": 0})]
     assert [each.status_code for each in found] == [400, 200]
-    assert "The vectors have 96 numbers; here 90 are the most. Ask for one 'layer'" in found[0].json()["error"]
+    assert "The vectors have 96 numbers, but the limit here is 90. Ask for one 'layer'" in found[0].json()["error"]

@@ -61,10 +61,10 @@ def test_texts_are_those_of_python(served: httpx.Client, folder: Path, more: dic
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ({"tokens": 201}, "'tokens' is 201; here 200 is the most."),
-        ({"samples": 5}, "'samples' is 5; here 4 is the most."),
-        ({"beam": 4}, "'beam' is 4; here 3 is the most."),
-        ({"beam": 3, "n_best": 3}, "'n_best' is 3; here 2 is the most."),
+        ({"tokens": 201}, "'tokens' is 201, but the limit here is 200."),
+        ({"samples": 5}, "'samples' is 5, but the limit here is 4."),
+        ({"beam": 4}, "'beam' is 4, but the limit here is 3."),
+        ({"beam": 3, "n_best": 3}, "'n_best' is 3, but the limit here is 2."),
         ({"prompt": ["a"] * 4}, "exceeds batch text limit (3)"),
         ({"samples": 2, "beam": 2}, "'beam' is of a beam search, but 'samples' draws at random"),
         ({"promt": "a"}, "the request has no 'promt'; did you mean 'prompt'?"),

@@ -272,7 +272,7 @@ def test_a_terminal_hears_a_text_while_it_is_written(
 
 def test_a_model_without_a_context_never_fills(tmp_path: Path) -> None:
     model = LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
-    with pytest.raises(Fault, match="when_full is for models with a context, of which this one has none"):
+    with pytest.raises(Fault, match="when_full is for models with a limited context; this one has none"):
         next(model.generate_by(request(when_full="forget")))
 
 

@@ -105,7 +105,7 @@ def test_vectors_of_contexts_and_their_mean(tmp_path: Path) -> None:
 
 def test_a_tree_has_no_vectors_of_contexts(tmp_path: Path) -> None:
     task = run_of(tmp_path, sentences(), model={"loss": "hierarchical"}).task
-    with pytest.raises(Fault, match="has no vector as a context: U is of the places where the tree branches"):
+    with pytest.raises(Fault, match="has no vector as a context: U belongs to the branches of the tree"):
         task.word_vectors("contexts")
 
 
