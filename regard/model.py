@@ -22,7 +22,7 @@ from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
 from regard.tasks.tagging.task import Tagging
-from regard.training.snapshot import load_weights, named_weights
+from regard.training.snapshot import check_weights, load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
@@ -390,20 +390,8 @@ def _load_task(
         task = task_class(recipe).build(recipe, files)
         task.load_weights(weights)
         return task
-    check_weights(unbuilt, weights, folder)
+    check_weights(unbuilt, weights, folder / checkpoint.WEIGHTS)
     with Unfilled():
         task = build_task(recipe, files)
     load_weights(task, weights)
     return task
-
-
-def check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
-    """Refuse weights of a folder that are missing, of another shape, or no numbers."""
-    for name, own in named_weights(task).items():
-        if name not in weights:
-            raise Fault(f"{folder / checkpoint.WEIGHTS} has no '{name}', which its recipe asks for.")
-        if weights[name].shape != own.shape:
-            given, asked = tuple(weights[name].shape), tuple(own.shape)
-            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} is of shape {given}, but its recipe says {asked}.")
-        if not weights[name].is_floating_point() or not weights[name].isfinite().all():
-            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds a value that is not a finite number.")

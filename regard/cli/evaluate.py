@@ -107,20 +107,9 @@ def command(
     from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
 
-    request = EvaluationRequest(
-        split or "test",
-        source,
-        reference or [],
-        metric or [],
-        beam,
-        length_penalty,
-        Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
-        test_set,
-        tokenise,
-        asked,
-        files=files,
-        parts=True,
-    )
+    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+    scored_by = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, asked
+    request = EvaluationRequest(split or "test", source, *scored_by, files=files, parts=True)
     loaded = load(model)
     asked.check(loaded.recipe)
     needs(loaded.recipe, "evaluate")

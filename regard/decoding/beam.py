@@ -32,11 +32,11 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import TextFault
+from regard.base.pauses import between_steps
 from regard.decoding.choosing import BegunSearch, Choice, choose_in_banks, choose_in_groups, choose_nested
 from regard.decoding.hypothesis_scores import length_penalty, penalties_of_rows
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
-from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import Phrases, refuse_unpromising
 from regard.decoding.rules import NOTHING, Rules, forced_ends
 from regard.decoding.trace import Trace

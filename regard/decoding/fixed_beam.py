@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from regard.base.pauses import between_steps
 from regard.decoding.choosing import NOTHING, ranked_in_parts, settle
 from regard.decoding.hypothesis_scores import length_penalty
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
-from regard.decoding.pauses import between_steps
 from regard.decoding.records import Records, record_of
 from regard.decoding.step_graphs import CapturedSteps, Delayed
 from regard.hardware.cuda_graphs import CapturedStep, Step

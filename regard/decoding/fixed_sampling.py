@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from regard.base.pauses import between_steps
 from regard.decoding.chance import uniform
 from regard.decoding.filters import distribution
 from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, Reserves, round_up
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis, check_numbers
-from regard.decoding.pauses import between_steps
 from regard.decoding.rules import NOTHING
 from regard.decoding.sampling import draw, hypothesis_of, never_stuck
 from regard.decoding.step_graphs import CapturedSteps, Delayed

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from regard.base.pauses import between_steps
+
 Prefix = tuple[int, ...]
 NEVER = -math.inf
 
@@ -69,6 +71,7 @@ def prefix_beam(
     language, blank = _LanguageScores(language_model, weight), len(frames[0]) - 1
     alive: dict[Prefix, _Sums] = {(): _Sums(blank=0.0)}
     for row in frames:
+        between_steps()
         after: dict[Prefix, _Sums] = {}
         for prefix, sums in alive.items():
             own = after.setdefault(prefix, _Sums())

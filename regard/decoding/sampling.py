@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.base.pauses import between_steps
 from regard.decoding.chance import uniform
 from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
-from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.rules import NOTHING, Rules, forced_ends
 from regard.protocols import State, Stepwise

@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar
 
-from regard.decoding.pauses import Pause, pausing
+from regard.base.pauses import Pause, pausing
 
 PAUSE = 0.002  # seconds that a pause is used for at most: the device has steps for longer before it
 

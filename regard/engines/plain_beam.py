@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.base.pauses import between_steps
 from regard.decoding.options import DecodingOptions
-from regard.decoding.pauses import between_steps
 
 
 def first_unsupported(options: DecodingOptions) -> str | None:

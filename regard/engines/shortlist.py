@@ -71,7 +71,7 @@ class Shortlist:
         return cls(common.tolist(), _StoredRows(sources[order], (ends - counts)[order], ends[order], tokens))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # as any mapping, it equals one of the same entries
 class _StoredRows(Mapping[int, Sequence[int]]):
     """Translations as a file has them: as lists of Python they would take ten times as much memory."""
 

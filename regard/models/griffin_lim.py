@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
 
+from regard.base.pauses import between_steps
+
 Window = Float[Tensor, " window"]
 
 
@@ -34,6 +36,7 @@ def griffin_lim(
     turns = torch.outer(torch.arange(bins), torch.arange(frames)).to(magnitudes) * (2 * math.pi * hop / len(window))
     sound = sound_of(torch.polar(magnitudes, turns), window, hop)
     for _ in range(rounds):
+        between_steps()
         sound = sound_of(with_phases_of(magnitudes, spectrum(sound, window, hop)), window, hop)
     return sound
 
@@ -57,5 +60,6 @@ def unmix_bands(
     spread = filters / filters.sum(dim=1, keepdim=True).clamp(min=torch.finfo(filters.dtype).tiny)
     bins, wanted, mixing = spread.mT @ bands, filters.mT @ bands, filters.mT @ filters
     for _ in range(rounds):
+        between_steps()
         bins = bins * wanted / (mixing @ bins).clamp(min=torch.finfo(bins.dtype).tiny)
     return bins

@@ -20,7 +20,7 @@ from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
-from regard.model import build_task, check_room, check_weights, load
+from regard.model import build_task, check_room, load
 from regard.protocols import Begins, HoldsTexts, Outlines, OwnWeights, Prepared, Settles
 from regard.runs import checkpoint
 from regard.runs.about import about_data
@@ -29,7 +29,7 @@ from regard.runs.validate import check_best_by
 from regard.training.options import TrainingOptions
 from regard.training.pace import PLAN
 from regard.training.pieces import check_rows
-from regard.training.snapshot import Facts, load_weights, named_weights
+from regard.training.snapshot import Facts, check_weights, load_weights, named_weights
 from regard.verbs.table import has
 
 Plan = Callable[[Any, Any, RunFolder], list[str]]  # from a recipe and its prepared data to settings
@@ -155,7 +155,7 @@ def _take_weights(task: nn.Module, start: Path, recipe: Recipe) -> None:
     if parent.recipe.task != recipe.task:
         readers = {name: weights[name] for name in own if name.startswith(READER) and name in weights}
         weights = own | readers
-    check_weights(task, weights, start)
+    check_weights(task, weights, start / checkpoint.WEIGHTS)
     load_weights(task, weights)
 
 

@@ -234,25 +234,31 @@ def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
 def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
     """A recipe made for the files, and what was chosen; a run that goes on has one already."""
     files.check()
-    name = _name_of_run(asked, files)
+    if not asked.resume:
+        _check_settings(asked, files)  # before any text is read
+    name = _name_of_run(asked, files) if asked.out is None else ""
     folder = asked.out or Path("runs") / name
     if asked.resume and RunFolder(folder).exists():
         return RunPlan(_same_files(files, folder), name)
-    start = asked.start
-    family = read_recipe(start).get("family") if start else None
-    known = {"data": files.corpora()} | ({"family": family} if family else {})
-    check_settings(apply_settings(known, asked.settings))  # before all the text is read
-    if start:
-        table, choices = recipe_from(start, files, asked.old_share or 0.0, torch.cuda.is_available())
+    _check_settings(asked, files)
+    if asked.start:
+        table, choices = recipe_from(asked.start, files, asked.old_share or 0.0, torch.cuda.is_available())
     else:
         table, choices = recipe_for(files, torch.cuda.is_available())
     return RunPlan(table, name, choices)
 
 
+def _check_settings(asked: TrainingRequest, files: TextFiles) -> None:
+    """Refuse settings that no recipe for the files can have."""
+    family = read_recipe(asked.start).get("family") if asked.start else None
+    known = {"data": files.corpora()} | ({"family": family} if family else {})
+    check_settings(apply_settings(known, asked.settings))
+
+
 def _name_of_run(asked: TrainingRequest, files: TextFiles) -> str:
     """Return the languages of a run from text files; nobody's, where it starts from a model that has its own."""
     unnamed = "src-tgt"
-    begun_before = asked.resume and asked.out is None and RunFolder(Path("runs") / unnamed).exists()
+    begun_before = asked.resume and RunFolder(Path("runs") / unnamed).exists()
     if asked.start is None and not begun_before:
         return "-".join(files.pair_of_languages())
     return "-".join(files.named_languages() or [unnamed])

@@ -1,9 +1,10 @@
 """All models that are served, each with the thread that owns it: finding the one that is asked for."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from regard import __version__
 from regard.base.faults import Fault
@@ -15,6 +16,8 @@ from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, Detector, find_code, is_named, name_of
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
+from regard.serving.prices import PRICES
+from regard.serving.queue.turns import Answer, Work
 from regard.serving.queue.worker import Worker
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
 from regard.verbs.purposes import ADDRESS
@@ -32,7 +35,7 @@ class Catalogue:
         self.translators = {model.name: model for model in models if isinstance(model, ServedTranslator)}
         self.workers: dict[str, Worker] = {}
         for name in self.models:
-            worker = Worker(name, options.batching, options.limits.waiting)
+            worker = Worker(name, options.batching, options.limits.waiting, seconds=options.limits.seconds)
             worker.tell = metrics.watch(name, partial(_waiting, worker))
             self.workers[name] = worker
         for translator in self.translators.values():
@@ -144,6 +147,32 @@ class Catalogue:
             if asked not in (None, AUTO) and is_named(own) and find_code(str(asked), [own]) is None:
                 raise Refusal(400, f"The model {model.name} goes from {model.source} to {model.target}.")
         return model
+
+    def costs(self, path: str, model: Served, asked: Any) -> Sequence[float]:
+        """Return the costs of the items of a request, by the table of prices."""
+        return PRICES[path].costs(model, asked)
+
+    def each(
+        self,
+        path: str,
+        model: Served,
+        asked: Any,
+        key: Hashable | None,
+        work: Work,
+        items: Sequence[Any],
+        costs: Sequence[float] | None = None,
+    ) -> AsyncGenerator[Answer, None]:
+        """Yield what a model makes of each item that is asked for at a door, as they are finished.
+
+        Requests whose keys are equal share batches; `costs` may have been counted before.
+        """
+        counted = self.costs(path, model, asked) if costs is None else costs
+        return self.workers[model.name].each(PRICES[path].price, key, work, items, counted)
+
+    async def one(self, path: str, model: Served, asked: Any, work: Callable[[], Any]) -> Any:
+        """Return what comes of work that is asked of a model at a door, and cannot be shared."""
+        (cost,) = self.costs(path, model, asked)
+        return await self.workers[model.name].one(PRICES[path].price, work, cost)
 
     def describe(self) -> ModelsAnswer:
         """All that a page needs to know."""

@@ -1,14 +1,12 @@
 """What a server counts of itself, in the words of Prometheus; no label ever holds what a user wrote."""
 
-import resource
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from regard import __version__
+from regard.serving.queue.memory import resident_bytes
 from regard.serving.queue.worker import Done
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -62,12 +60,3 @@ class Metrics:
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
-
-
-def resident_bytes() -> float:
-    """The memory this process has now; where the system does not say, the most it ever had."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
-    except OSError:
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -16,6 +16,14 @@ class Limits(Options):
     sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
     picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
     sound: int = Field(default=1_500_000, ge=1, description="Bytes of the file of a sound.")
+    pixels: int = Field(
+        default=16_000_000, ge=64, description="Pixels of a picture, or of all frames of a video together."
+    )
+    sound_seconds: float = Field(default=60.0, gt=0, le=600, description="Seconds that a sound lasts.")
+    speech_seconds: float = Field(
+        default=3600.0, gt=0, description="Seconds that the sounds spoken for a request may last together, at most."
+    )
+    points: int = Field(default=20_000, ge=1, description="Points of all strokes that a request gives.")
     beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
     n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
     samples: int = Field(

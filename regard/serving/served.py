@@ -2,26 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
-from regard.base.parsing import parse_json
+from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
-from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
-from regard.runs.about import data_names, hardly_trained, read_about
-from regard.runs.folder import SCORES, read_folder, read_recipe
 from regard.serving.doors.model_records import (
     CertaintyAnswer,
-    HardlyTrained,
-    LearntAmount,
     ModelAnswer,
     TranslatorAnswer,
 )
 from regard.serving.doors.records import Language
+from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
 from regard.verbs.purposes import ADDRESS, refusal
@@ -41,6 +37,7 @@ if TYPE_CHECKING:
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
     from regard.verbs.generate.telling import WrittenToken
+    from regard.verbs.translate.model import TranslationModel
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for.
@@ -151,8 +148,10 @@ class ServedModel(Served):
 
     def __init__(self, name: str, folder: Path) -> None:
         from regard.model import load
+        from regard.serving.parts import pause_between_parts
 
         self.name, self.folder, self.model = name, folder, load(folder)
+        pause_between_parts(self.model.task)
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
 
@@ -289,6 +288,14 @@ class ServedTranslator(FolderTranslator, Served):
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
 
+    @cached_property
+    def _model(self) -> "TranslationModel":
+        from regard.serving.parts import pause_between_parts
+
+        found = super()._model
+        pause_between_parts(found.task)
+        return found
+
     @property
     def exports(self) -> list[FastEngine]:
         return super().exports + ([] if self._alone is None else [self._alone])
@@ -361,29 +368,6 @@ class ServedTranslator(FolderTranslator, Served):
             return super().run(plan, pieces)
         except TextFault as fault:
             raise fault.without_number() from None
-
-
-def known_of(folder: Path) -> dict[str, Any]:
-    """What a model folder says of what its model knows."""
-    about, recipe, course = read_about(folder), read_recipe(folder), hardly_trained(folder)
-    return {
-        "description": recipe.get("description", ""),
-        "data": data_names(recipe),
-        "amount": about.amount and LearntAmount(**asdict(about.amount)),
-        "parameters": about.parameters,
-        "examples": about.examples,
-        "best_by": recipe.get("training", {}).get("best_by"),
-        "hardly_trained": course and HardlyTrained(step=course.best, steps=course.steps, validated=course.validated),
-    }
-
-
-def read_scores(folder: Path) -> list[dict[str, Any]]:
-    """What a model scored, as its folder says."""
-    try:
-        content = read_folder(folder, [SCORES])[SCORES]
-        return list(parse_json(content, str(folder / SCORES))["scores"])
-    except (Fault, KeyError, TypeError):
-        return []
 
 
 def _language(code: str) -> Language:

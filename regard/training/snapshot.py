@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -128,3 +129,15 @@ def load_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
 def key_of(seed: int, *numbers: int) -> int:
     """A seed of 63 bits for one step of one run, or for one piece of it."""
     return int.from_bytes(blake2b(":".join(map(str, (seed, *numbers))).encode(), digest_size=8).digest(), "big") >> 1
+
+
+def check_weights(task: nn.Module, weights: Mapping[str, Tensor], file: Path) -> None:
+    """Refuse weights of a folder that are missing, of another shape, or no numbers."""
+    for name, own in named_weights(task).items():
+        if name not in weights:
+            raise Fault(f"{file} has no '{name}', which its recipe asks for.")
+        if weights[name].shape != own.shape:
+            given, asked = tuple(weights[name].shape), tuple(own.shape)
+            raise Fault(f"'{name}' in {file} is of shape {given}, but its recipe says {asked}.")
+        if not weights[name].is_floating_point() or not weights[name].isfinite().all():
+            raise Fault(f"'{name}' in {file} holds a value that is not a finite number.")

@@ -10,7 +10,7 @@ import pytest
 from regard.cli import _root, main
 from regard.cli.cautions import MODELS
 from regard.runs.folder import RECIPE, update_folder
-from regard.serving.served import known_of
+from regard.serving.known import known_of
 from regard.training.pace import Course
 
 # What a command must be given beside its model.

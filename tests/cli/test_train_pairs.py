@@ -1,14 +1,18 @@
 """Training from one file of pairs: the same run as from two files, and what is refused before any text is read."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small import SETTINGS
 
+from regard.base.recipe import write
 from regard.cli import main
-from regard.runs.checkpoint import WEIGHTS, read_recipe
+from regard.families import check_recipe
+from regard.runs.checkpoint import RECIPE, WEIGHTS, read_recipe, update_folder
 from regard.runs.from_text import defaults
+from regard.runs.request import TrainingRequest, plan_of
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
@@ -70,6 +74,7 @@ def test_files_of_pairs_that_cannot_be_meant(
 
 
 def test_pairs_to_validate_with_are_part_of_the_recipe(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("one\tum\n")  # too little to tell a language by
     files = defaults.TextFiles((tmp_path / "a.tsv",), (tmp_path / "b.en", tmp_path / "b.pt"))
     assert files.corpora() == {
         "train": {"pairs": str(tmp_path / "a.tsv")},
@@ -97,3 +102,18 @@ def test_what_was_chosen_is_told_of_a_recipe_that_can_be(tmp_path: Path, capsys:
     (tmp_path / "a.tsv").write_text("one\tum\ntwo\tdois\n")
     assert main(["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.heads=3"]) == 2
     assert capsys.readouterr().err == "regard: model: width 128 cannot be shared out among 3 heads\n"
+
+
+def test_a_run_is_called_after_the_languages_that_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was begun when nobody looked for them is found again, and text that is gone does not stop a run."""
+    lines = [f"The old man and his {n} dogs walk\tO velho e os seus {n} cachorros andam\n" for n in range(40)]
+    (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    asked = TrainingRequest(pairs=tmp_path / "a.tsv")
+    assert plan_of(asked).name == "en-pt"
+    old = tmp_path / "runs" / "src-tgt"
+    update_folder(old, {RECIPE: write(check_recipe(plan_of(asked).table), "").encode()})
+    assert plan_of(asked).name == "en-pt"
+    assert plan_of(replace(asked, resume=True)).name == "src-tgt"
+    (tmp_path / "a.tsv").unlink()
+    assert plan_of(replace(asked, resume=True, out=old)).table["data"]["source_language"] == "en"

@@ -6,10 +6,10 @@ import pytest
 import torch
 from tables import fixed, random_table
 
+from regard.base.pauses import between_steps, has_pauses, pausing
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis
-from regard.decoding.pauses import between_steps, has_pauses, pausing
 from regard.decoding.sampling import sample
 
 SENTENCES = torch.arange(3)

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from regard.decoding.pauses import between_steps
+from regard.base.pauses import between_steps
 from regard.decoding.spare_time import InPieces, overlapped
 
 

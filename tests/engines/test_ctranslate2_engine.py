@@ -12,9 +12,9 @@ from regard.attention.alignments import links
 from regard.attention.positions import Learned
 from regard.attention.watch import watching
 from regard.base.faults import Fault, TooLong
+from regard.base.pauses import pausing
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
-from regard.decoding.pauses import pausing
 from regard.engines.ctranslate2.engine import CTranslate2Engine
 from regard.engines.links import word_links
 from regard.models.transformer.network import Transformer

@@ -12,9 +12,9 @@ import pytest
 
 import regard
 from regard.base.faults import Fault, TooLong
+from regard.base.pauses import pausing
 from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
-from regard.decoding.pauses import pausing
 from regard.engines.exported import origins
 from regard.engines.onnx.engine import OnnxEngine, load_engine, load_graphs
 from regard.engines.onnx.export import Quantisation, export_onnx

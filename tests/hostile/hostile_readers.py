@@ -196,7 +196,7 @@ READERS: dict[str, Reader] = {
     ),
     "export, vocabulary": Reader(
         ("engines.ctranslate2.files",),
-        models.make_export("ctranslate2", "source_vocabulary.json"),
+        models.make_export("ctranslate2", "shared_vocabulary.json"),
         models.load_export,
         models.vouch_for_export,
     ),

@@ -1,10 +1,10 @@
 """Files read by one reader, each in a process that is bounded and measured.
 
-    python tests/hostile/hostile_runner.py READER samples           reads each sample that is there for the reader
+    python tests/hostile/hostile_runner.py samples                  reads each of the samples
     python tests/hostile/hostile_runner.py READER mutations N SEED  reads so many damaged copies of its honest file
 
-The process reads the honest file first, so that all modules are there, and forks for each of the others. It prints what
-became of each as a line of JSON.
+The process reads the honest file of a reader first, so that all modules are there, and forks for each of the others. It
+prints what became of each as a line of JSON.
 """
 
 import json
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,9 @@ FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # what no file may exceed
 _ENDED = 60  # seconds after which a reader is ended
 _LARGEST_SEALED = 10**9  # bytes of a file; the checksum of a larger one takes too long
 _MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
+
+
+Change = tuple[str, Callable[[Path], None]]  # what a change is called, and what it does to a file
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,9 @@ class Outcome:
         return self.kind in ("accepted", "refused") and self.is_bounded
 
 
-def read_samples(reader: str) -> list[Outcome]:
-    """Read each sample for this reader in a bounded process."""
-    return list(_run(reader, "samples"))
+def read_samples() -> list[Outcome]:
+    """Read each sample in a bounded process."""
+    return list(_run("samples"))
 
 
 def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
@@ -77,22 +80,35 @@ def _run(*arguments: str) -> Iterator[Outcome]:
         raise RuntimeError(f"{' '.join(arguments)} ended with status {process.returncode}")
 
 
-def main(name: str, what: str, *arguments: str) -> None:
-    from hostile_mutations import mutations
-    from hostile_readers import READERS
+def main(name: str, *arguments: str) -> None:
     from hostile_samples import SAMPLES
+
+    if name != "samples":
+        _, count, seed = arguments
+        _read_changed(name, partial(_mutations, count=int(count), seed=int(seed)))
+        return
+    for reader in dict.fromkeys(sample.reader for sample in SAMPLES.values()):
+        own = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
+        _read_changed(reader, lambda content, own=own: iter(own))
+
+
+def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:
+    from hostile_mutations import mutations
+
+    for number, damaged in enumerate(mutations(content, count, seed)):
+        yield str(number), partial(_put, content=damaged)
+
+
+def _read_changed(name: str, changes: Callable[[bytes], Iterator[Change]]) -> None:
+    """Read the honest file of a reader with each of some changes, which are told what it holds."""
+    from hostile_readers import READERS
 
     reader = READERS[name]
     with tempfile.TemporaryDirectory() as place:
         honest = reader.make(Path(place))
         reader.read(honest)
         content = honest.read_bytes()
-        if what == "samples":
-            changes = {title: sample.write for title, sample in SAMPLES.items() if sample.reader == name}
-        else:
-            copies = enumerate(mutations(content, *map(int, arguments)))
-            changes = {str(number): partial(_put, content=damaged) for number, damaged in copies}
-        for title, change in changes.items():
+        for title, change in changes(content):
             honest.write_bytes(content)
             change(honest)
             if reader.seal is not None and _size(honest) < _LARGEST_SEALED:

@@ -142,6 +142,15 @@ def _many_pieces(path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"".join(b"\n" + bytes([len(each)]) + each for each in pieces))
 
 
+def _growing_frames(path: Path) -> None:
+    """A video whose third frame is said to have 65,000 × 1,000 pixels."""
+    content = bytearray(path.read_bytes())
+    size = struct.pack("<HH", 24, 20)
+    places = [place for place in range(len(content)) if content[place : place + 9] == b"," + bytes(4) + size]
+    content[places[2] + 5 : places[2] + 9] = struct.pack("<HH", 65_000, 1_000)
+    path.write_bytes(content)
+
+
 def _long_line() -> bytes:
     return gzip.compress(bytes(300_000_000), 1)
 
@@ -219,6 +228,7 @@ SAMPLES: dict[str, Sample] = {
     "tensors larger than their file": Sample("Marian, pickle", _expanded_tensors, "far larger than the file"),
     "a million pieces": Sample("tokeniser, subwords", _many_pieces, "SentencePiece models of at most"),
     "a million small pieces": Sample("tokeniser, subwords", _small_pieces, "more than 300,000 pieces"),
+    "a frame that grows": Sample("video", _growing_frames, "has frames of"),
     "a line of 300 MB": Sample("text, gzip", _of(_long_line), "cannot be decompressed"),
     "600 MB by Zstandard": Sample("text, Zstandard", _of(_packed_zstandard), "cannot be decompressed"),
     "15 million empty lists": Sample("tokeniser, words", _of(_many_parts), "more than any such file needs"),

@@ -180,5 +180,5 @@ def test_the_server_writes_down_sounds_and_shows_their_frames(folder: Path) -> N
         assert nothing.status_code == 400
         assert nothing.json()["error"].startswith("The sound cannot be read as a wav or flac file")
         large = post(client, "/v1/transcribe", sounds=[{"sound": b64encode(bytes(1_500_001)).decode()}])
-        assert large.json()["error"] == "The sound has 1,500,001 bytes; here a sound has 1,500,000 at most."
+        assert large.json()["error"] == "The sound has 1,500,001 bytes, but a sound here has at most 1,500,000."
         assert post(client, "/v1/look", input="text").status_code == 400

@@ -384,13 +384,10 @@ def _decode_block(block: bytes, name: str, first: int, normal: bool = True, enco
     except UnicodeDecodeError as error:
         number = first + block.count(b"\n", 0, error.start)
         wide = first == 1 and block.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        advice = f"it begins as UTF-16, so convert it: iconv -f UTF-16 -t UTF-8 {name} > FILE"
         raise Fault(
             f"{name}, line {number}: not valid UTF-8 (byte 0x{block[error.start]:02x}); "
-            + (
-                f"it begins as UTF-16, so convert it: iconv -f UTF-16 -t UTF-8 {name} > FILE"
-                if wide
-                else "is the file in another encoding, or not text?"
-            )
+            + (advice if wide else "is the file in another encoding, or not text?")
         ) from None
     if first == 1:
         text = text.removeprefix("\ufeff")

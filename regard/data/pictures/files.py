@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 
 from regard.base.faults import Fault
+from regard.base.pauses import between_steps
 from regard.base.progress import Remark, ignore_remark
 from regard.data.corpora.text import read_lines
 from regard.data.pictures.idx import LARGEST_SIDE
@@ -121,6 +122,7 @@ def is_moving(picture: Image.Image) -> bool:
 @contextmanager
 def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None]) -> Iterator[Image.Image]:
     """A picture as PIL has it, its size checked before it is decoded; damage met inside this block is refused."""
+    between_steps()
     if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise Fault(f"{name} is empty, so it is not a picture.")
     file = BytesIO(source) if isinstance(source, bytes) else source

@@ -11,6 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.names import natural_order
+from regard.base.pauses import between_steps
 from regard.data.pictures.files import check_size, in_eight_bits, in_pixels, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
@@ -28,11 +29,12 @@ def read_frames(source: Path | bytes, name: str, count: int) -> Iterator[np.ndar
         if held < 2:
             raise Fault(f"{name} is a still picture; a video is a GIF with several frames, or a folder of frames.")
         _check_length(name, held, picture.height * picture.width)
-        if picture.height * picture.width > MOST_OF_A_FRAME:
-            size = in_pixels((picture.height, picture.width))
-            raise Fault(f"{name} has frames of {size}; those of a video have at most {MOST_OF_A_FRAME:,} in all.")
+        _check_frame(name, picture)
         for number in spread(held, count):
-            picture.seek(number)
+            between_steps()
+            while picture.tell() < number:  # one by one, for each may be larger than the one before
+                picture.seek(picture.tell() + 1)
+                _check_frame(name, picture)
             yield _colours(name, picture)
 
 
@@ -64,6 +66,13 @@ def _refuse_moving(frame: Path) -> None:
     with open_picture(frame, str(frame), lambda size: check_size(str(frame), size)) as picture:
         if is_moving(picture):
             raise Fault(f"{frame} is a video itself; frames in a folder are still pictures. Name videos one by one.")
+
+
+def _check_frame(name: str, picture: Image.Image) -> None:
+    """Refuse a frame that is too large, before it is decoded."""
+    if picture.height * picture.width > MOST_OF_A_FRAME:
+        size = in_pixels((picture.height, picture.width))
+        raise Fault(f"{name} has frames of {size}; those of a video have at most {MOST_OF_A_FRAME:,} in all.")
 
 
 def _check_length(name: str, held: int, size: int) -> None:

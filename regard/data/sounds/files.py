@@ -7,6 +7,7 @@ import numpy as np
 import soundfile
 
 from regard.base.faults import Fault
+from regard.base.pauses import between_steps
 from regard.data.sounds.rates import resample
 
 FORMATS = ("WAV", "WAVEX", "FLAC")
@@ -20,6 +21,7 @@ _BLOCK = 2**16
 
 def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.ndarray:
     """The samples of a file, or of the content of one called `name`, from −1 to 1; channels become their mean."""
+    between_steps()
     name = name or str(source)
     if isinstance(source, Path) and not source.is_file():
         raise Fault(f"{source} is a folder; name a sound file." if source.is_dir() else f"There is no file {source}.")

@@ -5,6 +5,8 @@ from math import ceil, gcd
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from regard.base.pauses import between_steps
+
 CROSSINGS = 16  # zeros of the sinc on either side: more are sharper at the highest frequencies, and slower
 ROLL_OFF = 0.95  # of the highest frequency that both rates can hold: what is above it fades away
 
@@ -27,6 +29,7 @@ def resample(samples: np.ndarray, rate: int, new_rate: int) -> np.ndarray:
     # The last sample of the first phase may lie one step of `down` before the end; half a filter more stands behind it.
     windows = sliding_window_view(np.pad(samples, (half, half + down)), 2 * half + 1)
     for phase in range(min(up, count)):
+        between_steps()
         first, fraction = divmod(phase * down, up)
         times = fraction / up - np.arange(-half, half + 1)
         taps = np.sinc(cutoff * times) * np.cos(np.clip(times / (half + 1), -1, 1) * np.pi / 2) ** 2

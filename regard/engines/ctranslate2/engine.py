@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.base.faults import Fault, TextFault
+from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
-from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.ctranslate2.files import check_files, read_names
 from regard.engines.ctranslate2.search import (
     FinishedOutput,

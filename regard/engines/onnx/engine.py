@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from regard.base.faults import Fault, TextFault
+from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
-from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam

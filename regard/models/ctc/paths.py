@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.masks import real_places
+from regard.base.pauses import between_steps
 from regard.models.transcriber import Counts, Labels
 
 Frames = Float[Tensor, "batch frame symbol"]  # log y, the blank last
@@ -80,6 +81,7 @@ def best_alignment(
     best, before = _start(emitted), []
     columns = [best]
     for time in range(1, frames.shape[1]):
+        between_steps()
         best, come_from = _arriving(best, states).max(dim=-1)
         before.append(come_from)  # 0: stayed, 1: from one before, 2: from two before
         best = best + emitted[:, time]
@@ -89,6 +91,7 @@ def best_alignment(
     state = states.last.gather(1, which[:, None]).squeeze(1)
     found = torch.full_like(counts, -1)[:, None].repeat(1, frames.shape[1])
     for time in reversed(range(frames.shape[1])):
+        between_steps()
         inside = time < counts
         found[:, time] = torch.where(inside, state, found[:, time])
         if time:
@@ -155,6 +158,7 @@ def _forward(emitted: Lattice, states: _States) -> Lattice:
     """log α."""
     columns = [_start(emitted)]
     for time in range(1, emitted.shape[1]):
+        between_steps()
         columns.append(emitted[:, time] + log_sum(_arriving(columns[-1], states)))
     return torch.stack(columns, dim=1)
 
@@ -168,6 +172,7 @@ def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
     columns = []
     skips = states.from_two_before[:, 2:]
     for time in reversed(range(emitted.shape[1])):
+        between_steps()
         is_last = (counts == time + 1)[:, None]
         after = torch.where(is_last, at_end, after)
         columns.append(after)

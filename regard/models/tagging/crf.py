@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.attention.masks import real_places
+from regard.base.pauses import between_steps
 
 Emissions = Float[Tensor, "batch time tag"]
 Lengths = Int[Tensor, " batch"]
@@ -55,6 +56,7 @@ class Chain(nn.Module):
         real = real_places(lengths, emissions.shape[1])
         alpha, origins = self.first + emissions[:, 0], []
         for place in range(1, emissions.shape[1]):
+            between_steps()
             best, origin = (alpha[:, :, None] + self.between).max(dim=1)
             origins.append(origin)
             alpha = torch.where(real[:, place, None], emissions[:, place] + best, alpha)

@@ -16,7 +16,7 @@ from regard.base.faults import Fault, TextFault
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
-from regard.serving.doors.limits import check_amount, check_numbers
+from regard.serving.doors.limits import check_amount, check_file, check_numbers, check_points
 from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, PictureAnswer, StoryAnswer, TagsAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
@@ -73,7 +73,7 @@ async def look(service: Service, request: Request) -> Response:
         return *model.look(inputs[0], body.speaker, **more), remark
 
     work = partial(with_files, [body.input], look_at)
-    view, looks, remark = await service.answer(request, service.catalogue.workers[model.name].one(work))
+    view, looks, remark = await service.answer(request, service.catalogue.one("/v1/look", model, body, work))
     seconds = time.monotonic() - began
     return json_response(LookAnswer(model=model.name, seconds=seconds, view=view, looks=looks, remark=remark))
 
@@ -87,10 +87,9 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
             given = "the input" if len(inputs) == 1 else f"input {number}"
             raise Fault(f"The model {model.name} reads {called}; {given} is something else.")
         if isinstance(each, PictureInput | SoundInput):
-            what, most = ("picture", limits.picture) if isinstance(each, PictureInput) else ("sound", limits.sound)
-            if (size := len(each.content)) > most:
-                given = f"The {what}" if len(inputs) == 1 else f"Input {number}"
-                raise Fault(f"{given} has {size:,} bytes; here a {what} has {most:,} at most.")
+            what = "picture" if isinstance(each, PictureInput) else "sound"
+            check_file(each, f"The {what}" if len(inputs) == 1 else f"Input {number}", model.reads, limits)
+    check_points([each.drawing for each in inputs if isinstance(each, DrawingInput)], limits)
 
 
 async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
@@ -116,7 +115,7 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
     made = _ANSWERS.get(model.reads, OneAnswer)
     found: dict[int, OneAnswer | TagsAnswer] = {}
     key, numbered = ("answer", body.beam, body.raw, body.as_is, *body.taggers), list(enumerate(body.inputs))
-    async for place, each in catalogue.workers[model.name].each(key, work, numbered):
+    async for place, each in catalogue.each("/v1/answer", model, body, key, work, numbered):
         found[place] = made(**each)
     return [found[place] for place in range(len(body.inputs))]
 

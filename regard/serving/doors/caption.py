@@ -38,8 +38,8 @@ async def _all_captions(catalogue: Catalogue, model: Served, request: CaptionReq
         return [CaptionAnswer(**each.as_dict()) for each in found]
 
     key = ("caption", request.beam, request.length_penalty, request.attention)
-    costs = [float(len(each.picture)) for each in request.pictures]
-    found = dict([each async for each in catalogue.workers[model.name].each(key, work, request.pictures, costs)])
+    answers = catalogue.each("/v1/caption", model, request, key, work, request.pictures)
+    found = dict([answer async for answer in answers])
     return [found[place] for place in range(len(request.pictures))]
 
 

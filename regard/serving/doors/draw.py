@@ -3,6 +3,7 @@
 import time
 from base64 import b64encode
 from functools import partial
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,26 +19,28 @@ from regard.serving.served import Served
 from regard.verbs.requests.draw import DrawRequest
 from regard.viewing.drawings.sheet import sheet_gif, sheet_png
 
+if TYPE_CHECKING:
+    from regard.protocols import Drawn
+
 
 async def draw(service: Service, request: Request) -> Response:
     body, began = read_request(DrawBody, await service.read(request, read_json)), time.monotonic()
     model = service.catalogue.able("draw", body.model)
-    check_drawings(body.count, service.limits)
+    check_drawings(body, service.limits)
     service.note(request, [], model=model.name)
-    work = service.catalogue.workers[model.name].one(partial(_all_drawings, model, body))
+    work = service.catalogue.one("/v1/draw", model, body, partial(_all_drawings, model, body))
     found = await service.answer(request, work)
     return json_response(DrawAnswer(model=model.name, seconds=time.monotonic() - began, seed=body.seed, drawings=found))
 
 
 def _all_drawings(model: Served, request: DrawRequest) -> list[DrawnAnswer]:
-    return [
-        DrawnAnswer(
-            picture=b64encode(sheet_png([[each.picture()]])).decode(),
-            animation=b64encode(sheet_gif([each.frames()])).decode(),
-            drawing=each.as_dict(),
-        )
-        for each in model.draw(request)
-    ]
+    return [_drawn_answer(drawn) for drawn in model.draw(request)]
+
+
+def _drawn_answer(drawn: "Drawn") -> DrawnAnswer:
+    picture = b64encode(sheet_png([[drawn.picture()]])).decode()
+    animation = b64encode(sheet_gif([drawn.frames()])).decode()
+    return DrawnAnswer(picture=picture, animation=animation, drawing=drawn.as_dict())
 
 
 DOORS = (Door("POST", "/v1/draw", draw, "draw", "Drawings of a model's own.", DrawAnswer, body=DrawBody),)

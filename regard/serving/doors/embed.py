@@ -44,8 +44,7 @@ async def _all_vectors(catalogue: Catalogue, model: Served, request: EmbedReques
             raise type(fault)(numbers[fault.number], fault.sentence) from None
 
     numbers = range(len(request.text))
-    costs = [float(1 + len(text)) for text in request.text]
-    found = dict([each async for each in catalogue.workers[model.name].each(None, work, numbers, costs)])
+    found = dict([each async for each in catalogue.each("/v1/embed", model, request, None, work, numbers)])
     return [found[number] for number in numbers]
 
 

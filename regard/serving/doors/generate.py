@@ -53,7 +53,7 @@ async def prompt(service: Service, request: Request) -> Response:
     model = service.catalogue.able("generate", body.model)
     check_amount([body.prompt], service.limits)
     service.note(request, [body.prompt], model=model.name)
-    work = service.catalogue.workers[model.name].one(partial(model.read_prompt, body))
+    work = service.catalogue.one("/v1/prompt", model, body, partial(model.read_prompt, body))
     found = await service.answer(request, work)
     answer = PromptAnswer(
         model=model.name,
@@ -79,8 +79,7 @@ async def _all_texts(catalogue: Catalogue, model: Served, request: GenerateReque
             return [[GeneratedText(**each.as_dict()) for each in texts] for texts in found]
 
     numbers = range(len(request.prompt))
-    cost = float(request.tokens * (request.samples or request.beam or 1))
-    answers = catalogue.workers[model.name].each(None, work, numbers, [cost] * len(numbers))
+    answers = catalogue.each("/v1/generate", model, request, None, work, numbers)
     found = dict([answer async for answer in answers])
     return [found[number] for number in numbers]
 
@@ -97,7 +96,7 @@ async def _told(service: Service, model: Served, body: GenerateBody, began: floa
         return [GeneratedText(**each.as_dict()) for each in found]
 
     async with asyncio.timeout(service.limits.seconds):
-        writing = asyncio.ensure_future(service.catalogue.workers[model.name].one(work))
+        writing = asyncio.ensure_future(service.catalogue.one("/v1/generate", model, body, work))
         writing.add_done_callback(lambda _: tokens.put_nowait(None))
         try:
             while token := await tokens.get():

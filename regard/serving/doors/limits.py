@@ -1,12 +1,19 @@
 """What a server grants of what is asked for: how much, by which engine and which models."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from regard.base.faults import Fault
+from regard.data.heads import picture_pixels, sound_seconds
 from regard.engines.fast import CALLED
 from regard.serving.options import Limits
+from regard.serving.prices import speech_seconds
 from regard.serving.served import ServedTranslator
+from regard.verbs.requests.answer import PictureInput
+from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.rules import VerbRequest
+from regard.verbs.requests.speak import SpeakRequest
+from regard.verbs.requests.transcribe import SoundInput
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.plan import Plan
 
@@ -48,10 +55,41 @@ def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) ->
             raise Fault(f"'{name}' is {value}, but the limit here is {most}.")
 
 
-def check_drawings(count: int, limits: Limits) -> None:
-    """Refuse more drawings than a request may ask for."""
-    if count > limits.drawings:
-        raise Fault(f"'count' is {count}, but the limit here is {limits.drawings}.")
+def check_file(given: PictureInput | SoundInput, name: str, reads: str, limits: Limits) -> None:
+    """Refuse a file with too many bytes, and one whose head says that it holds too much, before it is decoded."""
+    content, is_picture = given.content, isinstance(given, PictureInput)
+    what, most = ("picture", limits.picture) if is_picture else ("sound", limits.sound)
+    if len(content) > most:
+        raise Fault(f"{name} has {len(content):,} bytes, but a {what} here has at most {most:,}.")
+    if is_picture and (pixels := picture_pixels(content, reads == "video")) > limits.pixels:
+        raise Fault(f"{name} has {pixels:,} pixels, but a {what} here has at most {limits.pixels:,}. Make it smaller.")
+    if not is_picture and (seconds := sound_seconds(content)) > limits.sound_seconds:
+        raise Fault(f"{name} lasts {seconds:,.0f} seconds, but a sound here lasts at most {limits.sound_seconds:g}.")
+
+
+def check_points(drawings: Sequence[Sequence[Sequence[Any]]], limits: Limits) -> None:
+    """Refuse drawings with more points than a request may give."""
+    points = sum(len(stroke) for drawing in drawings for stroke in drawing)
+    if points > limits.points:
+        raise Fault(f"The strokes have {points:,} points, but a request here gives at most {limits.points:,}.")
+
+
+def check_speech(request: SpeakRequest, limits: Limits) -> None:
+    """Refuse texts whose sounds may last longer together than a request may ask for."""
+    seconds = sum(speech_seconds(request))
+    if seconds > limits.speech_seconds:
+        raise Fault(
+            f"These sounds may last {seconds:,.0f} seconds, but those of a request here last at most "
+            f"{limits.speech_seconds:g}. Give fewer or shorter texts, or 'seconds'."
+        )
+
+
+def check_drawings(request: DrawRequest, limits: Limits) -> None:
+    """Refuse more drawings than a request may ask for, and more strokes than it may give."""
+    if request.count > limits.drawings:
+        raise Fault(f"'count' is {request.count}, but the limit here is {limits.drawings}.")
+    check_amount([request.prompt or ""], limits)
+    check_points([request.complete or [], request.reconstruct or [], *(request.between or [])], limits)
 
 
 def check_amount(texts: Sequence[str], limits: Limits) -> None:

@@ -14,21 +14,22 @@ from regard.serving.http.refusals import read_request
 
 
 async def attention(service: Service, request: Request) -> Response:
-    return await _view(service, request, AttentionBody, "attention")
+    return await _view(service, request, AttentionBody, "/v1/attention", "attention")
 
 
 async def next_token(service: Service, request: Request) -> Response:
-    return await _view(service, request, NextBody, "next_token")
+    return await _view(service, request, NextBody, "/v1/next", "next_token")
 
 
 async def beam(service: Service, request: Request) -> Response:
-    return await _view(service, request, BeamBody, "beam")
+    return await _view(service, request, BeamBody, "/v1/beam", "beam")
 
 
 async def _view(
     service: Service,
     request: Request,
     kind: type[AttentionBody] | type[NextBody] | type[BeamBody],
+    path: str,
     name: Literal["attention", "next_token", "beam"],
 ) -> Response:
     body = read_request(kind, await service.read(request, read_json))
@@ -40,7 +41,7 @@ async def _view(
 
         return getattr(views, name)(model, body, service.limits).model_dump_json().encode()
 
-    content = await service.answer(request, service.catalogue.workers[model.name].one(look))
+    content = await service.answer(request, service.catalogue.one(path, model, body, look))
     return Response(content, 200, {"Cache-Control": "no-store"}, "application/json")
 
 

@@ -10,7 +10,7 @@ from regard.base.faults import TextFault
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import SpeakBody
 from regard.serving.doors.door import Door, Service
-from regard.serving.doors.limits import check_amount
+from regard.serving.doors.limits import check_amount, check_speech
 from regard.serving.doors.sound_records import SpeakAnswer, SpokenAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
@@ -23,6 +23,7 @@ async def speak(service: Service, request: Request) -> Response:
     body, began = read_request(SpeakBody, await service.read(request, read_json)), time.monotonic()
     model = service.catalogue.able("speak", body.model)
     check_amount(body.text, service.limits)
+    check_speech(body, service.limits)
     service.note(request, body.text, model=model.name)
     found = await service.answer(request, _all_sounds(service.catalogue, model, body))
     return json_response(SpeakAnswer(model=model.name, seconds=time.monotonic() - began, sounds=found))
@@ -49,8 +50,7 @@ async def _all_sounds(catalogue: Catalogue, model: Served, request: SpeakRequest
         ]
 
     numbers = range(len(request.text))
-    costs = [float(1 + len(text)) for text in request.text]
-    found = dict([each async for each in catalogue.workers[model.name].each(None, work, numbers, costs)])
+    found = dict([each async for each in catalogue.each("/v1/speak", model, request, None, work, numbers)])
     return [found[number] for number in numbers]
 
 

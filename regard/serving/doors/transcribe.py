@@ -35,8 +35,8 @@ async def _all_transcripts(catalogue: Catalogue, model: Served, request: Transcr
         found = model.transcribe([each.content for each in batch], request.beam)
         return [TranscriptAnswer(**each.as_dict()) for each in found]
 
-    key, costs = ("transcribe", request.beam), [float(len(each.sound)) for each in request.sounds]
-    found = dict([each async for each in catalogue.workers[model.name].each(key, work, request.sounds, costs)])
+    answers = catalogue.each("/v1/transcribe", model, request, ("transcribe", request.beam), work, request.sounds)
+    found = dict([answer async for answer in answers])
     return [found[place] for place in range(len(request.sounds))]
 
 

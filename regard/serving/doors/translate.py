@@ -39,6 +39,7 @@ from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, join_sentences
 from regard.verbs.translate.plan import Job, Plan, is_written, job_for, leave_untranslated
 
+_PATH = "/v1/translate"
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop
 T = TypeVar("T")
 
@@ -109,9 +110,9 @@ async def finished_sentences(catalogue: Catalogue, job: ServedJob) -> AsyncGener
                 yield Finished(index, place, leave_untranslated(sentence.text), 0.0)
     if not job.pieces:
         return
-    costs = await beside(partial(job.model.costs, job.plan, job.pieces), [piece.text for piece in job.pieces])
+    costs = await beside(partial(catalogue.costs, _PATH, job.model, job), [piece.text for piece in job.pieces])
     work = partial(job.model.run, job.plan)
-    answers = catalogue.workers[job.model.name].each(job.plan, work, job.pieces, costs)
+    answers = catalogue.each(_PATH, job.model, job, job.plan, work, job.pieces, costs)
     async with aclosing(answers):
         async for number, translated in answers:
             yield Finished(*job.places[number], translated, job.seconds)
@@ -250,7 +251,7 @@ async def _timed_events(service: Service, job: ServedJob) -> AsyncGenerator[Even
 
 DOORS = (
     Door(
-        "POST", "/v1/translate", translate, "translate", "Translate with everything that the command line can do.",
+        "POST", _PATH, translate, "translate", "Translate with everything that the command line can do.",
         TranslateAnswer, body=TranslateBody, other_kinds=(EVENTS,),
     ),
 )  # fmt: skip

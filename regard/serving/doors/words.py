@@ -15,6 +15,7 @@ from regard.serving.doors.records import AnalogyAnswer, MapAnswer, NeighboursAns
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
+from regard.serving.prices import mapped_words
 from regard.serving.served import Served
 from regard.verbs.requests.words import NeighboursRequest
 
@@ -33,7 +34,7 @@ async def analogy(service: Service, request: Request) -> Response:
     model = service.catalogue.able("analogy", body.model)
     check_amount(body.words, service.limits)
     service.note(request, body.words, model=model.name)
-    work = service.catalogue.workers[model.name].one(partial(model.analogy, body))
+    work = service.catalogue.one("/v1/analogy", model, body, partial(model.analogy, body))
     found = (await service.answer(request, work)).as_dict()
     return json_response(AnalogyAnswer(model=model.name, seconds=time.monotonic() - began, **found))
 
@@ -42,11 +43,10 @@ async def map_words(service: Service, request: Request) -> Response:
     body, began = read_request(MapBody, await service.read(request, read_json)), time.monotonic()
     model = service.catalogue.able("neighbours", body.model)
     check_amount(body.words, service.limits)
-    wanted = len(body.words) * (1 + body.around) or body.count
-    if wanted > service.limits.mapped:
+    if (wanted := mapped_words(body)) > service.limits.mapped:
         raise Fault(f"These may be {wanted:,} words, but a map here has at most {service.limits.mapped:,}.")
     service.note(request, body.words, model=model.name)
-    work = service.catalogue.workers[model.name].one(partial(model.map_words, body))
+    work = service.catalogue.one("/v1/map", model, body, partial(model.map_words, body))
     found = await service.answer(request, work)
     return json_response(MapAnswer(model=model.name, seconds=time.monotonic() - began, map=found))
 
@@ -58,7 +58,7 @@ async def _all_neighbours(catalogue: Catalogue, model: Served, request: Neighbou
         found = model.neighbours(request.model_copy(update={"words": words}))
         return [WordNeighbours(**each.as_dict()) for each in found]
 
-    answers = catalogue.workers[model.name].each(None, work, request.words)
+    answers = catalogue.each("/v1/neighbours", model, request, None, work, request.words)
     found = dict([answer async for answer in answers])
     return [found[number] for number in range(len(request.words))]
 

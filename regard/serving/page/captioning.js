@@ -51,15 +51,16 @@ function take(file) {
   captionAgain();
 }
 
-/** A picture as the server takes it; one with too many bytes is made smaller first, unless it may move. */
+/** A picture as the server takes it; one with too many bytes or pixels is made smaller first, unless it may move. */
 async function sendable(file) {
-  const small = file.size > limits.picture && file.type !== "image/gif" ? await shrink(file) : file;
+  const small = file.type !== "image/gif" ? await shrink(file) : file;
   return { picture: await encoded(small, limits.picture, "answer.too_large") };
 }
 
 async function shrink(file) {
   const whole = await createImageBitmap(file).catch(() => null);
   if (!whole) return file; // the server says what is wrong with it
+  if (file.size <= limits.picture && whole.width * whole.height <= limits.pixels) return file;
   const share = Math.min(1, LARGEST_SIDE / Math.max(whole.width, whole.height));
   const canvas = element("canvas", { width: Math.ceil(whole.width * share), height: Math.ceil(whole.height * share) });
   canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, canvas.height);

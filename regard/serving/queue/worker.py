@@ -6,11 +6,15 @@ batch, but never longer than a tenth of what that took, nor than anyone may be k
 served at once, and of many clients that each wait for their answer nearly all share a batch.
 
 `turns.py` says what is worked on next, so that no turn should last longer than `Batching.turn`. One that does, as a
-single sentence may, lets others pass: between two steps of its search the thread works on a short turn, and then on the
-long one for as long again. What nobody waits for any more is given up at the next step.
+single sentence or sound may, lets others pass: between two steps of its work the thread works on a short turn, and then
+on the long one for as long again. What nobody waits for any more is given up at the next step, and what cannot be done
+in time is refused, when it comes or as soon as that is seen.
+
+If the thread dies, whoever waits for it is told at once, and another takes its place.
 """
 
 import asyncio
+import math
 import os
 import threading
 import time
@@ -21,10 +25,15 @@ from functools import partial
 from typing import Any
 
 from regard.base.faults import TextFault
-from regard.decoding.pauses import pausing
+from regard.base.pauses import pausing
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
-from regard.serving.queue.turns import UNKNOWN, Answer, Batch, Order, Turns, Work
+from regard.serving.queue.memory import Memory
+from regard.serving.queue.turns import Answer, Batch, Order, Price, Turns, Work
+
+_DEEPEST = 3  # turns inside one another
+_IDLE = 0.5  # seconds without an order, after which memory is given back
+_SURE = 0.9  # of the time for a request; what takes longer at least is refused
 
 
 class Abandoned(Exception):
@@ -33,19 +42,20 @@ class Abandoned(Exception):
 
 @dataclass(frozen=True)
 class Done:
-    """What is told of a batch when it is over."""
+    """A finished batch, as the counts hear of it."""
 
     rows: int
     seconds: float  # those in which others passed not counted
     waited: float  # by its first order, before the batch began
 
 
-@dataclass
+@dataclass(eq=False)
 class _Turn:
-    """What the thread works on, and until when nobody may pass it."""
+    """A batch that the thread works on, and the time until which nobody may pass it."""
 
     orders: Sequence[Order]
-    cost: float
+    began: float
+    foreseen: float  # seconds
     until: float
     lent: float = 0.0  # seconds in which others passed
 
@@ -58,16 +68,21 @@ class Worker:
     """The thread that owns a model, and the orders that wait for it."""
 
     def __init__(
-        self, name: str, batching: Batching, waiting: int, clock: Callable[[], float] = time.monotonic
+        self,
+        name: str,
+        batching: Batching,
+        waiting: int,
+        clock: Callable[[], float] = time.monotonic,
+        seconds: float = math.inf,
     ) -> None:
-        self._batching, self._most, self._clock = batching, waiting, clock
+        self._batching, self._most, self._clock, self._allowed = batching, waiting, clock, seconds
         self._turns = Turns(batching.rows or 32 * len(os.sched_getaffinity(0)), batching.turn)
         self.tell: Callable[[Done], None] = lambda done: None  # who hears of every batch
         self._changed = threading.Condition()
         self._closing, self._last = False, Done(0, 0.0, 0.0)
         self._working: list[_Turn] = []  # the last of them now, and the others wait till it is over
-        self._thread = threading.Thread(target=self._run, name=f"regard {name}", daemon=True)
-        self._thread.start()
+        self._name, self._memory = f"regard {name}", Memory()
+        self._start()
 
     # In the event loop
 
@@ -79,13 +94,16 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether anyone works on what is ordered."""
+        """Return True if a thread works on what is ordered."""
         return self._thread.is_alive()
 
     async def each(
-        self, key: Hashable | None, work: Work, items: Sequence[Any], costs: Sequence[float] | None = None
+        self, price: Price, key: Hashable | None, work: Work, items: Sequence[Any], costs: Sequence[float]
     ) -> AsyncGenerator[Answer, None]:
-        """What becomes of each item, in the order in which they are finished; leaving early cancels the rest."""
+        """Yield what becomes of each item, in the order in which they are finished; leaving early cancels the rest.
+
+        `costs` are those of the items, in the unit of the price.
+        """
         loop, answers = asyncio.get_running_loop(), asyncio.Queue[list[Answer]]()
         if not items:
             return
@@ -94,7 +112,7 @@ class Worker:
             with suppress(RuntimeError):  # the loop is closed, and nobody waits
                 loop.call_soon_threadsafe(answers.put_nowait, found)
 
-        order = Order(key, work, items, costs or [1.0] * len(items), deliver, arrived=self._clock())
+        order = Order(price, key, work, items, costs, deliver, arrived=self._clock())
         self._put(order)
         try:
             missing = len(items)
@@ -109,9 +127,9 @@ class Worker:
         finally:
             self._cancel(order)
 
-    async def one(self, work: Callable[[], Any]) -> Any:
-        """What becomes of a piece of work that stands alone."""
-        (answer,) = [answer async for _, answer in self.each(None, lambda _: [work()], [None], [UNKNOWN])]
+    async def one(self, price: Price, work: Callable[[], Any], cost: float) -> Any:
+        """Return what becomes of a piece of work that stands alone."""
+        (answer,) = [answer async for _, answer in self.each(price, None, lambda _: [work()], [None], [cost])]
         return answer
 
     def _put(self, order: Order) -> None:
@@ -121,11 +139,23 @@ class Worker:
                 raise Refusal(503, "The server is shutting down; ask again when it is back.", 5)
             if not self.is_alive:
                 raise Refusal(503, "This model has stopped working; the server must be started again.", 60)
-            if waiting and waiting + order.left > self._most:
+            self._refuse_too_long(order)
+            too_long = self._turns.shared_seconds(order, self._clock()) > _SURE * self._allowed
+            if too_long or (waiting and waiting + order.left > self._most):
                 soon = min(max(self._turns.seconds, 1.0), 60.0)
                 raise Refusal(503, "The server has too much to do just now; ask again in a while.", soon)
             self._turns.orders.append(order)
             self._changed.notify()
+
+    def _refuse_too_long(self, order: Order) -> None:
+        """Refuse what cannot be done in time even if nobody else asked."""
+        seconds, now = self._turns.least_seconds(order, self._clock()), self._clock()
+        if now - order.arrived + seconds > _SURE * self._allowed and seconds > self._batching.turn:
+            raise Refusal(
+                413,
+                f"This would take about {seconds:,.0f} seconds here, and a request may take {self._allowed:g}; ask for "
+                "less at a time.",
+            )
 
     def _cancel(self, order: Order) -> None:
         with self._changed:
@@ -142,6 +172,23 @@ class Worker:
 
     # In the thread
 
+    def _start(self) -> None:
+        with self._changed:  # which the new thread needs first of all
+            thread = threading.Thread(target=self._live, name=self._name, daemon=True)
+            thread.start()
+            self._thread = thread
+
+    def _live(self) -> None:
+        """Work until the end; if this thread dies before, tell whoever waits and have another take its place."""
+        try:
+            self._run()
+        except BaseException as error:
+            self._fail(Refusal(503, "This model stopped working and was started again; ask again.", 1))
+            if not self._closing:
+                self._start()
+            if not isinstance(error, SystemExit | KeyboardInterrupt):
+                raise
+
     def _run(self) -> None:
         while True:
             try:
@@ -149,19 +196,27 @@ class Worker:
                     self._do(batch)
                 return
             except Exception as error:  # work answers for its own faults, so this is one of the queue
-                with self._changed:
-                    everyone, self._turns.orders = self._turns.orders, []
-                for order in everyone:
-                    order.deliver([(order.taken, error)])
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Tell everyone who waits, or whose items are worked on, that something is wrong with the queue itself."""
+        with self._changed:
+            everyone = [*self._turns.orders, *(order for turn in self._working for order in turn.orders)]
+            self._turns.orders, self._working = [], []
+        for order in dict.fromkeys(everyone):
+            order.deliver([(order.taken, error)])
 
     def _take(self) -> Batch:
-        """The next batch; none when all is over."""
+        """Return the next batch; none when all is over."""
+        is_busy = self._last.rows > 0
         with self._changed:
             while True:
                 while not self._turns.orders:
                     if self._closing:
                         return []
-                    self._changed.wait()
+                    if not self._changed.wait(_IDLE if is_busy else None) and is_busy:
+                        self._memory.give_back()
+                        is_busy = False
                 self._look_for_company(self._turns.orders[0])
                 if batch := self._turns.take():  # all may have been cancelled meanwhile
                     return batch
@@ -176,22 +231,38 @@ class Worker:
             self._changed.wait(left)
 
     def _do(self, batch: Batch) -> None:
-        """One turn, and what is to be learnt and told of it."""
-        began = self._clock()
+        """Do one turn, learn how long its work takes, and tell of it."""
+        began, price = self._clock(), batch[0][0].price
         cost = sum(order.costs[place] for order, place in batch)
-        turn = _Turn(list(dict.fromkeys(order for order, _ in batch)), cost, began + self._batching.turn)
+        orders = list(dict.fromkeys(order for order, _ in batch))
+        turn = _Turn(orders, began, self._turns.foresee(price, cost), began + self._batching.turn)
         self._working.append(turn)
         try:
             is_finished = self._work(turn, batch)
-        finally:
-            self._working.pop()
+        except Exception as error:  # of the queue itself, perhaps inside a turn that these passed
+            for order in orders:
+                order.deliver([(order.taken, error)])
+            self._working.remove(turn)
+            raise
+        self._working.pop()
         seconds = self._clock() - began - turn.lent
         done = Done(len(batch), seconds, began - batch[0][0].arrived)
-        if is_finished:
-            self._turns.speed.add(cost, seconds)
+        if is_finished or turn.abandoned:
+            self._turns.learn(price, cost, seconds, self._clock(), is_finished)
         if not self._working:
             self._last = done
+            self._give_up_late(orders)
         self.tell(done)
+
+    def _give_up_late(self, orders: Sequence[Order]) -> None:
+        """Refuse the rest of what can be seen now not to be done in time."""
+        for order in orders:
+            try:
+                with self._changed:
+                    self._refuse_too_long(order)
+            except Refusal as refusal:
+                self._cancel(order)
+                order.deliver([(order.taken, refusal)])
 
     def _work(self, turn: _Turn, batch: Batch) -> bool:
         """Do a batch and deliver it; if it fails, each order is tried alone, so that one cannot spoil another."""
@@ -218,8 +289,9 @@ class Worker:
                 found = order.work(items)
         except Exception:
             raise
-        except BaseException as error:  # which would end this thread, and everyone would wait in vain
-            raise RuntimeError(f"the work on {len(items)} items broke off by {type(error).__name__}") from error
+        except BaseException as error:  # which would end this thread, and with it the work of others
+            broken = f"The work on this broke off ({type(error).__name__}); ask again."
+            raise Refusal(503, broken, 1) from error
         if len(found) != len(items):
             raise AssertionError(f"{len(items)} items were given and {len(found)} came back")
         return found
@@ -233,13 +305,15 @@ class Worker:
         if turn.abandoned:
             raise Abandoned
         is_own = threading.current_thread() is self._thread
-        if not (is_own and is_free and self._working == [turn]) or self._clock() < turn.until:
+        is_last = len(self._working) < _DEEPEST and self._working[-1] is turn
+        now = self._clock()
+        if not (is_own and is_free and is_last) or now < turn.until:
             return
         with self._changed:
-            batch = self._turns.take_short(turn.cost)
+            working = [order for each in self._working for order in each.orders]
+            batch = self._turns.take_short(max(turn.foreseen, now - turn.began - turn.lent), working)
         if batch:
-            began = self._clock()
             self._do(batch)
-            took = self._clock() - began
+            took = self._clock() - now
             turn.lent += took
-            turn.until = began + 2 * took
+            turn.until = now + 2 * took

@@ -9,6 +9,7 @@ from regard.data.sounds.options import SoundData
 from regard.training.options import TrainingOptions
 
 ROUNDS = 60  # of Griffin and Lim's, unless someone says otherwise
+SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, unless someone says otherwise
 
 
 class SpeakingData(SoundData):

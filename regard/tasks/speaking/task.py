@@ -21,10 +21,14 @@ from regard.protocols import Loss, Measure, Spoken, Tally, mean
 from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText, make_batch, speech_batches
 from regard.tasks.speaking.hearing import SPREAD, Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
-from regard.tasks.speaking.options import ROUNDS, SpeakingRecipe, SpeakingTraining
+from regard.tasks.speaking.options import (
+    ROUNDS,
+    SECONDS_A_SYMBOL,
+    SECONDS_MORE,
+    SpeakingRecipe,
+    SpeakingTraining,
+)
 from regard.viewing.sides import Frames, Side, Words
-
-SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, where nobody says otherwise
 
 
 class PreparedSpeech:

@@ -7,8 +7,8 @@ from itertools import islice
 import torch
 
 from regard.base.faults import Fault, TextFault, TooLong
+from regard.base.pauses import between_steps
 from regard.decoding.output import Hypothesis
-from regard.decoding.pauses import between_steps
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 from regard.metrics.sentences import utility
 from regard.tasks.translation.lengths import check_length, check_target

@@ -10,6 +10,7 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.notebook import paragraph, ranked
+from regard.base.pauses import between_steps
 from regard.base.progress import Remark, ignore_remark
 from regard.data.vectors.word_vectors import WordVectors
 
@@ -102,6 +103,7 @@ class Lexicon:
         return [self._find(word, remark) for word in words]
 
     def _nearest(self, vector: np.ndarray, without: Sequence[FoundWord], count: int) -> list[tuple[str, float]]:
+        between_steps()
         cosines = self.vectors.cosines(vector[None])[0]
         left_out = {each.row for each in without if each.row is not None}
         ordered = np.argsort(-cosines, kind="stable")[: count + len(left_out)].tolist()

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
+from regard.base.pauses import between_steps
+
 _GAP = 6  # pixels between two drawings, and around all of them
 _PAPER = (214, 217, 222)
 _LONGEST = 4.0  # seconds of an animation before its last picture
@@ -45,6 +47,7 @@ def sheet_gif(drawings: Sequence[Sequence[np.ndarray]]) -> bytes:
 
 
 def _sheet(rows: Sequence[Sequence[np.ndarray]]) -> Image.Image:
+    between_steps()
     height, width = rows[0][0].shape[:2]
     across = max(map(len, rows))
     sheet = Image.new("RGB", (across * (width + _GAP) + _GAP, len(rows) * (height + _GAP) + _GAP), _PAPER)

@@ -69,11 +69,11 @@ def test_a_tag_for_each_word() -> None:
         ("text", {"inputs": ["a", 3]}, "The model parity reads texts; input 2 is something else."),
         ("tokens", {"inputs": ["a", 3]}, "The model parity reads sentences; input 2 is something else."),
         ("tokens", {"inputs": ["a"], "beam": 17}, "'beam' is 17, but the limit here is 16."),
-        ("picture", {"inputs": [picture(b"12345")]}, "The picture has 5 bytes; here a picture has 4 at most."),
+        ("picture", {"inputs": [picture(b"12345")]}, "The picture has 5 bytes, but a picture here has at most 4."),
         (
             "picture",
             {"inputs": [picture(b"12"), picture(b"12345")]},
-            "Input 2 has 5 bytes; here a picture has 4 at most.",
+            "Input 2 has 5 bytes, but a picture here has at most 4.",
         ),
         ("picture", {"inputs": [{"picture": "no base64"}]}, "it is not in base64"),
         ("picture", {"inputs": [picture(b"")]}, "The picture is empty."),

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from regard.base.faults import Fault
-from regard.decoding.pauses import between_steps
+from regard.base.pauses import between_steps
 from regard.serving.catalogue import Catalogue, open_models
 from regard.serving.http.refusals import Refusal
 from regard.serving.metrics import Metrics
 from regard.serving.options import Batching, ServingOptions
+from regard.serving.queue.turns import Price
 from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0
+PRICE = Price("items", 1000, ordinary=250)
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def worker() -> Iterator[Worker]:
 
 async def all_of(worker: Worker, key: Any, work: Any, items: list[Any]) -> list[Any]:
     """The answers in the order of the items."""
-    found = dict([answer async for answer in worker.each(key, work, items)])
+    found = dict([answer async for answer in worker.each(PRICE, key, work, items, [1.0] * len(items))])
     return [found[place] for place in range(len(items))]
 
 
@@ -252,7 +254,7 @@ def test_work_sees_the_context_of_who_asked(worker: Worker) -> None:
 
     async def main() -> str:
         who.set("Ana")
-        return await worker.one(who.get)
+        return await worker.one(PRICE, who.get, 1.0)
 
     assert asyncio.run(main()) == "Ana"
     assert who.get() == "nobody"
@@ -296,8 +298,9 @@ def test_what_would_end_the_thread_is_told_and_the_thread_goes_on(worker: Worker
     def work(items: list[int]) -> list[int]:
         raise fatal
 
-    with pytest.raises(RuntimeError, match=f"broke off by {fatal.__name__}"):
+    with pytest.raises(Refusal, match=f"broke off \\({fatal.__name__}\\); ask again") as refusal:
         asyncio.run(all_of(worker, "a", work, [1]))
+    assert refusal.value.status == 503
     assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
     assert worker.is_alive
 
@@ -312,6 +315,46 @@ def test_a_fault_of_the_queue_is_told_to_all_who_wait_and_the_thread_goes_on(
         patched.setattr(worker._turns, "take", broken)
         with pytest.raises(ZeroDivisionError):
             asyncio.run(all_of(worker, "a", lambda items: items, [1]))
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+
+
+def test_a_thread_that_dies_tells_all_who_wait_at_once_and_another_takes_its_place(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those whose items it worked on were never told, and everyone after them was refused for ever."""
+    gate, first = Gate(), worker._thread
+
+    def die(*given: Any) -> None:
+        raise SystemExit
+
+    async def main() -> list[Any]:
+        in_flight = asyncio.create_task(all_of(worker, "a", gate, [1]))
+        await gate.entered()
+        waiting = asyncio.create_task(all_of(worker, "b", gate, [2, 3]))
+        await settled(worker, 2)
+        monkeypatch.setattr(worker._turns, "learn", die)  # as the turn in flight ends
+        gate.open.set()
+        return await asyncio.wait_for(asyncio.gather(in_flight, waiting, return_exceptions=True), WAIT)
+
+    answered, told = asyncio.run(main())
+    assert answered == [10]
+    assert isinstance(told, Refusal)
+    assert (told.status, told.headers["Retry-After"]) == (503, "1")
+    monkeypatch.undo()
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+    assert worker.is_alive
+    assert worker._thread is not first
+
+
+def test_who_is_worked_on_when_a_thread_dies_is_told_at_once(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(*given: Any) -> bool:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "_work", die)
+        with pytest.raises(Refusal, match="stopped working and was started again") as refusal:
+            asyncio.run(asyncio.wait_for(all_of(worker, "a", lambda items: items, [1]), WAIT))
+    assert refusal.value.status == 503
     assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
 
 

@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 
-from regard.decoding.pauses import between_steps
+from regard.base.pauses import between_steps
+from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
-from regard.serving.queue.turns import UNKNOWN, Order, Speed, Turns
+from regard.serving.queue.turns import Order, Price, Speed, Turns
 from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0
 A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first
+PRICE, SLOW = Price("items", A_SECOND, ordinary=250), Price("drawings", 2)
 
 
-def order(name: str, costs: Sequence[float], key: str | None = "a") -> Order:
+def order(name: str, costs: Sequence[float], key: str | None = "a", price: Price = PRICE) -> Order:
     items = [f"{name}{place}" for place in range(len(costs))]
-    return Order(key, lambda own: own, items, costs, lambda found: None)
+    return Order(price, key, lambda own: own, items, costs, lambda found: None)
 
 
 def turns_of(*orders: Order, rows: int = 8, seconds: float = 2.0) -> list[list[str]]:
@@ -60,19 +62,32 @@ def test_no_more_rows_than_allowed_and_other_keys_have_turns_of_their_own() -> N
     ]
 
 
-def test_what_nobody_can_foresee_never_shares_a_turn_and_never_passes_another() -> None:
-    assert turns_of(order("v", [UNKNOWN]), order("a", [1.0])) == [["v0"], ["a0"]]
+def test_what_one_price_counts_in_thousands_and_another_in_ones_is_compared_in_seconds() -> None:
+    """Ten drawings are foreseen to take five seconds, though they are but ten of their unit."""
     waiting = Turns(8, 1.0)
-    waiting.orders.append(order("v", [UNKNOWN]))
-    assert waiting.take_short(UNKNOWN) == waiting.take_short(10 * A_SECOND) == []
-    assert [own.items[place] for own, place in waiting.take()] == ["v0"]
+    waiting.orders += [order("d", [10.0], None, SLOW), order("w", [300.0])]
+    assert [own.items[place] for own, place in waiting.take_short(0.0)] == ["w0"]
+    assert waiting.take_short(5.0) == []
+    assert waiting.seconds == 5.0
+    for _ in range(50):
+        waiting.learn(SLOW, 100.0, 1.0, now=0.0)  # they were quicker than that
+    assert [own.items[place] for own, place in waiting.take_short(0.0)] == ["d0"]
 
 
 def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same() -> None:
     waiting = Turns(8, 1.0)
     waiting.orders += [order("x", [5000.0]), order("w", [1200.0]), order("v", [1300.0])]
-    assert [own.items[place] for own, place in waiting.take_short(5000.0)] == ["w0"]
-    assert waiting.take_short(5000.0) == []  # neither its like nor what is not far shorter
+    assert [own.items[place] for own, place in waiting.take_short(5.0)] == ["w0"]
+    assert waiting.take_short(5.0) == []  # neither its like nor what is not far shorter
+
+
+def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
+    """A thousand texts passed the turn of the first of them, a full batch at a time, and a short one waited for all."""
+    waiting, book = Turns(8, 0.1), order("b", [250.0] * 100)
+    waiting.orders += [book, order("w", [60.0]), order("v", [60.0])]
+    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["w0"]
+    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["v0"]
+    assert waiting.take_short(100.0, [book]) == []
 
 
 def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
@@ -82,16 +97,46 @@ def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones()
 
 
 def test_speed_is_what_was_measured_of_late() -> None:
-    speed = Speed()
+    speed = Speed(A_SECOND)
     assert speed.a_second == A_SECOND
     for _ in range(20):
         speed.add(500.0, 1.0)
     assert speed.a_second == pytest.approx(500, rel=0.01)
-    speed.add(UNKNOWN, 100.0)  # which says nothing
-    assert speed.a_second == pytest.approx(500, rel=0.01)
     for _ in range(20):
         speed.add(2000.0, 1.0)
     assert speed.a_second == pytest.approx(2000, rel=0.1)
+
+
+def test_only_full_turns_of_late_tell_what_cannot_be_done_in_time() -> None:
+    """Short turns take their time for nothing much, so by them a book would seem to take forever."""
+    waiting, book = Turns(8, 1.0), order("b", [1000.0] * 100)
+    for _ in range(9):
+        waiting.learn(PRICE, 1.0, 0.1, now=0.0)
+    assert waiting.least_seconds(book, now=0.0) == 0.0
+    for moment in range(5):
+        waiting.learn(PRICE, 4000.0, 1.0, now=float(moment))
+    assert waiting.least_seconds(book, now=5.0) == pytest.approx(25.0)
+    assert waiting.least_seconds(book, now=70.0) == 0.0  # it may be quicker by now
+    book.taken = 60
+    assert waiting.least_seconds(book, now=5.0) == pytest.approx(10.0)
+
+
+def test_work_that_was_given_up_tells_of_its_speed_only_if_it_should_have_been_done_by_then() -> None:
+    waiting = Turns(8, 1.0)
+    waiting.learn(PRICE, 10_000.0, 1.0, now=0.0, is_finished=False)  # a client hung up
+    assert waiting.foresee(PRICE, 1000.0) == 1.0
+    for moment in range(5):
+        waiting.learn(PRICE, 2000.0, 20.0, now=10.0 * moment, is_finished=False)
+    assert waiting.least_seconds(order("x", [2000.0]), now=41.0) >= 19.0
+
+
+def test_an_order_is_done_when_all_that_takes_turns_with_it_had_as_many() -> None:
+    waiting = Turns(8, 1.0)
+    for moment in range(5):
+        waiting.learn(PRICE, 1000.0, 1.0, now=float(moment))
+    own, book, word = order("o", [1000.0] * 10), order("b", [1000.0] * 100), order("w", [1000.0])
+    waiting.orders += [book, word]
+    assert waiting.shared_seconds(own, now=5.0) == pytest.approx(10 + 10 + 1, rel=0.01)
 
 
 class Model:
@@ -100,7 +145,7 @@ class Model:
     def __init__(self) -> None:
         self.now, self.finished = 0.0, dict[str, float]()
         self.at: dict[float, Any] = {}  # what happens when the clock has come so far
-        self.worker = Worker("test", Batching(rows=4, patience=0.0), waiting=1000, clock=lambda: self.now)
+        self.worker = Worker("test", Batching(rows=4, patience=0.0), waiting=1000, clock=lambda: self.now, seconds=60.0)
 
     def __call__(self, items: list[tuple[str, int]]) -> list[str]:
         for _ in range(max(steps for _, steps in items)):
@@ -113,7 +158,7 @@ class Model:
 
     async def ask(self, name: str, steps: Sequence[int]) -> list[str]:
         items = [(f"{name}{place}", count) for place, count in enumerate(steps)]
-        answers = self.worker.each("a", self, items, [100.0 * count for count in steps])
+        answers = self.worker.each(PRICE, "a", self, items, [100.0 * count for count in steps])
         found = dict([answer async for answer in answers])
         return [found[place] for place in range(len(items))]
 
@@ -129,7 +174,7 @@ def run(model: Model, long_steps: Sequence[int], shorts: dict[str, float]) -> li
             there = threading.Event()
 
             async def ordered() -> list[str]:
-                answers = model.worker.each("a", model, [(name, 1)], [100.0])
+                answers = model.worker.each(PRICE, "a", model, [(name, 1)], [100.0])
                 loop.call_soon(there.set)
                 return [answer async for _, answer in answers]
 
@@ -181,6 +226,33 @@ def test_a_turn_that_others_passed_is_told_without_their_time() -> None:
     assert [(done.rows, pytest.approx(done.seconds)) for done in told] == [(1, 0.1), (1, 2.0)]
 
 
+def test_what_cannot_be_done_in_time_is_refused_when_it_comes_and_what_can_is_not() -> None:
+    """It was worked on until its time was over, and all of that was in vain."""
+    model = Model()
+
+    async def main() -> None:
+        await model.ask("known", [10] * 6)
+        with pytest.raises(Refusal, match="would take about 100 seconds here, and a request may take 60") as refusal:
+            await model.ask("long", [10] * 100)
+        assert refusal.value.status == 413
+        assert len(await model.ask("fits", [10] * 20)) == 20
+
+    asyncio.run(main())
+    model.worker.close(WAIT)
+
+
+def test_what_is_seen_not_to_be_done_in_time_is_given_up_as_soon_as_that_is_seen() -> None:
+    model = Model()
+
+    async def main() -> None:
+        with pytest.raises(Refusal, match="would take about 95 seconds here"):
+            await model.ask("long", [10] * 100)
+
+    asyncio.run(main())
+    model.worker.close(WAIT)
+    assert len(model.finished) == 5
+
+
 def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> None:
     worker, seen = Worker("test", Batching(patience=0.0, turn=0.001), waiting=10, clock=lambda: 0.0), list[str]()
     begun, gone = threading.Event(), threading.Event()
@@ -196,7 +268,7 @@ def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> No
         return items
 
     async def main() -> None:
-        task = asyncio.create_task(anext(worker.each("a", captured, ["x"])))
+        task = asyncio.create_task(anext(worker.each(PRICE, "a", captured, ["x"], [1.0])))
         assert await asyncio.to_thread(begun.wait, WAIT)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

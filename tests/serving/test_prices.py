@@ -1,0 +1,140 @@
+"""The table of prices: no verb without a row, and costs that follow the work and not the bytes."""
+
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from PIL import Image
+
+from regard.base.faults import Fault
+from regard.serving.app import every_door
+from regard.serving.doors.answer import check_inputs
+from regard.serving.doors.bodies import (
+    AnswerBody,
+    CaptionBody,
+    DrawBody,
+    EmbedBody,
+    GenerateBody,
+    MapBody,
+    SpeakBody,
+    TranscribeBody,
+)
+from regard.serving.doors.limits import check_drawings, check_speech
+from regard.serving.options import Limits
+from regard.serving.prices import PRICES
+from regard.verbs.requests.answer import PictureInput
+from regard.verbs.requests.transcribe import SoundInput
+
+NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body, behind which no model works
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def silence(seconds: float, rate: int = 8000) -> SoundInput:
+    file = BytesIO()
+    soundfile.write(file, np.zeros(round(seconds * rate), np.int16), rate, format="FLAC")
+    return SoundInput(sound=b64encode(file.getvalue()).decode())
+
+
+def black(side: int, frames: int = 1) -> PictureInput:
+    file = BytesIO()
+    pictures = [Image.new("P", (side, side), number) for number in range(frames)]
+    if frames == 1:
+        pictures[0].save(file, "PNG")
+    else:
+        pictures[0].save(file, "GIF", save_all=True, append_images=pictures[1:])
+    return PictureInput(picture=b64encode(file.getvalue()).decode())
+
+
+def model(reads: str = "text") -> Any:
+    return SimpleNamespace(name="toy", reads=reads, decoding=SimpleNamespace(beam=4))
+
+
+def test_every_verb_has_a_price() -> None:
+    verbs = {door.path for door in every_door() if door.method == "POST"} - NO_MODEL
+    lacking = sorted(verbs - PRICES.keys())
+    assert not lacking, (
+        f"{', '.join(lacking)} has no row in the table of prices. Add one to PRICES in regard/serving/prices.py that "
+        "counts what its work takes time for, and call between_steps between the steps of that work; or, if no model "
+        "works behind it, add it to NO_MODEL here."
+    )
+    assert PRICES.keys() <= verbs, "a row of PRICES is of no door"
+
+
+def test_every_verb_is_in_the_benchmark_of_slow_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    import slow_verbs
+
+    lacking = sorted(PRICES.keys() - {case.path for case in slow_verbs.CASES})
+    assert not lacking, f"add a request at the limits of {', '.join(lacking)} to CASES in benchmarks/slow_verbs.py"
+
+
+def costs(path: str, body: Any, reads: str = "text") -> Sequence[float]:
+    return PRICES[path].costs(model(reads), body)
+
+
+def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_little() -> None:
+    long_silence, noise = silence(30), np.random.default_rng(1).normal(0, 9000, 16_000).astype(np.int16)
+    file = BytesIO()
+    soundfile.write(file, noise, 8000, format="WAV")
+    short_noise = SoundInput(sound=b64encode(file.getvalue()).decode())
+    assert len(long_silence.sound) < len(short_noise.sound)
+    dear, cheap = costs("/v1/transcribe", TranscribeBody(sounds=[long_silence, short_noise]), "sound")
+    assert (dear, cheap) == (pytest.approx(3001), pytest.approx(201))
+    (large, small) = costs("/v1/caption", CaptionBody(pictures=[black(2000), black(20)], beam=2), "picture")
+    assert (large, small) == (pytest.approx(4041), pytest.approx(41.4))
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        ("/v1/speak", SpeakBody(text=["abcd"], rounds=30), [600.0]),  # 3 seconds, twice
+        ("/v1/speak", SpeakBody(text=["abcd"], seconds=1, rounds=0), [100.0]),
+        ("/v1/draw", DrawBody(count=64), [64.0]),
+        ("/v1/draw", DrawBody(count=2, complete=[[[0.0, 1.0]] * 100]), [4.0]),
+        ("/v1/generate", GenerateBody(prompt=["ab", ""], tokens=10, samples=3), [33.0, 31.0]),
+        ("/v1/embed", EmbedBody(text=["abc", "a"]), [4.0, 2.0]),
+        ("/v1/answer", AnswerBody(inputs=["abc", 7], beam=2), [8.0, 2.0]),
+        ("/v1/map", MapBody(words=["a", "b"], around=4), [10.0]),
+        ("/v1/map", MapBody(count=300, method="t-sne"), [3000.0]),
+    ],
+)
+def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> None:
+    assert costs(path, body) == expected
+
+
+def refusal(check: Callable[[], None]) -> str:
+    with pytest.raises(Fault) as fault:
+        check()
+    return str(fault.value)
+
+
+def test_what_a_file_holds_is_bounded_by_its_head_before_it_is_decoded() -> None:
+    limits = Limits()
+    assert len(silence(600).content) < 20_000
+    said = refusal(lambda: check_inputs(model("sound"), [silence(600)], limits))
+    assert said == "The sound lasts 600 seconds, but a sound here lasts at most 60."
+    said = refusal(lambda: check_inputs(model("picture"), [black(8), black(4001)], limits))
+    assert said == "Input 2 has 16,008,001 pixels, but a picture here has at most 16,000,000. Make it smaller."
+    check_inputs(model("picture"), [black(4000), black(2000, frames=5)], limits)  # of which the first frame is read
+    said = refusal(lambda: check_inputs(model("video"), [black(2000, frames=5)], limits))
+    assert said.startswith("The picture has 20,000,000 pixels")
+    check_inputs(model("sound"), [silence(60)], limits)
+    check_inputs(model("sound"), [silence(100)], Limits(sound_seconds=100))
+
+
+def test_sounds_and_strokes_that_would_be_too_many_are_refused_when_they_are_asked_for() -> None:
+    limits = Limits(speech_seconds=10, points=5)
+    check_speech(SpeakBody(text=["a" * 18]), limits)
+    assert "may last 11 seconds, but those of a request here last at most 10" in refusal(
+        lambda: check_speech(SpeakBody(text=["a" * 18, ""]), limits)
+    )
+    assert "have 6 points, but a request here gives at most 5" in refusal(
+        lambda: check_drawings(DrawBody(between=[[[[0.0, 0.0]] * 3], [[[1.0, 1.0]] * 3]]), limits)
+    )
