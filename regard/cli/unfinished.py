@@ -215,7 +215,9 @@ def remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
     if lines is None:
         remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
         return
-    found, expected = number_of_lines(out) or 0, lines * lines_for_each
+    found, expected = number_of_lines(out), lines * lines_for_each
+    if found is None:
+        raise Fault(f"{out} is there but cannot be read; give --overwrite to replace it.")
     if found != expected:
         raise Fault(
             f"{out} is there and has {quantity(found, 'line')}, where this input gives {expected:,}, so it is not what "

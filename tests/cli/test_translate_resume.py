@@ -14,8 +14,8 @@ from small import write_corpus
 
 from regard.base.faults import Fault
 from regard.cli import main, unfinished
-from regard.cli.lines import LineConstraints, number_of_lines
-from regard.cli.unfinished import Kept, hold_output
+from regard.cli.lines import LineConstraints, TextInput, number_of_lines
+from regard.cli.unfinished import Kept, hold_output, remark_finished
 
 LINES, PORTION = 52, 8
 SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
@@ -186,7 +186,7 @@ def test_what_is_asked_must_be_the_same(
         assert main(["translate", *arguments]) == 2, arguments
         said = capsys.readouterr().err
         assert words in said, said
-        assert "is kept; the same" not in said
+        assert "the same command with --resume" not in said
         assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
             before, True
         )
@@ -373,3 +373,11 @@ def test_memory_does_not_grow_with_the_input(exported: Path, tmp_path: Path) -> 
         return int(found.stdout)
 
     assert peak(40 * 128) < peak(8 * 128) + 4096  # in KiB
+
+
+def test_an_output_whose_lines_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out.gz"
+    out.write_bytes(b"not packed\n")
+    source = write_corpus(tmp_path, 2)[0]
+    with pytest.raises(Fault, match=r"out\.gz is there but cannot be read; give --overwrite to replace it\."):
+        remark_finished(out, TextInput(file=source), 1)

@@ -206,13 +206,13 @@ SAMPLES: dict[str, Sample] = {
     "an archive of 10⁹ numbers": Sample(
         "components",
         _of(lambda: _npz({"mean.npy": _npy_head("(1000000000,)"), "proj.npy": b"", "step.npy": b""})),
-        "no .npz",
+        "not an .npz",
     ),
     "components packed by LZMA": Sample(
-        "components", _of(lambda: _npz({"mean.npy": bytes(10**6)}, zipfile.ZIP_LZMA)), "no .npz"
+        "components", _of(lambda: _npz({"mean.npy": bytes(10**6)}, zipfile.ZIP_LZMA)), "not an .npz"
     ),
-    "components that swell": Sample("components", _of(_swelling_components), "no .npz"),
-    "damaged components": Sample("components", _of(_damaged_components), "no .npz"),
+    "components that swell": Sample("components", _of(_swelling_components), "not an .npz"),
+    "damaged components": Sample("components", _of(_damaged_components), "not an .npz"),
     "a shortlist packed by bzip2": Sample(
         "shortlist", _of(lambda: _npz({"common.npy": bytes(10**6)}, zipfile.ZIP_BZIP2)), "packed by a method"
     ),
@@ -233,7 +233,7 @@ SAMPLES: dict[str, Sample] = {
     "600 MB by Zstandard": Sample("text, Zstandard", _of(_packed_zstandard), "cannot be decompressed"),
     "15 million empty lists": Sample("tokeniser, words", _of(_many_parts), "more than any such file needs"),
     "20,000 questions of one story": Sample("stories", _of(_long_stories), "too many questions"),
-    "300,000 members": Sample("components", _of(_many_members), "no .npz"),
+    "300,000 members": Sample("components", _of(_many_members), "not an .npz"),
     "pictures packed by nothing known": Sample(
         "pictures in a tar", _of(lambda: bz2.compress(bytes(10**8))), "has no picture"
     ),

@@ -178,7 +178,7 @@ def test_captions_are_drawn_by_a_seed_and_greedily_at_temperature_zero(folder: P
     assert drawn[0] == drawn[1] != drawn[2]
     greedy, cold = model.caption(pictures, beam=1), model.caption(pictures, sample={"temperature": 0.0})
     assert [each.text for each in cold] == [each.text for each in greedy]
-    with pytest.raises(Fault, match="are of a search"):
+    with pytest.raises(Fault, match="are for a search"):
         model.caption(pictures, beam=2, sample={})
 
 
