@@ -27,6 +27,8 @@ def written(name: str, content: bytes | str) -> Make:
 
 TEXT = "".join(f"The number {n} is one of many numbers, and so is {n * 7919 % 1000}.\n" for n in range(60))
 PAIRS = "".join(f"The number {n}.\tDie Zahl {n}.\n" for n in range(60))
+CSV = "source,target\n" + "".join(f'"{n}, a ""quoted"" text",um texto {n}\n' for n in range(12))
+JSON_LINES = "".join(f'{{"source": "a text {n}", "target": "um texto {n}"}}\n' for n in range(12))
 
 
 def read_text(path: Path) -> object:
@@ -47,6 +49,23 @@ def read_pairs(path: Path, **more: Any) -> object:
     from regard.data.corpora.text import read_pairs
 
     return list(read_pairs(check(Corpus, {"pairs": str(path), **more})))
+
+
+def read_pairs_of(columns: str) -> Read:
+    """Return a reader of the pairs in these columns of a table."""
+    return lambda path: read_pairs(path, columns=columns)
+
+
+def read_head_of_sound(path: Path) -> object:
+    from regard.data.heads import sound_seconds
+
+    return sound_seconds(path.read_bytes())
+
+
+def read_head_of_video(path: Path) -> object:
+    from regard.data.heads import picture_pixels
+
+    return picture_pixels(path.read_bytes(), moving=True)
 
 
 def make_table(name: str) -> Make:

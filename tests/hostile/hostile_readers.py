@@ -50,6 +50,12 @@ READERS: dict[str, Reader] = {
     "text, xz": Reader((LINES, CONTENT), data.written("a.txt.xz", lzma.compress(data.TEXT.encode())), data.read_text),
     "text, Zstandard": Reader((LINES, "data.catalogue.zstandard"), data.make_zstandard, data.read_text),
     "pairs": Reader((LINES,), data.written("a.tsv", data.PAIRS), data.read_pairs),
+    "table, CSV": Reader(("data.tables.reading",), data.written("a.csv", data.CSV), data.read_pairs),
+    "table, JSON lines": Reader(
+        ("data.tables.reading",), data.written("a.jsonl", data.JSON_LINES), data.read_pairs_of("source:target")
+    ),
+    "head of a sound": Reader(("data.heads",), data.make_sound("a.flac"), data.read_head_of_sound),
+    "head of a video": Reader(("data.heads",), data.make_video, data.read_head_of_video),
     "table, parquet": Reader(TABLES, data.make_table("a.parquet"), data.read_pairs),
     "table, Arrow stream": Reader(TABLES, data.make_table("a.arrow"), data.read_pairs),
     "table, Arrow file": Reader(TABLES, data.make_table("file.arrow"), data.read_pairs),
