@@ -257,7 +257,7 @@ def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path)
         (["--metric", "blue"], "There is no metric 'blue'; there are bleu,"),
         (["--metric", "perplexity"], "`regard evaluate` gives it"),
         (["--explain", "--metric", "chrf"], "--explain is for BLEU only; omit --metric chrf."),
-        (["--explain", "--metric", "bleu", "--metric", "ter"], "leave out --metric bleu --metric ter."),
+        (["--explain", "--metric", "bleu", "--metric", "ter"], "omit --metric bleu --metric ter."),
         (["--explain", "--against", "worse"], "--explain is about one file and --against about two"),
         (["--explain", "--line", "61"], "There is no line 61 in good, which has 60 lines."),
         (["--explain", "--line", "0"], "There is no line 0 in good"),

@@ -186,7 +186,7 @@ def test_what_is_asked_must_be_the_same(
         assert main(["translate", *arguments]) == 2, arguments
         said = capsys.readouterr().err
         assert words in said, said
-        assert "is kept; the same" not in said
+        assert "translated lines; the same command" not in said
         assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
             before, True
         )

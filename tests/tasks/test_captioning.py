@@ -100,7 +100,7 @@ def test_features_that_are_no_numbers_are_refused_by_the_name_of_their_picture(t
     features = np.load(tmp_path / "features.npy").astype(np.float64)
     features[0, 1, 2] = np.nan
     np.save(tmp_path / "features.npy", features)
-    with pytest.raises(Fault, match=r"what is not a finite number, of the picture train-1\.jpg"):
+    with pytest.raises(Fault, match=r"a value that is not a finite number, for the picture train-1\.jpg"):
         prepare_captions(options, tmp_path / "ready", silent)
 
 
@@ -149,7 +149,7 @@ def test_captions_are_drawn_by_a_seed_and_greedily_at_temperature_zero(folder: P
     assert drawn[0] == drawn[1] != drawn[2]
     greedy, cold = model.caption(pictures, beam=1), model.caption(pictures, sample={"temperature": 0.0})
     assert [each.text for each in cold] == [each.text for each in greedy]
-    with pytest.raises(Fault, match="are of a search"):
+    with pytest.raises(Fault, match="are for a search"):
         model.caption(pictures, beam=2, sample={})
 
 

@@ -119,7 +119,7 @@ def test_a_finished_run_does_nothing() -> None:
 
 
 def test_no_batches_is_said() -> None:
-    with pytest.raises(Fault, match="not a single batch"):
+    with pytest.raises(Fault, match="does not fill a single batch"):
         counter(Letters(batches=0), Memory()).run()
 
 

@@ -672,5 +672,5 @@ def test_time_that_is_over_at_the_last_validation_does_not_undo_the_end() -> Non
 def test_no_batches_is_said() -> None:
     task = Line()
     task.batches = lambda *_: iter([])
-    with pytest.raises(Fault, match="not a single batch"):
+    with pytest.raises(Fault, match="does not fill a single batch"):
         trainer(task, Memory(), options()).run()
