@@ -76,7 +76,7 @@ def test_alignments_of_another_length_or_form(
     given = [str(trained), "--source", str(one), "--reference", str(one), "--alignments", str(links)]
     links.write_text("0-0\n0-0\n", encoding="utf-8")
     assert main(["heads", *given]) == 2
-    assert "There are 1 pairs but 2 lines in" in capsys.readouterr().err
+    assert "has 2 lines for 1 pair; each pair needs one." in capsys.readouterr().err
     links.write_text("0:0\n", encoding="utf-8")
     assert main(["heads", *given]) == 2
     assert "Line 1 of the alignments has '0:0', which is not a link such as 0-0 or 1p2." in capsys.readouterr().err

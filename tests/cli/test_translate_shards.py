@@ -85,7 +85,7 @@ def test_only_what_belongs_together_is_joined(
     capsys.readouterr()
     refuses("1 of 3 shards of", "--join")
     refuses("1-of-3 was begun or is done; give --resume to go on, or --overwrite", "--shard", "1/3")
-    refuses("has shards of 3; give --shard I/3, or delete it.", "--shard", "1/4")
+    refuses("was divided into 3 shards; give --shard I/3, or delete it.", "--shard", "1/4")
     refuses("something else: --beam was not given and is now 2", "--shard", "1/3", "--resume", "--beam=2")
     refuses("1-of-3 was begun with something else: --beam was not given and is now 2", "--join", "--beam", "2")
     refuses("out was begun in shards; go on with --workers and --resume")

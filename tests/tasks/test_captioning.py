@@ -102,7 +102,7 @@ def test_features_that_are_no_numbers_are_refused_by_the_name_of_their_picture(t
     features = np.load(tmp_path / "features.npy").astype(np.float64)
     features[0, 1, 2] = np.nan
     np.save(tmp_path / "features.npy", features)
-    with pytest.raises(Fault, match=r"what is not a finite number, of the picture train-1\.jpg"):
+    with pytest.raises(Fault, match=r"a value that is not a finite number, for the picture train-1\.jpg"):
         prepare_captions(options, tmp_path / "ready", silent)
 
 

@@ -69,7 +69,7 @@ def read_features(options: FeatureFiles, names: list[str]) -> np.ndarray:
         raise Fault(f"{options.file} has {places} places a picture, which is not a grid of {options.grid}.")
     for name, picture in zip(names, features, strict=True):
         if not np.isfinite(picture).all():
-            raise Fault(f"{options.file} holds a value that is not a finite number, of the picture {name}.")
+            raise Fault(f"{options.file} holds a value that is not a finite number, for the picture {name}.")
     return features
 
 

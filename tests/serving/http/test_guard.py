@@ -81,7 +81,7 @@ def test_beyond_loopback_bare_addresses_are_allowed_and_names_are_not() -> None:
 def test_another_host_is_refused(client: httpx.Client) -> None:
     answer = client.get("/languages", headers={"Host": "evil.example"})
     assert answer.status_code == 421
-    assert "not called by that name" in answer.json()["error"]
+    assert "does not answer to that host name" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_vectors_that_came_from_a_file_are_of_centres_alone(tmp_path: Path) -> N
     update_folder(folder, {"weights.safetensors": weights_to_bytes({"centres": torch.from_numpy(vectors)})})
     loaded = regard.load(folder).task
     assert np.array_equal(loaded.word_vectors().matrix, vectors)
-    with pytest.raises(Fault, match="are of centres alone"):
+    with pytest.raises(Fault, match="has those of centres only"):
         loaded.word_vectors("mean")
     update_folder(folder, {"weights.safetensors": weights_to_bytes({"centres": torch.zeros(2, 8)})})
     with pytest.raises(Fault, match=r"'centres' should be of shape \(10, 8\)"):
