@@ -1,4 +1,4 @@
-"""What Python has beside `regard.load`: to train, score and compare models, as the commands do."""
+"""The Python functions besides `regard.load`: train, score and compare models, as the commands do."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

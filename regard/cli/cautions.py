@@ -1,4 +1,4 @@
-"""What a command says of a model before it uses it: that it has hardly been trained."""
+"""Remarks of commands on a model that has hardly been trained."""
 
 from collections.abc import Iterable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""How much a picture, video or sound holds, read from the head of its file before anything is decoded."""
+"""Sizes of pictures, videos and sounds, read from the head of a file before anything is decoded."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""What tasks that read pictures may be able to do."""
+"""Capabilities of tasks that read pictures."""
 
 from pathlib import Path
 from typing import Protocol, runtime_checkable

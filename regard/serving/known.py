@@ -1,4 +1,4 @@
-"""What a model folder tells of its model to those who try it on a server: its data, its size, its scores."""
+"""Facts in a model folder for those who try the model on a server: its data, size and scores."""
 
 from dataclasses import asdict
 from pathlib import Path

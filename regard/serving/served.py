@@ -111,7 +111,7 @@ class Served(ABC):
     def caption(
         self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
     ) -> "list[Caption]":
-        """What each picture shows, and with `attention` where each word looked."""
+        """Caption each picture, and with `attention` say where each word looked."""
         raise self.refuse("caption")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":

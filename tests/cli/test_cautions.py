@@ -52,7 +52,7 @@ OF_MODELS = {
 
 
 def hardly_trained(folder: Path, **more: Any) -> Path:
-    """What is left of a run that was stopped in its first minutes, as far as it matters here."""
+    """The files of a run that was stopped in its first minutes, as far as they matter here."""
     (folder / "training").mkdir(parents=True)
     course = asdict(Course(step=22, steps=3000, best=22, ended="the 3 minutes are over")) | more
     (folder / "training" / "pace.json").write_text(json.dumps({"items": 1, "seconds": 1.0, "course": course}))

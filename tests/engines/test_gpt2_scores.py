@@ -26,7 +26,7 @@ TEXTS = ["hello world", "", "he", "wo wo\n\nhello", "é", "lo lo lo lo", ""]
 
 
 class Both(NamedTuple):
-    """The same GPT-2 as transformers and as regard have it."""
+    """One GPT-2, in transformers and in regard."""
 
     theirs: Any
     ours: LanguageModel

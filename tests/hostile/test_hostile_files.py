@@ -8,7 +8,7 @@ from hostile_samples import SAMPLES
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    """What became of each sample, all read by one process that imports what they need once."""
+    """Read every sample in one process and return the outcomes."""
     return {outcome.name: outcome for outcome in read_samples()}
 
 

@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @dataclass
 class Simulated:
-    """What came of a run that was only simulated."""
+    """The outcome of a simulated run."""
 
     options: TrainingOptions
     seconds: float = 0.0

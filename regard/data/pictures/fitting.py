@@ -27,14 +27,14 @@ class AsIs(str):
 
 @dataclass(frozen=True)
 class Expected:
-    """What training pictures were like: their size, and the brightness of their background, if that is known."""
+    """The size of training pictures, and the brightness of their background, if that is known."""
 
     size: Size
     background: int | None = None
 
     @property
     def is_light(self) -> bool | None:
-        """Whether the background is white; None where it is neither white nor black."""
+        """True if the background is white, False if it is black, None if it is neither."""
         if self.background is None or PLAIN <= self.background <= WHITE - PLAIN:
             return None
         return self.background > WHITE // 2

@@ -40,7 +40,7 @@ class PictureLabels(BaseModel):
 
     @property
     def expected(self) -> Expected:
-        """What a picture must be like to be read."""
+        """Requirements that a picture must meet to be read."""
         return Expected((self.height, self.width), self.background)
 
     def refuse_others(self, others: "PictureLabels") -> None:

@@ -28,7 +28,7 @@ from regard.verbs.translate.evaluation import check_metrics
 
 @dataclass(frozen=True)
 class Manner:
-    """How a comparison is run."""
+    """Options for running a comparison."""
 
     split: str | None = None  # by default test, where there is one
     resume: bool = False
@@ -44,7 +44,7 @@ class Manner:
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """How far a comparison came; what it found is there once no run is left to train, and one was trained."""
+    """The state of a comparison; its result is there once no run is left to train and at least one was trained."""
 
     planned: int
     finished: int

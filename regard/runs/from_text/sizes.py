@@ -117,7 +117,7 @@ def _model_settings(size: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bulk(sizes: Mapping[str, Any], vocabulary: int = 0) -> int:
-    """What a model of these sizes costs, roughly: its weights, those of the output layer counted."""
+    """Return roughly what a model of these sizes costs: its weights, those of the output layer counted."""
     layers = sizes["encoder_layers"] + sizes["decoder_layers"]
     return int(sizes["width"] * (layers * (4 * sizes["width"] + 2 * sizes["feed_forward"]) + vocabulary))
 

@@ -1,4 +1,4 @@
-"""What a run costs on this machine, found by taking its first steps and undoing them."""
+"""The cost of a run on this machine, found by taking its first steps and undoing them."""
 
 import statistics
 import time

@@ -40,7 +40,7 @@ class DrawsByOptions(Protocol):
 
 
 class Sizes(Protocol):
-    """What chooses the size of a model for the time there is, and has something to say of a plan."""
+    """A chooser of model sizes for the time there is, with sentences on its plan."""
 
     watch: Stopwatch | None  # of steps as they were chosen
 
@@ -136,7 +136,7 @@ class Planner:
 
     @property
     def _seconds(self) -> float:
-        """What is left for steps and validations."""
+        """The time left for steps and validations."""
         return self.allowance.budget.left(0.0, "best")
 
     def _fits(self, training: TrainingOptions, costs: Costs) -> bool:

@@ -22,7 +22,7 @@ class CertaintyAnswer(DoorAnswer):
 
 
 class HardlyTrained(DoorAnswer):
-    """How far the training of a model came that has hardly been trained: the step of its weights, of so many steps."""
+    """The progress of a model that has hardly been trained: the step of its weights, and the steps planned."""
 
     step: int
     steps: int

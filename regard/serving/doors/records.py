@@ -371,7 +371,7 @@ class EmbedAnswer(DoorAnswer):
 
 
 class LookAnswer(DoorAnswer):
-    """What a model looked at, as the view of that name takes it; the remark says what was done to a picture before."""
+    """The looks of a model, for the view of that name; the remark says how a picture was changed before."""
 
     model: str
     seconds: float

@@ -10,7 +10,7 @@ _LEAST = 2**24  # bytes; less is not worth the time
 
 
 class Memory:
-    """What this process holds, and what it held before the work that was just done."""
+    """The memory that this process holds, and held before the work that was just done."""
 
     def __init__(self) -> None:
         self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # of glibc

@@ -81,7 +81,7 @@ class Generated:
 
     @property
     def remark(self) -> str | None:
-        """What the end of the context or the rules of the search did to it, for people; None where they did nothing."""
+        """Say what the end of the context or the rules of the search did to it; None where they did nothing."""
         if self.ended == "context":
             return (
                 f"The context was full after {len(self.tokens):,} tokens, and the text stops there; with --when-full "
@@ -165,7 +165,7 @@ def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | 
 
 
 def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: GenerateRequest) -> Tensor:
-    """How many tokens may be written after each prompt, an end counted as one of them.
+    """Return the number of tokens that may be written after each prompt, the end counted.
 
     The task keeps a place of its context for the end of a whole text, and a continuation may be cut before one.
     """
@@ -207,7 +207,7 @@ def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptio
 def _generation(
     task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, request: GenerateRequest
 ) -> Generated:
-    """What was found, as people read it."""
+    """Say what was found."""
     before = task.write(read)
     text = stem_of(prompt, before) + task.write([*read, *found.tokens]).removeprefix(before)
     forgotten = task.forgotten(len(read) + len(found.tokens)) if isinstance(task, Forgets) else 0
