@@ -146,10 +146,7 @@ def run() -> NoReturn:
 
     def leave_at_once() -> None:
         if status == 130:
-            if "torch" in sys.modules:
-                from regard.hardware.devices import wait_for_gpu
-
-                wait_for_gpu()
+            _wait_for_gpu()
             os._exit(status)
 
     atexit.register(leave_at_once)  # called last, being registered first
@@ -158,6 +155,15 @@ def run() -> NoReturn:
         status = main()
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
     sys.exit(status)
+
+
+def _wait_for_gpu() -> None:
+    """Wait for work on a GPU, where there is any; otherwise import nothing at the very end."""
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and cuda.is_initialized():
+        from regard.hardware.devices import wait_for_gpu
+
+        wait_for_gpu()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

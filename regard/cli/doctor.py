@@ -22,6 +22,7 @@ _DEMO = Path("runs/demo")
 _EXTRAS = {  # and what each is for
     "data": "text in .parquet, .arrow and .zst",
     "onnx": "ONNX graphs",
+    "notebook": "the tutorial in Jupyter",
     "pictures": "captions of your own pictures",
     "ray": "translating on a cluster",
 }

@@ -48,10 +48,10 @@ def test_the_measure_that_chose_the_weights_is_told(opened: Opened, server: Pret
     ]
     server.models = [MODELS[0] | {"scores": scores, "best_by": "f1"}]
     said = opened().text("#knowing p")
-    assert "f1 0.00 on its validation data." in said
-    assert "accuracy" not in said
+    assert "F1 0.00 on its validation data." in said
+    assert "ccuracy" not in said
     server.models = [MODELS[0] | {"scores": scores, "best_by": "loss"}]
-    assert "accuracy 0.88 on its validation data." in opened().text("#knowing p")
+    assert "Accuracy 0.88 on its validation data." in opened().text("#knowing p")
 
 
 def test_a_model_that_has_hardly_been_trained_is_warned_of(opened: Opened, server: Pretending) -> None:

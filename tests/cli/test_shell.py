@@ -93,8 +93,8 @@ def test_help_names_every_command_and_imports_none_of_them():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
-    # What must be there when no file can be opened any more, and how commands speak.
-    assert imported == "[] ['regard.cli.refused', 'regard.cli.console']"
+    # What must be there when no file can be opened any more, how commands speak, and what they say of models.
+    assert imported == "[] ['regard.cli.console', 'regard.cli.cautions', 'regard.cli.refused']"
     for name, (_, _, sentence) in COMMANDS.items():
         assert any(line.split() == [name, *sentence.split()] for line in help_lines), f"{name} is cut off"
 

@@ -109,7 +109,7 @@ def test_a_run_is_called_after_the_languages_that_were_found(tmp_path: Path, mon
     lines = [f"The old man and his {n} dogs walk\tO velho e os seus {n} cachorros andam\n" for n in range(40)]
     (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    asked = TrainingRequest(pairs=tmp_path / "a.tsv")
+    asked = TrainingRequest(pairs=[tmp_path / "a.tsv"])
     assert plan_of(asked).name == "en-pt"
     old = tmp_path / "runs" / "src-tgt"
     update_folder(old, {RECIPE: write(check_recipe(plan_of(asked).table), "").encode()})

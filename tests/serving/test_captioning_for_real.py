@@ -19,4 +19,4 @@ def test_the_server_has_a_door_for_captions(tmp_path: Path) -> None:
         assert client.get("/v1/models").json()["models"][0]["can"] == ["caption", "look"]
         refused = client.post("/v1/caption", json={"pictures": [{"picture": b64encode(b"nothing").decode()}]})
         assert refused.status_code == 400
-        assert "this model reads features of 2 × 2 places" in refused.json()["error"]
+        assert "regard cannot compute the features of 2 × 2 places" in refused.json()["error"]

@@ -299,7 +299,7 @@ def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
     backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
     prior: Any = regard.load(folders["gpt"], device="cpu")
     found = find([translator.task], TEXTS, translator.search(beam=3, n_best=3))
-    tokens = translator.task.target.encode("casa " * 20)
+    tokens = translator.task.target.encode("casa " * 100)
     found[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
     with pytest.raises(Fault, match="Text 2: the language model that ranks its outputs cannot read one of them"):
         by_channel(translator, backward, Channel(1.0, 0.5), prior)(TEXTS, found)

@@ -53,7 +53,8 @@ function caution({ hardly_trained: course }) {
 /** The score by which weights were chosen, or else the one that tells people most, on a test or on validation data. */
 function score({ scores = [], best_by: chosen }) {
   const isScored = chosen !== "loss" && scores.some(({ metric }) => metric === chosen);
-  const order = (isScored ? [chosen] : METRICS).flatMap((metric) => scores.filter((each) => each.metric === metric && isFinite(each.value)));
+  const isKept = (metric) => (score) => score.metric === metric && isFinite(score.value);
+  const order = (isScored ? [chosen] : METRICS).flatMap((metric) => scores.filter(isKept(metric)));
   const best = order.find(({ split }) => split === "test") ?? order.find(({ split }) => split === "valid");
   if (!best) return "";
   const value = decimal(best.value, best.value < 10 ? 2 : 1);

@@ -143,7 +143,7 @@ def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.model.M
 
 
 def test_the_beam_is_refused_in_words(client: httpx.Client) -> None:
-    assert "here it may be 8" in refused(client, "beam", beam=9)
+    assert "here it may be at most 8" in refused(client, "beam", beam=9)
     assert "nothing is written in it" in refused(client, "beam", text="")
 
 

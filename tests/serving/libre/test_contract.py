@@ -145,7 +145,7 @@ CASES = [
     Case("files are switched off", "POST /translate_file", {}, 403, error("disabled"), ours=True),
     Case("suggestions are switched off", "POST /suggest", {}, 403, error("disabled")),
     Case("an unknown address", "GET /nothing", status=404, check=error("nothing at this address"), ours=True),
-    Case("the wrong way to ask", "GET /translate", status=405, check=error("another way"), ours=True),
+    Case("the wrong way to ask", "GET /translate", status=405, check=error("does not take GET requests"), ours=True),
 ]  # fmt: skip
 AUTO = {"code": "auto", "name": "Auto Detect"}
 SETTINGS = ("charLimit", "frontendTimeout", "apiKeys", "keyRequired", "suggestions", "filesTranslation",
