@@ -219,9 +219,8 @@ def remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
     if found is None:
         raise Fault(f"{out} is there but cannot be read; give --overwrite to replace it.")
     if found != expected:
-        has = "lines that cannot be counted" if found is None else quantity(found, "line")
         raise Fault(
-            f"{out} is there and has {has}, where this input gives {expected:,}, so it is not what "
+            f"{out} is there and has {quantity(found, 'line')}, where this input gives {expected:,}, so it is not what "
             "this command would write; give --overwrite to replace it."
         )
     remark(f"{out} is there with as many lines as this input gives; nothing was done.")
