@@ -1,7 +1,9 @@
 """A batch forward and backward: its loss, and its gradients added to those that are there.
 
 On a GPU a batch of fixed shape goes by a captured pass, which is replayed for every batch of that shape: one launch
-instead of a thousand, for the GPU computes faster than Python can tell it what.
+instead of a thousand, for the GPU computes faster than Python can tell it what. Recording a pass takes as long as many
+plain ones, so a shape is recorded when it comes for the second time, and recording takes a quarter of the time at most.
+Both ways give the same bits.
 """
 
 import time
@@ -20,6 +22,7 @@ from regard.training.snapshot import Trainable
 # The common shapes come early, and the launches of each take memory of their own.
 MOST_CAPTURED = 128
 LEFT_FREE = 0.25  # of a GPU's memory
+RECORDING = 0.25  # of the time since the first pass, at the most
 
 
 class Passes:
@@ -35,6 +38,8 @@ class Passes:
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
         self._captured: dict[Hashable, tuple[CapturedStep, Loss]] = {}
         self._pool: Any = None
+        self._seen: set[Hashable] = set()  # shapes that came once at least
+        self._began: float | None = None  # by the monotonic clock, with the first pass
         self.capture_seconds = 0.0  # spent on recording passes, which are then replayed many times
 
     @property
@@ -65,7 +70,7 @@ class Passes:
         given = carry or {}
         key = batch.room, _shapes(batch.tensors), _shapes(given)
         if key not in self._captured:
-            if not self._may_capture():
+            if not self._may_capture(key):
                 return self.plainly(batch, carry)
             if self.device.type == "cuda":
                 torch.cuda.synchronize(self.device)  # what is still under way is no part of the capture
@@ -82,14 +87,24 @@ class Passes:
         tallies = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in first.tallies.items()}
         return Loss(held["total"].clone(), batch.count, tallies, carried or None, first.rate)
 
-    def _may_capture(self) -> bool:
-        """Captured passes stay few, and leave some memory for all else; what they share to work in is for all."""
+    def _may_capture(self, key: Hashable) -> bool:
+        """Return True if recording a pass of this shape now pays, and leaves some memory for all else."""
         if self.device.type == "cuda":
+            if not self._pays(key):
+                return False
             free, whole = torch.cuda.mem_get_info(self.device)
             idle = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
             if free + idle < LEFT_FREE * whole:
                 return False
         return len(self._captured) < MOST_CAPTURED
+
+    def _pays(self, key: Hashable) -> bool:
+        """Return True for a shape that came before, as long as recording has not taken too much of the time."""
+        now = time.monotonic()
+        self._began = now if self._began is None else self._began
+        is_known = key in self._seen
+        self._seen.add(key)
+        return is_known and self.capture_seconds <= RECORDING * (now - self._began)
 
     def forget(self) -> None:
         """Let go of all captured passes and of the memory that they work in."""

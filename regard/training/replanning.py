@@ -24,6 +24,7 @@ EVERY = 0.02  # of all the time, between two decisions
 TOLERANCE = 0.03  # of the steps to come, or of all while the learning rate is at its height
 MOST_VALIDATIONS = 8
 VALIDATING_SHARE = 0.1  # of the time, but for the validation at the end
+SAVING_SHARE = 0.05  # of the time
 CHECKPOINTS = 10  # of a run that averages none
 AVERAGED = 80  # checkpoints of a run that averages the last ones
 OF_KNOWN_LENGTH = ("cosine", "linear")  # schedules that must know from the first step on where a run ends
@@ -60,21 +61,30 @@ def fall_of(steps: int, taken: int = 0) -> list[list[int]]:
     return [[max(taken, int(HOLD * steps)), steps]]
 
 
-def intervals(options: TrainingOptions, steps: int, seconds: float, validation: float) -> dict[str, int]:
-    """Return how often a run of so many steps and seconds validates and saves."""
-    affordable = int(VALIDATING_SHARE * seconds / max(validation, 1e-6))
-    saves = AVERAGED if options.final == "average" else CHECKPOINTS
-    return {
-        "validate_every": math.ceil(steps / max(1, min(MOST_VALIDATIONS, affordable))),
-        "save_every": max(1, steps // saves),
-    }
+def intervals(
+    options: TrainingOptions, steps: int, seconds: float, validation: float, saving: float = 0.0
+) -> dict[str, int]:
+    """Return how often a run of so many steps and seconds validates and saves, by the seconds that each takes."""
+    validations = _affordable(VALIDATING_SHARE * seconds, validation, MOST_VALIDATIONS)
+    saves = _affordable(SAVING_SHARE * seconds, saving, AVERAGED if options.final == "average" else CHECKPOINTS)
+    return {"validate_every": math.ceil(steps / validations), "save_every": max(1, steps // saves)}
+
+
+def can_average(seconds: float, saving: float) -> bool:
+    """Return True if a run of so many seconds can save as often as an average of its last weights needs."""
+    return _affordable(SAVING_SHARE * seconds, saving, AVERAGED) == AVERAGED
+
+
+def _affordable(seconds: float, cost: float, most: int) -> int:
+    return max(1, min(most, int(seconds / max(cost, 1e-6))))
 
 
 class Replanner:
     """Hears how fast a run trains and says when it is to have more steps or fewer.
 
     `free` are the options that it may change, `most` the steps that it never exceeds, `validation` the seconds that a
-    validation seems to take, and `keep` is told of each decision before it takes effect.
+    validation seems to take and `saving` those of a checkpoint, and `keep` is told of each decision before it takes
+    effect.
     """
 
     def __init__(
@@ -85,9 +95,10 @@ class Replanner:
         most: int,
         validation: float,
         keep: Callable[[Changes], None],
+        saving: float = 0.0,
     ) -> None:
         self.options, self.budget, self.free, self.most = options, budget, free, most
-        self.validation, self.keep = validation, keep
+        self.validation, self.keep, self.saving = validation, keep, saving
         self._has_validated = False
         self._busy = 0.0  # seconds without validations
         self._began = self._since = time.monotonic()
@@ -173,7 +184,7 @@ class Replanner:
 
     def _intervals(self, step: int, steps: int) -> dict[str, int]:
         """Return other intervals, as long as a run that had them from its beginning would be where this one is."""
-        found = intervals(self.options, steps, self.budget.whole, self.validation)
+        found = intervals(self.options, steps, self.budget.whole, self.validation, self.saving)
         found["validate_every"] = max(found["validate_every"], step + 1)
         if self._has_validated:
             del found["validate_every"]

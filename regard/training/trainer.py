@@ -4,6 +4,7 @@ Everything random is a function of (seed, epoch) or (seed, step), and a checkpoi
 was killed and resumed ends with the same bits as one that was not; rolling back after a divergence is the same act.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -83,6 +84,12 @@ class Trainer:
                 self._update(list(islice(batches, self.options.accumulate)))
         self.listeners, self._unread, self._asked_to_stop = listeners, [], None
         self._restore(before)
+
+    def save_start(self) -> float:
+        """Save the run as it begins, to which it can then go back, and return the seconds that it took."""
+        began = time.monotonic()
+        self._save()
+        return time.monotonic() - began
 
     def follow(self, options: TrainingOptions, replanner: Replanner | None) -> None:
         """Train by these options, which differ in the run's length and how it is judged, and by what revises them."""

@@ -42,19 +42,24 @@ def open_on(device: str, toy: str, folder: Path) -> Run:
 
 
 def on(device: str, batch: Any) -> Any:
-    """Return a batch on a device: as it moves itself, or with all its tensors."""
-    if hasattr(batch, "to"):
-        return batch.to(torch.device(device))
+    """Return a batch of a run on the GPU for a task on this device."""
+    return batch if device == GPU else on_the_cpu(batch)
+
+
+def on_the_cpu(batch: Any) -> Any:
+    """Return a batch with all its tensors on the CPU; its own way to move is one from the host to a GPU alone."""
+    if isinstance(batch, Tensor):
+        return batch.cpu()
     if is_dataclass(batch) and not isinstance(batch, type):
         moved = copy(batch)
         for each in fields(batch):
-            object.__setattr__(moved, each.name, on(device, getattr(batch, each.name)))
+            object.__setattr__(moved, each.name, on_the_cpu(getattr(batch, each.name)))
         return moved
     if isinstance(batch, list | tuple):
-        parts = [on(device, each) for each in batch]
+        parts = [on_the_cpu(each) for each in batch]
         return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
     if isinstance(batch, dict):
-        return {name: on(device, value) for name, value in batch.items()}
+        return {name: on_the_cpu(value) for name, value in batch.items()}
     return batch
 
 

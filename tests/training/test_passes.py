@@ -111,7 +111,21 @@ def test_a_capture_leaves_a_quarter_of_the_memory(
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 100))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 40 + idle)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 40)
-    assert passes._may_capture() == expected
+    passes._pays("shape")
+    assert passes._may_capture("shape") == expected
+
+
+def test_a_shape_is_recorded_when_it_comes_again_and_recording_takes_a_quarter_of_the_time(
+    task: Slope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("regard.training.passes.time.monotonic", lambda: now[0])
+    passes = Passes(task, task, "float32")
+    assert [passes._pays("short"), passes._pays("short"), passes._pays("long")] == [False, True, False]
+    passes.capture_seconds, now[0] = 1.0, 103.0
+    assert not passes._pays("long")
+    now[0] = 104.0
+    assert passes._pays("long")
 
 
 def test_what_was_captured_can_be_forgotten(task: Slope) -> None:

@@ -19,12 +19,16 @@ MOST_TIMES = 4  # as long as was meant, at the most, where even a single step ta
 
 @dataclass(frozen=True)
 class Costs:
-    """The seconds of a step and of a validation, by measures and by writing outputs; the items of a step."""
+    """The seconds of a step, of a validation, by measures and by writing outputs, and of a checkpoint.
+
+    `items` are those of a step.
+    """
 
     step: float
     items: float
     measuring: float
     writing: float = 0.0
+    saving: float = 0.0
 
     @property
     def validation(self) -> float:

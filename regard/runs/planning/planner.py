@@ -20,7 +20,7 @@ from regard.runs.validate import Validator
 from regard.training.options import OF_STAIRS, OptimizerOptions, TrainingOptions, UpdatingOptions
 from regard.training.pace import FEW_STEPS
 from regard.training.ranks import Ranks
-from regard.training.replanning import OF_KNOWN_LENGTH, Changes, Replanner, fall_of, intervals
+from regard.training.replanning import OF_KNOWN_LENGTH, Changes, Replanner, can_average, fall_of, intervals
 from regard.training.trainer import Trainer
 
 TIMED_SHARE = 0.02  # of all the time, spent on timing steps, and again on timing a validation
@@ -88,8 +88,8 @@ class Planner:
             return run.recipe
         recipe = keep_plan(run, run.recipe, settings, ranks.leads)
         self.spares_writing = any(setting.startswith(tuple(BY_LOSS)) for setting in settings)
-        validation = costs.measuring if self.spares_writing else costs.validation
-        trainer.follow(recipe.training, self._replanner(run, recipe, most, validation))
+        writing = 0.0 if self.spares_writing else costs.writing
+        trainer.follow(recipe.training, self._replanner(run, recipe, most, replace(costs, writing=writing)))
         return recipe
 
     def _time(self, trainer: Trainer, validator: Validator, ranks: Ranks) -> Costs:
@@ -102,9 +102,10 @@ class Planner:
                 f"A single step takes about {step:,.0f} seconds here, which is longer than {self.allowance}; "
                 "give it more minutes, smaller batches or a smaller model."
             )
-        return Costs(step, items, *(time_validation(trainer, validator, seconds) if left else (0.0, 0.0)))
+        validation = time_validation(trainer, validator, seconds) if left else (0.0, 0.0)
+        return Costs(step, items, *validation, trainer.save_start())
 
-    def _replanner(self, run: Run, recipe: Recipe, most: int, validation: float) -> Replanner | None:
+    def _replanner(self, run: Run, recipe: Recipe, most: int, costs: Costs) -> Replanner | None:
         training = recipe.training
         if training.optimizer.schedule in OF_KNOWN_LENGTH:
             return None
@@ -116,7 +117,8 @@ class Planner:
             nonlocal recipe
             recipe = keep_plan(run, recipe, _as_settings({f"training.{name}": each for name, each in changes.items()}))
 
-        return Replanner(training, self.allowance.budget, frozenset(free), most, validation, keep)
+        budget = self.allowance.budget
+        return Replanner(training, budget, frozenset(free), most, costs.validation, keep, costs.saving)
 
     def plan(self, recipe: Recipe, costs: Costs) -> list[str]:
         """Return the settings that make a recipe fit the time; none where its steps fit as they are."""
@@ -147,12 +149,18 @@ class Planner:
     def _schedule(self, training: TrainingOptions, costs: Costs) -> dict[str, Any]:
         """Steps for the time there is, at whose end the learning rate has come down and there is a validation."""
         seconds = self.allowance.budget.left(costs.validation, training.final)
+        final: dict[str, Any] = {}
+        is_chosen = training.final != "average" or "training.final" in self.given
+        if not is_chosen and not can_average(seconds, costs.saving):
+            # The rate falls to nothing, which does for short runs what an average would.
+            final, training = {"training.final": "last"}, training.model_copy(update={"final": "last"})
         often = intervals(training, training.steps, seconds, costs.validation)["validate_every"]
         validations = math.ceil(training.steps / often) - 1
         steps = max(1, min(training.steps, int((seconds - validations * costs.validation) / costs.step)))
-        chosen = intervals(training, steps, seconds, costs.validation)
+        chosen = intervals(training, steps, seconds, costs.validation, costs.saving)
         return {
             STEPS: steps,
+            **final,
             **{f"training.{name}": value for name, value in chosen.items()},
             "training.patience": 0,
             "training.optimizer.warmup": min(training.optimizer.warmup, steps // 10),

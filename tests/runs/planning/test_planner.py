@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -114,6 +115,19 @@ def test_what_someone_set_is_not_chosen(clock: list[float]) -> None:
 def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
     planned = with_settings(recipe(), planner(1)[0].plan(recipe(), costs(0.1, validation=60.0))).training
     assert (planned.validation_beam, planned.best_by) == (0, "loss")
+
+
+def test_dear_checkpoints_are_few_and_not_averaged(clock: list[float]) -> None:
+    """80 checkpoints of a second would take all of a minute."""
+    asked = recipe(final="average")
+    quick, dear = costs(0.01), replace(costs(0.01), saving=1.0)
+    planned = with_settings(asked, planner(1)[0].plan(asked, quick)).training
+    assert (planned.final, planned.steps // planned.save_every) == ("average", 80)
+    planned = with_settings(asked, planner(1)[0].plan(asked, dear)).training
+    assert planned.final == "last"
+    assert 1 <= planned.steps // planned.save_every <= 3
+    kept = with_settings(asked, planner(1, "training.final")[0].plan(asked, dear)).training
+    assert kept.final == "average"
 
 
 def test_a_machine_that_loads_slowly_has_more_time_at_the_end(clock: list[float]) -> None:
