@@ -19,7 +19,7 @@ import torch
 from wmt_text import write_pairs
 
 from regard.base.recipe import apply_settings
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.corpora.prepare import prepare
 from regard.families import check_recipe
 from regard.hardware.devices import pick_device

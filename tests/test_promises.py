@@ -24,6 +24,7 @@ from toys import TOYS, open_toy
 import regard
 from regard.cli import main
 from regard.families import FAMILIES
+from regard.families.abilities import verb_instead
 from regard.protocols import Divisible, Learns, Measure, MeasuresRows
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import Run
@@ -34,7 +35,6 @@ from regard.training.events import Counted, Event, Hurried, Stepped
 from regard.training.listeners import Lines
 from regard.training.snapshot import Facts, load_weights
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.purposes import verb_instead
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

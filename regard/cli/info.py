@@ -10,7 +10,7 @@ import typer
 
 from regard.base.faults import Fault, printable
 from regard.base.recipe import Options
-from regard.cli.console import print_json
+from regard.console import print_json
 
 if TYPE_CHECKING:
     from regard.model import Model

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.base.faults import Fault
-from regard.cli import options
-from regard.cli.console import console_progress, remark
-from regard.cli.inputs import example_command
+from regard.console import console_progress, options, remark
+from regard.console.inputs import example_command
 from regard.data.catalogue.unpack import bare
 
 if TYPE_CHECKING:

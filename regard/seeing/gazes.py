@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
 from regard.protocols import AskedInText, Captions, Paints, Redraws, Speaks, Transcribes, Unfolds
-from regard.verbs.caption.captioning import rewrite, search_captions
+from regard.verbs.caption.run import rewrite, search_captions
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side

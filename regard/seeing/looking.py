@@ -9,7 +9,8 @@ from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.base.recipe import check
 from regard.decoding.options import SamplingOptions
-from regard.model import Model
+from regard.families.abilities import METHOD, needs
+from regard.loading import Loaded
 from regard.protocols import Follows
 from regard.seeing.gazes import Sight, refuse_speaker, see_input
 from regard.seeing.lessons.gates import gates_of
@@ -17,8 +18,6 @@ from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_ch
 from regard.seeing.prompts import see_prompt
 from regard.seeing.sentences import see
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.purposes import METHOD
-from regard.verbs.table import needs
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing import page
 from regard.viewing.canvas import show_word
@@ -49,7 +48,7 @@ class LookedAtPlace:
 
 
 def look(
-    model: Model,
+    model: Loaded,
     given: str,
     target: str | None,
     side: str | None,
@@ -73,7 +72,9 @@ def look(
     return view_answer(model, given, side, wanted, speaker)
 
 
-def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None) -> View:
+def view_answer(
+    model: Loaded, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None
+) -> View:
     """What a model looked at before it answered, while it read or while it spoke; of one that has gates, those."""
     sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_input(model.task, given, speaker)
     if not sight.looks and isinstance(model.task, Follows) and side is None:

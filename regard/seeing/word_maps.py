@@ -5,8 +5,8 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
-from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
+from regard.verbs.words.request import MapRequest
 from regard.viewing.plane import principal_plane
 from regard.viewing.t_sne import lay_out_neighbours
 from regard.viewing.words.record import WordMap

@@ -9,6 +9,7 @@ from typing import Any
 from regard import __version__
 from regard.base.faults import Fault
 from regard.engines.fast import Choice
+from regard.families.abilities import ADDRESS
 from regard.runs.folder import read_recipe
 from regard.serving.doors.bodies import LanguagesBody
 from regard.serving.doors.model_records import ModelsAnswer
@@ -20,7 +21,6 @@ from regard.serving.prices import PRICES
 from regard.serving.queue.turns import Answer, Work
 from regard.serving.queue.worker import Worker
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
-from regard.verbs.purposes import ADDRESS
 
 AUTO = "auto"
 _CLOSING = 2.0  # seconds for what all threads are still working on

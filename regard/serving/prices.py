@@ -14,8 +14,8 @@ from typing import Any
 from regard.data.heads import picture_pixels, sound_seconds
 from regard.serving.queue.turns import Price
 from regard.tasks.speaking.options import SECONDS_A_SYMBOL, SECONDS_MORE
-from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
-from regard.verbs.requests.transcribe import SoundInput
+from regard.verbs.answer.request import DrawingInput, Input, PictureInput
+from regard.verbs.transcribe.request import SoundInput
 
 _FRAME = 0.01  # seconds of sound
 _CELL = 1000  # pixels, which cost about as much as a letter

@@ -11,6 +11,7 @@ from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
+from regard.families.abilities import ADDRESS, refusal
 from regard.serving.doors.model_records import (
     CertaintyAnswer,
     ModelAnswer,
@@ -20,15 +21,14 @@ from regard.serving.doors.records import Language
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
-from regard.verbs.purposes import ADDRESS, refusal
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
+from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
+from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.words.request import AnalogyRequest, MapRequest, NeighboursRequest
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -222,12 +222,12 @@ class ServedModel(Served):
         return self.model.caption(pictures, beam=beam, length_penalty=length_penalty, attention=attention)
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
-        from regard.verbs.speak import speak_each
+        from regard.verbs.speak.run import speak_each
 
         return list(speak_each(self.model.task, request))
 
     def draw(self, request: DrawRequest) -> "list[Drawn]":
-        from regard.verbs.draw import draw_each
+        from regard.verbs.draw.run import draw_each
 
         return list(draw_each(self.model.task, request))
 
@@ -350,7 +350,9 @@ class ServedTranslator(FolderTranslator, Served):
         return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
-        return self.model.embed(texts, layer)
+        from regard.verbs.embed.run import embed_each
+
+        return list(embed_each(self.model.task, texts, layer))
 
     def costs(self, plan: Plan, pieces: Sequence[Piece]) -> list[float]:
         """What sentences cost: their tokens to read, and to write as many again in every row of the search.

@@ -17,7 +17,7 @@ from regard.engines.gpt2.importing import import_gpt2
 from regard.seeing.prompts import see_prompt
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
 
 transformers = pytest.importorskip("transformers")
 

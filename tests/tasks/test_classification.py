@@ -12,7 +12,7 @@ from toys import open_trained_toy
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.loading import build_task
 from regard.models.text.bag import Bag, BagOptions
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.inputs import InputOptions

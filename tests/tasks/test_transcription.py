@@ -22,7 +22,7 @@ from regard.runs.train import train
 from regard.tasks.transcription.batches import LabelledSound, batch_of
 from regard.tasks.transcription.masking import hide
 from regard.tasks.transcription.options import MaskOptions
-from regard.verbs.transcribe import LabelSearch, transcribe_each
+from regard.verbs.transcribe.run import LabelSearch, transcribe_each
 
 RATE = 4000
 

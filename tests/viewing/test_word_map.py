@@ -12,8 +12,8 @@ from regard.base.progress import ignore_remark, silent
 from regard.cli import main
 from regard.data.vectors.word_vectors import WordVectors
 from regard.seeing.word_maps import map_words
-from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
+from regard.verbs.words.request import MapRequest
 from regard.viewing.words.labels import place_labels
 from regard.viewing.words.page import map_data, map_page
 from regard.viewing.words.picture import draw_map

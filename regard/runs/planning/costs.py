@@ -77,6 +77,13 @@ def time_validation(trainer: Trainer, validator: Validator, seconds: float) -> t
         return validator.timed(seconds)
 
 
+def time_checkpoint(trainer: Trainer) -> float:
+    """Return the seconds that a checkpoint takes; it is of the start, to which a run can then go back."""
+    began = time.monotonic()
+    trainer.save()
+    return time.monotonic() - began
+
+
 def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:
     """Return a watch that has heard the first steps of a run, which are undone."""
     watch = Stopwatch(seconds, lambda: trainer.passes.capture_seconds)

@@ -24,8 +24,8 @@ from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
 from regard.serving.taggers import find_taggers
-from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
-from regard.verbs.requests.transcribe import SoundInput
+from regard.verbs.answer.request import DrawingInput, Input, PictureInput
+from regard.verbs.transcribe.request import SoundInput
 
 T = TypeVar("T")
 _READS = {

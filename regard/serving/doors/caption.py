@@ -15,8 +15,8 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.answer import PictureInput
-from regard.verbs.requests.caption import CaptionRequest
+from regard.verbs.answer.request import PictureInput
+from regard.verbs.caption.request import CaptionRequest
 
 
 async def caption(service: Service, request: Request) -> Response:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.requests.rules import VerbRequest
 from regard.data.heads import picture_pixels, sound_seconds
 from regard.engines.fast import CALLED
 from regard.serving.options import Limits
 from regard.serving.prices import speech_seconds
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.answer import PictureInput
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.rules import VerbRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.requests.transcribe import SoundInput
-from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.answer.request import PictureInput
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.transcribe.request import SoundInput
 from regard.verbs.translate.plan import Plan
+from regard.verbs.translate.request import TranslateRequest
 
 
 def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslator) -> Plan:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from regard.verbs.requests.look import Side
+from regard.verbs.look.request import Side
 from regard.viewing.tree.record import Fate
 
 

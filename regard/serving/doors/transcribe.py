@@ -15,7 +15,7 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.transcribe import SoundInput, TranscribeRequest
+from regard.verbs.transcribe.request import SoundInput, TranscribeRequest
 
 
 async def transcribe(service: Service, request: Request) -> Response:

@@ -35,9 +35,9 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import Event, EventStream, json_response, note_failure
 from regard.serving.languages import Detected
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, join_sentences
 from regard.verbs.translate.plan import Job, Plan, is_written, job_for, leave_untranslated
+from regard.verbs.translate.request import TranslateRequest
 
 _PATH = "/v1/translate"
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop

@@ -18,9 +18,9 @@ from regard.serving.languages import Detected, has_words, name_of
 from regard.serving.libre.markup import TextRun, read_html, write_unchanged
 from regard.serving.libre.placing import put_back
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, join_sentences, link_sentences
 from regard.verbs.translate.plan import leave_untranslated
+from regard.verbs.translate.request import TranslateRequest
 
 _FORMATS = ("text", "html")
 _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations

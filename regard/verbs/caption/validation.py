@@ -16,7 +16,7 @@ from regard.runs.validate import Validator, scores_of, seconds_of
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.tasks.captioning.options import CaptioningRecipe
 from regard.training.snapshot import Validation
-from regard.verbs.caption.captioning import search_captions
+from regard.verbs.caption.run import search_captions
 
 QUICK = ("bleu", "cider")  # what a validation measures of captions, beside what `best_by` names
 REPORTED = ("bleu1", "bleu2", "bleu3", "bleu", "meteor", "rougeL", "cider")  # what is asked of a finished model

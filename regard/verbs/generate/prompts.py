@@ -13,8 +13,8 @@ from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOption
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.language_task import ENDLESS
 from regard.verbs.generate.continuing import Continues, Forgets, read_prompts, stem_of
+from regard.verbs.generate.request import PromptRequest
 from regard.verbs.generate.telling import BROKEN, Teller, WrittenToken, last_line
-from regard.verbs.requests.generate import PromptRequest
 
 _MOST_TOLD = 1000  # tokens of a prompt
 

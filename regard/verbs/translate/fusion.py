@@ -26,10 +26,10 @@ from regard.tasks.language.batches import Prompts, sentences_of
 from regard.verbs.generate.continuing import Continues
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoresTokens
-from regard.verbs.requests.translate import FUSE_WEIGHT
+from regard.verbs.translate.request import FUSE_WEIGHT
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.loading import Loaded
     from regard.verbs.translate.model import TranslationModel
 
 
@@ -78,7 +78,7 @@ def _nothing_yet(rows: int) -> Prompts:
     return Prompts([[]] * rows)
 
 
-def as_language_model(model: "Model", called: str) -> LanguageModel:
+def as_language_model(model: "Loaded", called: str) -> LanguageModel:
     """The model, refused if it cannot say how a text goes on; `called` is what people call it."""
     if isinstance(model, LanguageModel):
         return model
@@ -89,7 +89,7 @@ def as_language_model(model: "Model", called: str) -> LanguageModel:
 
 def fusion_of(
     translator: "TranslationModel",
-    model: "Model",
+    model: "Loaded",
     weight: float | None = None,
     called: str = "the model to fuse with",
     place: str = "the translator's folder",

@@ -24,7 +24,7 @@ from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.streams import NOTHING, measured_windows, training_windows
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import PromptRequest
+from regard.verbs.generate.request import PromptRequest
 
 SIZES = {"layers": 2, "width": 8, "heads": 2, "context": 8, "dropout": 0.0, "attention_dropout": 0.0}
 
@@ -158,7 +158,7 @@ def test_or_the_older_half_is_forgotten_which_is_said_too(tmp_path: Path) -> Non
 
 
 def request(**given: Any) -> Any:
-    from regard.verbs.requests.generate import GenerateRequest
+    from regard.verbs.generate.request import GenerateRequest
 
     return GenerateRequest.read(given)
 
