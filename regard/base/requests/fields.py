@@ -1,9 +1,11 @@
 """Kinds of fields that several requests have."""
 
 from base64 import b64decode
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 Count = Annotated[int, Field(ge=1, lt=2**31)]
 LengthPenalty = Annotated[float, Field(ge=0, le=5)]
@@ -23,6 +25,16 @@ def _check_base64(text: str) -> str:
 
 
 Base64 = Annotated[str, AfterValidator(_check_base64), Field(json_schema_extra={"contentEncoding": "base64"})]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Something that a program has in its hands: the name of a file, an array, another model; no JSON can hold it."""
+
+    content: Any
+
+
+InHand = SkipJsonSchema[InstanceOf[Held]]
 
 
 def _to_list(value: Any) -> Any:

@@ -166,6 +166,8 @@ def _texts(least: int, most: int | None = None) -> JsonSchemaValue:
 class VerbRequest(Options):
     """What is asked of a verb; its fields must agree by its rules."""
 
+    verb: ClassVar[str] = ""  # that it asks for
+    items: ClassVar[str] = ""  # the field whose values are answered one by one
     rules: ClassVar[tuple[Rule, ...]] = ()
 
     @classmethod

@@ -11,6 +11,8 @@ Points = list[list[float]]
 class DrawRequest(VerbRequest):
     """The drawings that are wanted."""
 
+    verb = "draw"
+
     count: int = Field(default=1, ge=1, le=MOST_DRAWINGS, description="How many drawings.")
     seed: int = Field(
         default=1, ge=0, lt=2**63, description="What is drawn depends on it: the same seed, the same drawings."

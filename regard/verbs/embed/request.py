@@ -13,5 +13,7 @@ Layer = Annotated[int, Field(ge=0, lt=2**31)]
 class EmbedRequest(VerbRequest):
     """The texts whose vectors are wanted."""
 
+    verb, items = "embed", "text"
+
     text: Texts = Field(description="One text, or several.")
     layer: Layer | None = Field(default=None, description="The layer, 0 being the plain embedding; by default all.")

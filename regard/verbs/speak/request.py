@@ -10,6 +10,8 @@ from regard.tasks.speaking.options import ROUNDS
 class SpeakRequest(VerbRequest):
     """The texts that are to be spoken."""
 
+    verb, items = "speak", "text"
+
     text: Texts = Field(description="One text, or several.")
     speaker: str | None = Field(default=None, description="Who is to speak; by default the first that it knows.")
     seconds: float | None = Field(

@@ -1,10 +1,11 @@
 """What may be asked when a model writes down what sounds say."""
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from regard.base.recipe import Options
-from regard.base.requests.fields import Base64, Count, content_of
-from regard.base.requests.rules import VerbRequest
+from regard.base.requests.fields import Base64, Count, InHand, content_of
+from regard.base.requests.rules import Need, VerbRequest
 
 FUSE_WEIGHT = 0.5  # how much a language model counts beside a network that hears
 FUSED_BEAM = 16  # prefixes that a search keeps where a language model has its say and nobody says how many
@@ -23,7 +24,12 @@ class SoundInput(Options):
 class TranscribeRequest(VerbRequest):
     """The sounds that are to be written down, and how."""
 
-    sounds: list[SoundInput] = Field(min_length=1, description="Files of sounds.")
+    verb, items = "transcribe", "sounds"
+    rules = (Need("fuse_weight", "fuse", "{fuse_weight} would do nothing without {fuse}."),)
+
+    sounds: list[SoundInput | InHand] = Field(min_length=1, description="Files of sounds.")
     beam: Count | None = Field(
         default=None, description="Prefixes that a search keeps; by default the most probable symbol of each frame."
     )
+    fuse: InHand | None = None  # a language model of the same symbols, which has its say in the search
+    fuse_weight: SkipJsonSchema[float | None] = None  # how much it counts
