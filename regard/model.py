@@ -6,24 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.base.arguments import naming_arguments
-from regard.base.faults import Fault
 from regard.base.notebook import Results
 from regard.base.recipe import Recipe
+from regard.base.requests.fields import Held
+from regard.base.requests.rules import VerbRequest
 from regard.families.abilities import METHOD, needs
 from regard.loading import Loaded, load_as
 from regard.protocols import Answer, Caption, Drawn, Spoken, Tags, TextVectors, Transcript
 from regard.tasks.speaking.options import ROUNDS
-from regard.verbs.answer.run import answer_each
-from regard.verbs.answer.tagging import TagSearch, own_taggers, tag_search
-from regard.verbs.caption.run import caption_each
+from regard.verbs.answer.request import AnswerRequest
+from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.draw.request import DrawRequest
-from regard.verbs.draw.run import draw_each
-from regard.verbs.embed.run import embed_each
+from regard.verbs.embed.request import EmbedRequest
 from regard.verbs.opening import class_for
-from regard.verbs.pictures import mark_as_is
 from regard.verbs.speak.request import SpeakRequest
-from regard.verbs.speak.run import speak_each
-from regard.verbs.transcribe.run import LabelSearch, language_search, transcribe_each
+from regard.verbs.table import run_of
+from regard.verbs.transcribe.request import TranscribeRequest
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
@@ -46,6 +44,14 @@ class Model(Loaded):
     def __init__(self, task: Any, recipe: Recipe) -> None:
         super().__init__(task, recipe)
         self._lexicons: dict[VectorSide, Lexicon] = {}
+
+    def ask(self, kind: type[VerbRequest], **fields: Any) -> list[Any]:
+        """Answer a request of a verb, by what runs the verb; fields that are None are left out."""
+        needs(self.recipe, kind.verb, METHOD)
+        given = {name: value for name, value in fields.items() if value is not None}
+        if kind.items and not given[kind.items]:
+            return Results()
+        return Results(run_of(kind.verb)(self, kind.read(given)))
 
     def translate(
         self,
@@ -77,22 +83,16 @@ class Model(Loaded):
         word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
         made like those that it learnt from, and with `as_is` refused.
         """
-        needs(self.recipe, "answer", METHOD)
-        if isinstance(inputs, str):
-            raise TypeError("answer takes a list of inputs; write answer([input])")
-        read = mark_as_is(self.task, inputs) if as_is else inputs
-        return Results(answer_each(self.task, read, self.tag_search(beam, raw, tagger)))
-
-    def tag_search(
-        self, beam: int | None = None, raw: bool = False, tagger: "Model | Sequence[Model] | None" = None
-    ) -> TagSearch:
-        """Return how sentences are read and tagged, with the taggers given or, for raw text, those in its folder."""
-        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else list(tagger)
-        return tag_search(self, beam, raw, given or (self.own_taggers if raw else []))
+        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
+        taggers = [Held(each) for each in given or (self.own_taggers if raw else [])]
+        items = _listed("answer", "input", inputs)
+        return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
 
     @cached_property
     def own_taggers(self) -> list[Loaded]:
         """Taggers in its folder that find what it reads beside words: `taggers/pos` for the column pos."""
+        from regard.verbs.answer.tagging import own_taggers
+
         return own_taggers(self)
 
     def transcribe(
@@ -107,14 +107,9 @@ class Model(Loaded):
 
         A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
         """
-        needs(self.recipe, "transcribe", METHOD)
-        if isinstance(sounds, str | Path | bytes):
-            raise TypeError("transcribe takes a list of sounds; write transcribe([sound])")
-        if fuse is None and fuse_weight is not None:
-            raise Fault("fuse_weight would do nothing without fuse.")
-        own = LabelSearch(beam)
-        search = own if fuse is None else language_search(self, fuse, fuse_weight, beam, "the model to fuse with")
-        return Results(transcribe_each(self.task, sounds, search))
+        fused = None if fuse is None else Held(fuse)
+        items = _listed("transcribe", "sound", sounds)
+        return self.ask(TranscribeRequest, sounds=items, beam=beam, fuse=fused, fuse_weight=fuse_weight)
 
     def caption(
         self,
@@ -131,17 +126,12 @@ class Model(Loaded):
         {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
         word looked, which saves a pass over each caption.
         """
-        needs(self.recipe, "caption", METHOD)
-        if isinstance(pictures, str | Path | bytes):
-            raise TypeError("caption takes a list of pictures; write caption([picture])")
-        return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample, attention=attention))
+        search = {"beam": beam, "length_penalty": length_penalty, "sample": None if sample is None else dict(sample)}
+        return self.ask(CaptionRequest, pictures=_listed("caption", "picture", pictures), attention=attention, **search)
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
-        needs(self.recipe, "embed", METHOD)
-        if isinstance(texts, str):
-            raise TypeError("embed takes a list of texts; write embed([text])")
-        return Results(embed_each(self.task, texts, layer))
+        return self.ask(EmbedRequest, text=_texts("embed", texts), layer=layer)
 
     def speak(
         self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = ROUNDS
@@ -150,11 +140,8 @@ class Model(Loaded):
 
         One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
         """
-        needs(self.recipe, "speak", METHOD)
-        if isinstance(texts, str):
-            raise TypeError("speak takes a list of texts; write speak([text])")
-        given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
-        return Results(speak_each(self.task, SpeakRequest.read(given)))
+        text = _texts("speak", texts)
+        return self.ask(SpeakRequest, text=text, speaker=speaker, seconds=seconds, rounds=rounds)
 
     def draw(
         self,
@@ -172,11 +159,8 @@ class Model(Loaded):
         One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
         autoencoder it can `reconstruct` one, or draw what lies `between` two.
         """
-        needs(self.recipe, "draw", METHOD)
-        asked: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
-        asked |= {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
-        given = {name: value for name, value in asked.items() if value is not None}
-        return Results(draw_each(self.task, DrawRequest.read(given)))
+        strokes = {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
+        return self.ask(DrawRequest, count=count, seed=seed, prompt=prompt, temperature=temperature, **strokes)
 
     @naming_arguments
     def look(
@@ -204,6 +188,7 @@ class Model(Loaded):
         or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
         from regard.seeing.looking import look
+        from regard.verbs.pictures import mark_as_is
         from regard.viewing.drawers import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
@@ -263,3 +248,15 @@ def model_class(task: str) -> type[Model]:
     """The class of the models of a kind of task: with all verbs, and with what more there is to ask of it."""
     more = class_for(task)
     return Model if more is Loaded else type(more.__name__, (more, Model), {"__doc__": more.__doc__})
+
+
+def _texts(verb: str, texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError(f"{verb} takes a list of texts; write {verb}([text])")
+    return list(texts)
+
+
+def _listed(verb: str, noun: str, given: Sequence[Any]) -> list[Held]:
+    if isinstance(given, str | Path | bytes):
+        raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
+    return [Held(each) for each in given]

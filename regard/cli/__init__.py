@@ -28,27 +28,36 @@ from regard.base.faults import Fault
 from regard.cli.cautions import caution_first
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
+from regard.verbs.table import ROOMS
+
+
+def _room(verb: str) -> tuple[str, str, str]:
+    """Return the row of a command that lives in the room of its verb."""
+    room = ROOMS[verb]
+    module, _, name = room.command.partition(":")
+    return module, name, room.summary
+
 
 # What people type -> the module that does it, the name in that module (a function, or an app with commands of its
 # own), and the sentence in `regard --help`, which is short enough never to be cut off.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
-    "translate": ("regard.verbs.translate.command", "command", "Translate text, line by line."),
-    "answer": ("regard.verbs.answer.command", "command", "Answer inputs: classes, tags, questions about stories."),
-    "caption": ("regard.verbs.caption.command", "command", "Say what pictures show."),
-    "transcribe": ("regard.verbs.transcribe.command", "command", "Write down what sounds say."),
-    "speak": ("regard.verbs.speak.command", "command", "Say a text: write a sound of it."),
-    "draw": ("regard.verbs.draw.command", "command", "Draw pictures or strokes from nothing."),
-    "embed": ("regard.verbs.embed.command", "command", "Write the vectors of texts and tokens, in every layer."),
-    "generate": ("regard.verbs.generate.command", "command", "Write on after a prompt, with a language model."),
-    "neighbours": ("regard.verbs.words.neighbours", "command", "Say which words are nearest to a word."),
-    "analogy": ("regard.verbs.words.analogy", "command", "Say which word is to C as B is to A."),
-    "map": ("regard.verbs.words.map", "command", "Draw words in the plane, by their vectors."),
+    "translate": _room("translate"),
+    "answer": _room("answer"),
+    "caption": _room("caption"),
+    "transcribe": _room("transcribe"),
+    "speak": _room("speak"),
+    "draw": _room("draw"),
+    "embed": _room("embed"),
+    "generate": _room("generate"),
+    "neighbours": _room("neighbours"),
+    "analogy": _room("analogy"),
+    "map": _room("map"),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),
-    "look": ("regard.verbs.look.command", "command", "Draw what a model looks at."),
+    "look": _room("look"),
     "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, losses, galleries."),
     "heads": ("regard.cli.heads", "command", "Rank the heads of a model by what their looks are like."),
     "info": ("regard.cli.info", "command", "Say what a model folder holds."),

@@ -21,9 +21,11 @@ from regard.serving.doors.records import Language
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
+from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.draw.request import DrawRequest
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
 from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.transcribe.request import TranscribeRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
@@ -104,14 +106,12 @@ class Served(ABC):
         """How probable the tokens of a prompt are, and what may come next."""
         raise self.refuse("generate")
 
-    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
+    def transcribe(self, request: TranscribeRequest) -> "list[Transcript]":
         """What each sound says."""
         raise self.refuse("transcribe")
 
-    def caption(
-        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
-    ) -> "list[Caption]":
-        """Caption each picture, and with `attention` say where each word looked."""
+    def caption(self, request: CaptionRequest, first: int = 0) -> "list[Caption]":
+        """Caption each picture, of which the first has this number."""
         raise self.refuse("caption")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
@@ -213,13 +213,15 @@ class ServedModel(Served):
         assert isinstance(self.model, LanguageModel)
         return self.model
 
-    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
-        return self.model.transcribe(sounds, beam=beam)
+    def transcribe(self, request: TranscribeRequest) -> "list[Transcript]":
+        from regard.verbs.transcribe.run import run
 
-    def caption(
-        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
-    ) -> "list[Caption]":
-        return self.model.caption(pictures, beam=beam, length_penalty=length_penalty, attention=attention)
+        return list(run(self.model, request))
+
+    def caption(self, request: CaptionRequest, first: int = 0) -> "list[Caption]":
+        from regard.verbs.caption.run import run
+
+        return list(run(self.model, request, first=first))
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         from regard.verbs.speak.run import speak_each

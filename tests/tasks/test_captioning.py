@@ -27,7 +27,7 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.captioning.batches import PictureReferences
 from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
-from regard.verbs.caption import captioning
+from regard.verbs.caption import run as captioning
 from regard.verbs.caption.run import rewrite
 
 

@@ -1,11 +1,12 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
 import json
+from typing import Any
 
 from pydantic import Field
 
 from regard.base.recipe import Options
-from regard.base.requests.fields import Base64, Count, content_of
+from regard.base.requests.fields import Base64, Count, InHand, content_of
 from regard.base.requests.rules import VerbRequest
 from regard.verbs.transcribe.request import SoundInput
 
@@ -36,7 +37,9 @@ Input = str | int | PictureInput | SoundInput | DrawingInput
 class AnswerRequest(VerbRequest):
     """What is to be answered, one answer for each."""
 
-    inputs: list[Input] = Field(
+    verb, items = "answer", "inputs"
+
+    inputs: list[Input | InHand] = Field(
         min_length=1, description="What the model reads: texts, words, numbers of nodes, pictures, drawings."
     )
     beam: Count | None = Field(
@@ -45,7 +48,7 @@ class AnswerRequest(VerbRequest):
     raw: bool = Field(
         default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
     )
-    tagger: str | list[str] | None = Field(
+    tagger: str | list[str] | list[InHand] | None = Field(
         default=None,
         description="The tagger that finds what the model reads beside words, as parts of speech, or one for each "
         "column; by default those among the models served that give the tags it knows.",
@@ -55,6 +58,6 @@ class AnswerRequest(VerbRequest):
     )
 
     @property
-    def taggers(self) -> list[str]:
-        """The names of the taggers that are given."""
-        return [self.tagger] if isinstance(self.tagger, str) else self.tagger or []
+    def taggers(self) -> list[Any]:
+        """The taggers that are given: their names, or the models themselves."""
+        return [self.tagger] if isinstance(self.tagger, str) else list(self.tagger or [])

@@ -6,12 +6,24 @@ from typing import Any
 
 from regard.attention.watch import count_gazes, is_watched
 from regard.base.faults import Fault, TextFault
+from regard.base.requests.fields import Held
+from regard.loading import Loaded
 from regard.protocols import Answer, Labelled, Tags
 from regard.tasks.tagging.task import Tagging
-from regard.verbs.answer.tagging import TagSearch, fill_columns, tag_sentences
+from regard.verbs.answer.request import AnswerRequest
+from regard.verbs.answer.tagging import TagSearch, fill_columns, own_taggers, tag_search, tag_sentences
+from regard.verbs.pictures import mark_as_is
 from regard.verbs.place_names import name_answers
 
 AT_ONCE = 256  # inputs in one batch
+
+
+def run(model: Loaded, request: AnswerRequest) -> Iterator[Answer | Tags]:
+    """Return the answers that a request asks for; the taggers that it names are in hand."""
+    inputs = [each.content if isinstance(each, Held) else each for each in request.inputs]
+    taggers = [each.content for each in request.taggers] or (own_taggers(model) if request.raw else [])
+    read = mark_as_is(model.task, inputs) if request.as_is else inputs
+    return answer_each(model.task, read, tag_search(model, request.beam, request.raw, taggers))
 
 
 def answer_each(task: Any, inputs: Iterable[Any], search: TagSearch) -> Iterator[Answer | Tags]:

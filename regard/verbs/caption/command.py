@@ -6,8 +6,11 @@ from typing import Annotated
 import typer
 
 from regard.base.faults import Fault, printable
+from regard.base.requests.fields import Held
 from regard.console import options, print_json, remark
 from regard.console.lines import TextInput
+from regard.console.option_names import OptionNames
+from regard.verbs.caption.request import CaptionRequest
 
 
 def command(
@@ -34,9 +37,6 @@ def command(
     ] = False,
 ) -> None:
     """Say what each PICTURE shows, in a line of its own."""
-    from regard.loading import load_able
-    from regard.verbs.caption.run import caption_each
-
     steps = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     drawing = {name: value for name, value in steps.items() if value is not None}
     if drawing and not sample:
@@ -44,11 +44,18 @@ def command(
     lines = TextInput()
     if not pictures:
         lines.check()
+    from regard.loading import load_able
+    from regard.verbs.caption.run import run
+
     loaded = load_able(model, "caption")
     named = pictures or [line for line in lines.lines() if line]
-    drawn = drawing if sample else None
-    captions = caption_each(loaded.task, named, beam, length_penalty, remark, drawn, attention=as_json)
-    for name, found in zip(named, captions, strict=True):
+    if not named:
+        return
+    given = {"beam": beam, "length_penalty": length_penalty, "sample": drawing if sample else None}
+    table = {"pictures": [Held(name) for name in named], "attention": as_json}
+    table |= {name: value for name, value in given.items() if value is not None}
+    request = CaptionRequest.read(table, OptionNames())
+    for name, found in zip(named, run(loaded, request, remark), strict=True):
         if as_json:
             print_json({"file": name, **found.as_dict()}, indent=None)
         else:

@@ -7,7 +7,6 @@ from regard.base.requests.rules import Clash, VerbRequest
 from regard.decoding.options import DrawOptions
 from regard.verbs.answer.request import PictureInput
 
-
 _DRAWN = "A beam and its length penalty are for a search; a sampled caption uses neither."
 
 

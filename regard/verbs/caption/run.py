@@ -8,17 +8,27 @@ import numpy as np
 import torch
 
 from regard.attention.watch import count_gazes, is_watched, watching, without_watching
-from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions, change_options
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample as draw
+from regard.loading import Loaded
 from regard.protocols import Caption
+from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.place_names import name_rows
 
 AT_ONCE = 64  # pictures that are captioned together
 ROWS = 1024  # captions that a search has in hand at a time
+
+
+def run(model: Loaded, request: CaptionRequest, remark: Remark = ignore_remark, first: int = 0) -> Iterator[Caption]:
+    """Return the captions that a request asks for; what is drawn depends on their numbers, from the first on."""
+    pictures = [each.content for each in request.pictures]
+    sample = None if request.sample is None else request.sample.model_dump(exclude_unset=True)
+    return caption_each(
+        model.task, pictures, request.beam, request.length_penalty, remark, sample, request.attention, first
+    )
 
 
 def caption_each(
@@ -29,19 +39,19 @@ def caption_each(
     remark: Remark = ignore_remark,
     sample: Mapping[str, Any] | None = None,
     attention: bool = True,
+    first: int = 0,
 ) -> Iterator[Caption]:
     """Yield the captions of pictures in their order, as soon as each batch of them is done.
 
-    With `sample`, options of sampling, they are drawn at random; what is drawn for a picture depends on its number.
+    With `sample`, options of sampling, they are drawn at random; what is drawn for a picture depends on its number,
+    which of the first is `first`.
     Without `attention` captions do not say where their words looked, which takes a pass of its own over each.
     """
-    if sample is not None and (beam is not None or length_penalty is not None):
-        raise Fault("A beam and its length penalty are for a search; a sampled caption uses neither.")
     options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, sample)
-    waiting, done = iter(pictures), 0
+    waiting, done = iter(pictures), first
     while given := list(islice(waiting, AT_ONCE)):
-        first = None if sample is None else done
-        yield from caption_batch(task, task.read(given, remark), options, first, attention)
+        drawn_from = None if sample is None else done
+        yield from caption_batch(task, task.read(given, remark), options, drawn_from, attention)
         done += len(given)
 
 

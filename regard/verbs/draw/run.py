@@ -7,11 +7,17 @@ import torch
 
 from regard.base.faults import Fault, TextFault
 from regard.data.strokes.drawings import check_strokes
+from regard.loading import Loaded
 from regard.protocols import Drawn, Paints, Sketches, SketchRequest
 from regard.verbs.draw.request import DrawRequest
 
 AT_ONCE = 64  # drawings in one batch
 OF_STROKES = ("temperature", "complete", "between", "reconstruct")
+
+
+def run(model: Loaded, request: DrawRequest) -> Iterator[Drawn]:
+    """Return the drawings that a request asks for."""
+    return draw_each(model.task, request)
 
 
 def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:

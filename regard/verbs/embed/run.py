@@ -6,10 +6,17 @@ from itertools import islice
 from typing import Any
 
 from regard.base.faults import Fault, faults_numbered
+from regard.loading import Loaded
 from regard.protocols import TextVectors
+from regard.verbs.embed.request import EmbedRequest
 
 AT_ONCE = 256  # texts whose vectors are held at the same time
 _CHARACTERS = 32_768  # of the padded texts of one batch, about
+
+
+def run(model: Loaded, request: EmbedRequest) -> Iterator[TextVectors]:
+    """Return the vectors that a request asks for."""
+    return embed_each(model.task, request.text, request.layer)
 
 
 def embed_each(task: Any, texts: Iterable[str], layer: int | None = None) -> Iterator[TextVectors]:

@@ -5,10 +5,16 @@ from itertools import islice
 from typing import Any
 
 from regard.base.faults import TextFault
+from regard.loading import Loaded
 from regard.protocols import Spoken
 from regard.verbs.speak.request import SpeakRequest
 
 AT_ONCE = 32  # texts in one batch
+
+
+def run(model: Loaded, request: SpeakRequest) -> Iterator[Spoken]:
+    """Return the sounds that a request asks for."""
+    return speak_each(model.task, request)
 
 
 def speak_each(task: Any, request: SpeakRequest) -> Iterator[Spoken]:

@@ -1,17 +1,16 @@
 """`regard transcribe`: what each sound says, in a line of its own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from regard.base.faults import Fault, printable
+from regard.base.requests.fields import Held
 from regard.console import print_json
 from regard.console.lines import TextInput
-
-if TYPE_CHECKING:
-    from regard.loading import Loaded
-    from regard.verbs.transcribe.run import LabelSearch
+from regard.console.option_names import OptionNames
+from regard.verbs.transcribe.request import TranscribeRequest
 
 
 def command(
@@ -39,7 +38,8 @@ def command(
 ) -> None:
     """Write down what each SOUND says, in a line of its own; any rate and number of channels will do."""
     from regard.loading import load_able
-    from regard.verbs.transcribe.run import transcribe_each
+    from regard.verbs.opening import open_model
+    from regard.verbs.transcribe.run import run
 
     lines = TextInput()
     if not sounds:
@@ -47,19 +47,16 @@ def command(
     if fuse is None and fuse_weight is not None:
         raise Fault("--fuse-weight would do nothing without --fuse.")
     loaded = load_able(model, "transcribe")
-    search = _search(loaded, beam, fuse, fuse_weight)
+    given = {"beam": beam, "fuse": fuse and Held(open_model(fuse)), "fuse_weight": fuse_weight}
     named = sounds or [line for line in lines.lines() if line]
-    for name, found in zip(named, transcribe_each(loaded.task, named, search), strict=True):
+    if not named:
+        return
+    table = {"sounds": [Held(name) for name in named]} | {
+        name: value for name, value in given.items() if value is not None
+    }
+    request = TranscribeRequest.read(table, OptionNames())
+    for name, found in zip(named, run(loaded, request), strict=True):
         if as_json:
             print_json({"file": name, **found.as_dict()}, indent=None)
         else:
             print(printable(found.text), flush=True)
-
-
-def _search(loaded: "Loaded", beam: int | None, fuse: Path | None, weight: float | None) -> "LabelSearch":
-    from regard.verbs.opening import open_model
-    from regard.verbs.transcribe.run import LabelSearch, language_search
-
-    if fuse is None:
-        return LabelSearch(beam)
-    return language_search(loaded, open_model(fuse), weight, beam, str(fuse))

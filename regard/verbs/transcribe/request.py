@@ -1,7 +1,8 @@
 """What may be asked when a model writes down what sounds say."""
 
+from typing import Annotated
+
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from regard.base.recipe import Options
 from regard.base.requests.fields import Base64, Count, InHand, content_of
@@ -31,5 +32,9 @@ class TranscribeRequest(VerbRequest):
     beam: Count | None = Field(
         default=None, description="Prefixes that a search keeps; by default the most probable symbol of each frame."
     )
-    fuse: InHand | None = None  # a language model of the same symbols, which has its say in the search
-    fuse_weight: SkipJsonSchema[float | None] = None  # how much it counts
+    fuse: str | InHand | None = Field(
+        default=None, description="The name of a language model of the same symbols, which has its say in the search."
+    )
+    fuse_weight: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
+        default=None, description="How much that language model counts (0.5)."
+    )

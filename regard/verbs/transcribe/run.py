@@ -13,18 +13,19 @@ from torch import Tensor
 
 from regard.attention.watch import count_gazes, is_watched
 from regard.base.faults import Fault
+from regard.base.requests.fields import Held
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.prefix_beam import NextLabels, Prefix, prefix_beam
+from regard.loading import Loaded
 from regard.protocols import State, Stepwise, Transcript
 from regard.tasks.language.batches import Prompts
 from regard.tasks.transcription.label_steps import LabelFinder, LabelSteps
 from regard.verbs.place_names import name_rows
-from regard.verbs.transcribe.request import FUSE_WEIGHT, FUSED_BEAM
+from regard.verbs.transcribe.request import FUSE_WEIGHT, FUSED_BEAM, TranscribeRequest
 
 if TYPE_CHECKING:
     from regard.data.tokenisers.tokeniser import Tokeniser
-    from regard.loading import Loaded
 
 AT_ONCE = 16  # sounds in one batch
 MOST_PREFIXES = 1024  # that a search keeps
@@ -47,6 +48,16 @@ class LabelSearch:
     def prefixes(self) -> int | None:
         """How many prefixes are kept, if any."""
         return self.beam or (None if self.language_model is None else FUSED_BEAM)
+
+
+def run(model: Loaded, request: TranscribeRequest) -> Iterator[Transcript]:
+    """Return the transcripts that a request asks for; the language model that it fuses with is in hand."""
+    sounds, search = [each.content for each in request.sounds], LabelSearch(request.beam)
+    if isinstance(request.fuse, Held):
+        fused = request.fuse.content
+        called = str(fused.folder or "the model to fuse with")
+        search = language_search(model, fused, request.fuse_weight, request.beam, called)
+    return transcribe_each(model.task, sounds, search)
 
 
 def transcribe_each(
@@ -143,7 +154,7 @@ class SymbolLanguage:
 
 
 def language_search(
-    model: "Loaded", language_model: "Loaded", weight: float | None, beam: int | None, called: str
+    model: Loaded, language_model: Loaded, weight: float | None, beam: int | None, called: str
 ) -> LabelSearch:
     """A search with a language model, refused if that is none, or if a symbol is no token of it."""
     from regard.verbs.translate.fusion import as_language_model
