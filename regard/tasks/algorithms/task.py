@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -17,7 +17,6 @@ from regard.data.algorithms.examples import channels, draw_examples
 from regard.data.algorithms.options import AlgorithmData
 from regard.data.algorithms.spelling import read_examples, write_bits, write_items
 from regard.families import network_class
-from regard.models.machines.machine import Machine
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
@@ -41,6 +40,20 @@ class PreparedAlgorithm:
         return {}
 
 
+class AlgorithmNetwork(Protocol):
+    """A network that answers at each step; one with a memory names its slots and the heads that look at them."""
+
+    slots: int  # 0 where it has no memory
+
+    @property
+    def head_names(self) -> Sequence[str]: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    def __call__(self, inputs: Tensor, slots: int | None = None) -> Tensor: ...
+    def multiplications(self) -> int: ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
+
+
 class Algorithms(nn.Module):
     """A network that learns an algorithm. Several members may be trained side by side; they answer by their mean."""
 
@@ -48,7 +61,7 @@ class Algorithms(nn.Module):
     unit = "bits"
     draws_by: tuple[str, ...] = ("validate_every", "accumulate")
 
-    def __init__(self, model: Any, data: AlgorithmData, members: int = 1) -> None:
+    def __init__(self, model: AlgorithmNetwork, data: AlgorithmData, members: int = 1) -> None:
         super().__init__()
         self.model, self.data, self.members = model, data, members
         self._learnt: LearntExamples | None = None
@@ -168,7 +181,7 @@ class Algorithms(nn.Module):
         return self._logits(batch).double().sigmoid().mean(dim=0).cpu()
 
     def sides(self, batch: AlgorithmBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        if not isinstance(self.model, Machine):
+        if not self.model.slots:
             return {}
         given, asked = batch.inputs[0, 0].cpu().numpy(), batch.asked[0].cpu().numpy()
         with without_watching():

@@ -23,7 +23,6 @@ from regard.data.stories.reading import Question, words_in
 from regard.data.stories.telling import Told, read_told
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.stories.end_to_end import MemoryNetwork
 from regard.models.stories.rows import StoryNetwork, StoryWords
 from regard.protocols import Loss, Measure, StoryAnswer, Tally, mean
 from regard.tasks.answering.batches import PlacedStories, StoryBatch, batch_of_questions
@@ -49,7 +48,7 @@ class Answering(nn.Module):
         self.members = training.members
         self.register_buffer("lowest", torch.full((self.members,), HIGHEST))
         self.register_buffer("waited", torch.zeros(self.members))
-        if isinstance(model, MemoryNetwork) and training.linear_start:
+        if training.linear_start:
             model.linear.fill_(1.0)
         self._prepared: PreparedStories | None = None
         self._placed: dict[str, PlacedStories] = {}
@@ -118,9 +117,7 @@ class Answering(nn.Module):
             learnt = nats + weight * of_hops
             total, count = of_hops.detach().sum(), float(self.members * batch.rows)
             tallies = {"hops": Tally((total, count), mean)}
-        if isinstance(self.model, MemoryNetwork):
-            learnt = learnt * (1 - self.model.linear / 2)
-        learnt = learnt.sum()
+        learnt = (learnt * (1 - self.model.linear / 2)).sum()
         return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
 
     @torch.no_grad()
@@ -135,7 +132,7 @@ class Answering(nn.Module):
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
         """Put softmaxes back where the validation loss falls no more."""
         options = self.training_options
-        if not isinstance(self.model, MemoryNetwork) or not options.linear_start:
+        if not options.linear_start:
             return False
         losses = self.lowest.new_tensor(measures["loss"].members)
         self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))

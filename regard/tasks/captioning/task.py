@@ -20,7 +20,6 @@ from regard.data.tokenisers.symbols import NAMES
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
-from regard.models.captions.captioner import Captioner
 from regard.models.captions.encoder import AnyEncoder, encoder_of
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
@@ -129,7 +128,7 @@ class Captioning(nn.Module):
         if isinstance(batch, PictureReferences):
             return self_critical_loss(self, batch, self._critic)
         annotations, smoothing = self.annotations(batch), self.training_options.label_smoothing
-        if isinstance(self.model, Captioner) and self.model.chooses:
+        if self.model.chooses:
             return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)
         return cross_entropy(self.model, annotations, batch, smoothing)
 

@@ -27,7 +27,7 @@ from regard.data.labelled.prepare import (
 )
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.families import network_class
-from regard.models.text.bag import Bag, NgramTable
+from regard.models.text.bag import NgramTable
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import TextRows
@@ -53,14 +53,12 @@ _UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
 
 
 class Classification(nn.Module):
-    """A network that reads texts, the names of its classes, and how it learns them."""
+    """A `Classifier` of texts, the names of its classes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit: ClassVar[str] = "texts"
 
-    def __init__(
-        self, model: Bag | TextClassifier, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe
-    ) -> None:
+    def __init__(self, model: Any, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe) -> None:
         super().__init__()
         self.model, self.tokeniser, self.labels = model, tokeniser, labels
         self.data: LabelledData = recipe.data
@@ -95,7 +93,7 @@ class Classification(nn.Module):
             extra = contexts_in(start) if start else read_contexts(Path(source).expanduser())
             others = replace(others, words=lambda: context_words(extra))
         prepared = prepare_labelled(recipe.data, folder, progress, start, others)
-        if network_class(recipe) is not Bag:
+        if not network_class(recipe).counts_ngrams:
             return replace(prepared, extra=extra)
         keys = open_ngrams(start) if start else _ngrams_of(prepared, recipe).keys
         return replace(prepared, extra={NGRAMS_FILE: ngrams_as_bytes(keys)})
@@ -104,18 +102,17 @@ class Classification(nn.Module):
     def build(cls, recipe: ClassificationRecipe, files: Mapping[str, bytes]) -> "Classification":
         tokeniser, labels = open_tokeniser(files, recipe.data), open_text_labels(files)
         network, classes = network_class(recipe), len(labels.classes)
-        if network is Bag:
-            return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
+        if network.counts_ngrams:
+            return cls(network(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
         contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
         vocabulary = replace(inputs_of(tokeniser), vector_width=labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
     def begin_with(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
         """Ready vectors and language models become weights; of n-grams, what the training texts say of them."""
-        if isinstance(self.model, Bag):
+        if self.model.counts_ngrams:
             self.model.take_counts(_ngrams_of(prepared, recipe))
-            return
-        if (inputs := self.model.reader.inputs) is None:
+        if (inputs := self.model.inputs) is None:
             return
         if prepared.vectors is not None:
             inputs.take_vectors(*map(torch.from_numpy, prepared.vectors))
@@ -135,7 +132,7 @@ class Classification(nn.Module):
     def _most_tokens(self, second: int) -> int | None:
         """The most tokens of a text, beside a second one of so many, which is read where models read pairs."""
         is_read = self.data.has_pairs or self.is_about_aspects
-        return None if isinstance(self.model, Bag) else self.model.reader.most_tokens(second if is_read else None)
+        return self.model.most_tokens(second if is_read else None)
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
         return self._prepared.report if self._prepared else []
@@ -152,14 +149,12 @@ class Classification(nn.Module):
 
     def _fit(self, batch: LabelledBatch) -> LabelledBatch:
         """A batch as far as its texts are read."""
-        return batch if isinstance(self.model, Bag) else replace(batch, texts=self.model.reader.fit(batch.texts))
+        return replace(batch, texts=self.model.fit(batch.texts))
 
     def loss(self, batch: LabelledBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
-        total = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
-        if isinstance(self.model, Bag):
-            total = total + batch.rows * self.model.penalty()
-        return Loss(total, batch.rows)
+        nats = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
+        return Loss(nats + batch.rows * self.model.penalty(), batch.rows)
 
     @torch.no_grad()
     def measure(self, batch: LabelledBatch) -> dict[str, Measure]:
@@ -217,9 +212,8 @@ class Classification(nn.Module):
     @torch.no_grad()
     def embed(self, batch: LabelledBatch) -> list[TextVectors]:
         """The vectors of the words of each text, by the network below what gives the class."""
-        assert isinstance(self.model, TextClassifier)
         texts = [self._words(batch, row) for row in range(batch.rows)]
-        return text_vectors(texts, self.model.reader.layer_states(batch.texts))
+        return text_vectors(texts, self.model.layer_states(batch.texts))
 
     def _words(self, batch: LabelledBatch, row: int) -> Words:
         """The words of a text that people wrote."""
@@ -241,15 +235,10 @@ class Classification(nn.Module):
 
     def sides(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         """The words of the text, and the answer that looks at them; of several aspects, one for each."""
-        texts, (before, behind) = [self._words(batch, 0)], self._around
+        texts, (before, behind) = [self._words(batch, 0)], self.model.around
         if behind and batch.texts.aspects is not None:  # what is framed is read with the text
             texts.append(words_of(self.tokeniser, batch.texts.aspects[0].tolist()))
         return {SOURCE: with_marks(texts, before, behind), ANSWER: Steps(self._asked(batch, outputs))}
-
-    @property
-    def _around(self) -> tuple[list[str], list[str]]:
-        """The marks that its network puts before a text, and behind each."""
-        return ([], []) if isinstance(self.model, Bag) else self.model.reader.around
 
     def _asked(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> list[str]:
         answers = [each.answer for each in outputs]
@@ -260,7 +249,7 @@ class Classification(nn.Module):
 
     def extents(self, batch: LabelledBatch) -> dict[str, Tensor]:
         """Every answer is one place; of texts, the words are real."""
-        before, behind = self._around
+        before, behind = self.model.around
         lengths, second = batch.texts.lengths, batch.texts.aspect_lengths
         places = lengths + len(before) + len(behind)
         if behind and second is not None:
@@ -272,10 +261,7 @@ class Classification(nn.Module):
         return f"'{text}', labelled '{self.labels.classes[int(batch.labels[0])]}'"
 
     def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size}
-        if isinstance(self.model, Bag):
-            found["n-grams"] = len(self.model.weight)
-        return found
+        return {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size} | self.model.facts()
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What the class of a text of `size` tokens costs."""

@@ -19,8 +19,6 @@ from regard.data.pictures.prepare import (
     prepare_pictures,
 )
 from regard.families import network_class
-from regard.models.patches import PatchTransformer
-from regard.models.ram import RAM
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
@@ -33,7 +31,7 @@ UNKNOWN = -1  # the class of a picture that people ask about
 
 
 class Glimpses(nn.Module):
-    """A network that looks at pictures, the names of its classes, and how it learns them."""
+    """A `PictureNetwork`, the names of its classes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
     unit = "pictures"
@@ -88,7 +86,7 @@ class Glimpses(nn.Module):
             yield batch.to(self.device)
 
     def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        if isinstance(self.model, RAM):
+        if self.model.chooses:
             return reinforce(self.model, batch, self.training_options.samples, self.training_options.reward)
         return cross_entropy(self.model, batch)
 
@@ -114,25 +112,21 @@ class Glimpses(nn.Module):
     @torch.no_grad()
     def answers(self, batch: PictureBatch) -> list[Answer]:
         pictures = batch.pixels(self.model.dtype)
-        found = answers_among(self.labels.classes, self.model.answer(pictures))
-        if isinstance(self.model, PatchTransformer):
-            self.model.note_rollout(pictures)
-        return found
+        answers = answers_among(self.labels.classes, self.model.answer(pictures))
+        self.model.note_answer(pictures)
+        return answers
 
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         picture = batch.pixels(torch.float32)[0].cpu().numpy()
-        if isinstance(self.model, PatchTransformer):
-            edges = [(0, -side % self.model.options.patch) for side in picture.shape]  # as the model filled them up
-            patches = Cells(np.pad(picture, edges), self.model.grid)
-            return {"picture": patches, "source": patches, "answer": Steps(["rollout"])}
-        if isinstance(self.model, RAM):
-            names = [f"glimpse {number + 1}" for number in range(self.model.options.glimpses)]
-            return {"picture": Cells(picture), "glimpses": Steps(names)}
-        return {"picture": Cells(picture)}
+        edges = [(0, -side % self.model.patch) for side in picture.shape]  # as the model filled them up
+        cells = Cells(np.pad(picture, edges), self.model.grid)
+        sides: dict[str, Side] = dict.fromkeys(self.model.picture_sides, cells)
+        return sides | {name: Steps(names) for name, names in self.model.step_sides().items()}
 
     def extents(self, batch: PictureBatch) -> dict[str, Tensor]:
-        """Every patch is real: all pictures are of one size."""
-        assert isinstance(self.model, PatchTransformer)  # of all that look at pictures, it alone has heads
+        """Return how many patches look at each other: all of them, for all pictures are of one size."""
+        if self.model.grid is None:
+            return {}
         return {"source": torch.full((batch.rows,), math.prod(self.model.grid))}
 
     def quote(self, batch: PictureBatch) -> str:

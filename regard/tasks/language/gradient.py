@@ -22,7 +22,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import check_cell
-from regard.models.language import TEXT, LanguageNetwork, LayeredNetwork, Reading
+from regard.models.language import TEXT, LanguageNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
 from regard.tasks.language.batches import Prompts, Sentences
@@ -262,7 +262,6 @@ class GradientLanguage(LanguageTask, nn.Module):
     @torch.no_grad()
     def embed(self, batch: Prompts) -> list[TextVectors]:
         """What every layer of a network that has such makes of each text; the end before it is read and left out."""
-        assert isinstance(self.model, LayeredNetwork)
         return prompt_vectors(self.model, self.tokeniser, batch, self.device)
 
     # Going on with a prompt

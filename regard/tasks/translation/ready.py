@@ -8,8 +8,6 @@ from regard.base.progress import silent
 from regard.data.corpora.text import file_of
 from regard.data.labelled.ready import ready_vectors
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.models.recurrent.seq2seq import Seq2Seq
-from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import TranslationNetwork
 from regard.tasks.words.folder import open_vectors
 
@@ -21,8 +19,8 @@ def take_vectors(network: TranslationNetwork, source: Tokeniser, target: Tokenis
     They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
     """
     vectors = open_vectors(file_of(name), silent, lambda text: None)
-    assert isinstance(network, Transformer | Seq2Seq)
-    sides = {network.source_embedding: source, network.target_embedding: target}  # one, where they share it
+    tokenisers = {"source": source, "target": target}
+    sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, where they share
     known = words = 0
     for embedding, tokeniser in sides.items():
         width = embedding.weight.shape[1]

@@ -25,10 +25,8 @@ from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.copying import can_copy
-from regard.models.ctc.text import CTCTextOptions
 from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
 from regard.tasks.text import words_of
@@ -182,7 +180,7 @@ class Translation(nn.Module):
     @property
     def _path(self) -> str:
         """Which path training takes on a GPU, and if it is the slower one, why; nothing where there is no choice."""
-        if self.device.type != "cuda" or not isinstance(self.model, Transformer):
+        if self.device.type != "cuda" or not self.model.has_packed_pass:
             return ""
         if not self.pairs.capacity:
             return "by the plain path, as training.fast or training.precision says"
@@ -321,7 +319,7 @@ def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Toke
     torch.manual_seed(recipe.seed)
     shared, training = recipe.data.tokeniser.shared, recipe.training
     network = network_class(recipe)(recipe.model, source.size, target.size, shared, target.pad)
-    if isinstance(recipe.model, CTCTextOptions):
+    if network.writes_frames:
         from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
 
         return CTCTranslation(network, source, target, CTCLoss(training.label_smoothing, training.consistency))
