@@ -61,6 +61,8 @@ class MemoryOptions(Options):
 class MemoryNetwork(StoryNetwork):
     """Hops through memories of facts. While a member of it is `linear`, its hops have no softmax (linear start)."""
 
+    linear: Tensor
+
     def __init__(self, options: MemoryOptions, words: StoryWords, seeds: Sequence[int] = (0,)) -> None:
         """One member for each of the `seeds`, with the same weights whether it is alone or in a stack."""
         super().__init__(len(seeds), options.hops)
@@ -73,7 +75,7 @@ class MemoryNetwork(StoryNetwork):
         self.carried = None if adjacent else nn.Parameter(torch.empty(members, width, width))
         self.output = None if adjacent else nn.Parameter(torch.empty(members, words.answers, width))
         self.watched = Watched()
-        self.register_buffer("linear", torch.zeros(members))  # kept with the weights: a linear start can be resumed
+        self.register_buffer("linear", torch.zeros(members))
         draw_normal(dict.fromkeys(self.parameters(), DEVIATION), seeds)
 
     def forward(self, rows: StoryRows) -> Reading:

@@ -48,7 +48,7 @@ class Answering(nn.Module):
         self.members = training.members
         self.register_buffer("lowest", torch.full((self.members,), HIGHEST))
         self.register_buffer("waited", torch.zeros(self.members))
-        if training.linear_start:
+        if training.linear_start and model.linear is not None:
             model.linear.fill_(1.0)
         self._prepared: PreparedStories | None = None
         self._placed: dict[str, PlacedStories] = {}
@@ -117,7 +117,9 @@ class Answering(nn.Module):
             learnt = nats + weight * of_hops
             total, count = of_hops.detach().sum(), float(self.members * batch.rows)
             tallies = {"hops": Tally((total, count), mean)}
-        learnt = (learnt * (1 - self.model.linear / 2)).sum()
+        if self.model.linear is not None:
+            learnt = learnt * (1 - self.model.linear / 2)
+        learnt = learnt.sum()
         return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
 
     @torch.no_grad()
@@ -131,16 +133,16 @@ class Answering(nn.Module):
     @torch.no_grad()
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
         """Put softmaxes back where the validation loss falls no more."""
-        options = self.training_options
-        if not options.linear_start:
+        options, linear = self.training_options, self.model.linear
+        if linear is None or not options.linear_start:
             return False
         losses = self.lowest.new_tensor(measures["loss"].members)
         self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
         self.lowest.copy_(torch.minimum(losses, self.lowest))
         is_patient = self.waited < (options.linear_patience or float("inf"))
-        stays_linear = self.model.linear * (is_patient & (step < options.linear_start))
-        has_changed = bool((stays_linear != self.model.linear).any())
-        self.model.linear.copy_(stays_linear)
+        stays_linear = linear * (is_patient & (step < options.linear_start))
+        has_changed = bool((stays_linear != linear).any())
+        linear.copy_(stays_linear)
         return has_changed
 
     @torch.no_grad()
