@@ -49,7 +49,7 @@ def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> d
     origin = tokeniser.get("from") if isinstance(tokeniser, dict) else None
     if not isinstance(tokeniser, dict) or not isinstance(origin, str):
         return table
-    there = borrowed_options(begun or Path(origin).expanduser())
+    there = borrowed_options(begun or Path(origin).expanduser(), check_recipe)
     for name in there.keys() & tokeniser.keys():
         if tokeniser[name] != there[name]:
             raise Fault(

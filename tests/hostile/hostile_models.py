@@ -273,9 +273,10 @@ def make_words_folder(folder: Path) -> Path:
 
 
 def read_words_folder(path: Path) -> object:
+    from regard.families import check_recipe
     from regard.tasks.words.folder import vectors_in
 
-    return vectors_in(path.parent)
+    return vectors_in(path.parent, check_recipe)
 
 
 def make_checkpoint(folder: Path) -> Path:

@@ -1,8 +1,9 @@
 """The classes of texts: texts for batches, a class for an answer, words for what was looked at."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.figures import quantity
@@ -26,14 +27,14 @@ from regard.data.labelled.prepare import (
     prepare_labelled,
 )
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.families import network_class
 from regard.models.text.bag import NgramTable
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
+from regard.tasks.base import Files, NetworkTask, network_class
 from regard.tasks.classes import answers_among
-from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches, with_aspects
+from regard.tasks.classification.batches import LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
     context_source,
     context_words,
@@ -52,25 +53,21 @@ _ASPECT = re.compile(r"\[([^\[\]]+)\]")
 _UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
 
 
-class Classification(nn.Module):
+class Classification(NetworkTask[PreparedExamples]):
     """A `Classifier` of texts, the names of its classes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit: ClassVar[str] = "texts"
+    measured_rows = 250
 
     def __init__(self, model: Any, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe) -> None:
-        super().__init__()
-        self.model, self.tokeniser, self.labels = model, tokeniser, labels
+        super().__init__(model)
+        self.tokeniser, self.labels = tokeniser, labels
         self.data: LabelledData = recipe.data
-        self.batch_rows = recipe.training.batch
+        self.training_options = recipe.training
         # Whether the answer depends on which aspect is asked about.
         guides = getattr(recipe.model, "aspect", "ignored") != "ignored" or reads_pairs(recipe.model)
         self.is_about_aspects = self.data.asks_about_aspects and guides
-        self._prepared: PreparedExamples | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
@@ -80,18 +77,14 @@ class Classification(nn.Module):
 
     @classmethod
     def prepare(
-        cls,
-        recipe: ClassificationRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: ClassificationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedExamples:
         extra: dict[str, bytes] = {}
-        others = OtherModels(vectors=open_vectors)
+        check = type(recipe).check_other
+        others = OtherModels(vectors=partial(open_vectors, check))
         if (source := recipe.data.contexts) is not None:
             extra = contexts_in(start) if start else read_contexts(Path(source).expanduser())
-            others = replace(others, words=lambda: context_words(extra))
+            others = replace(others, words=lambda: context_words(extra, check))
         prepared = prepare_labelled(recipe.data, folder, progress, start, others)
         if not network_class(recipe).counts_ngrams:
             return replace(prepared, extra=extra)
@@ -99,12 +92,14 @@ class Classification(nn.Module):
         return replace(prepared, extra={NGRAMS_FILE: ngrams_as_bytes(keys)})
 
     @classmethod
-    def build(cls, recipe: ClassificationRecipe, files: Mapping[str, bytes]) -> "Classification":
+    def build(cls, recipe: ClassificationRecipe, files: Files) -> "Classification":
         tokeniser, labels = open_tokeniser(files, recipe.data), open_text_labels(files)
         network, classes = network_class(recipe), len(labels.classes)
         if network.counts_ngrams:
             return cls(network(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
-        contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
+        contexts = None
+        if recipe.data.contexts is not None:
+            contexts = context_source(files, tokeniser, type(recipe).check_other)
         vocabulary = replace(inputs_of(tokeniser), vector_width=labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
@@ -127,7 +122,7 @@ class Classification(nn.Module):
                         f"data.{split} has a text of {length:,} tokens, but this model reads {most:,} at most; with "
                         "model.too_long = 'ends' the middle of such a text is left out."
                     )
-        self._prepared = prepared
+        super().learn_from(prepared, recipe)
 
     def _most_tokens(self, second: int) -> int | None:
         """The most tokens of a text, beside a second one of so many, which is read where models read pairs."""
@@ -135,17 +130,17 @@ class Classification(nn.Module):
         return self.model.most_tokens(second if is_read else None)
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
-        return self._prepared.report if self._prepared else []
+        return self._material.report if self._material else []
 
     # What the trainer and the evaluator ask for
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of classification has batches only once it learns from texts")
-        is_learnt = split == "train"
-        rows, chance = (self.batch_rows, (seed, epoch)) if is_learnt else (MEASURED_ROWS, None)
-        for batch in text_batches(self._prepared.splits[split], self.tokeniser.pad, rows, chance, start):
-            yield self._fit(batch.to(self.device))
+        for batch in super().batches(split, seed, epoch, start):
+            yield self._fit(batch)
+
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
+        chance = (seed, epoch) if split == "train" else None
+        return text_batches(self.material.splits[split], self.tokeniser.pad, rows, chance, start)
 
     def _fit(self, batch: LabelledBatch) -> LabelledBatch:
         """A batch as far as its texts are read."""
@@ -262,10 +257,6 @@ class Classification(nn.Module):
 
     def facts(self) -> dict[str, Any]:
         return {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size} | self.model.facts()
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What the class of a text of `size` tokens costs."""
-        return {"multiplications": self.model.multiplications(size)}
 
 
 def _ngrams_of(prepared: PreparedExamples, recipe: ClassificationRecipe) -> NgramTable:
