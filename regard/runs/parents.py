@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import check_recipe
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.tasks import TASKS
 from regard.tasks.language.borrowing import borrowed_options
 

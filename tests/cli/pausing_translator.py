@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from regard.base.model_folder import update_folder
 from regard.cli import main, translate_lines, unfinished
 from regard.cli.lines import LongLines, Portion
-from regard.runs.folder import update_folder
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated
 

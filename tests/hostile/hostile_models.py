@@ -96,7 +96,7 @@ def load(path: Path) -> object:
 def vouch(path: Path) -> None:
     """Give the manifest of a model folder the checksum of a file that was changed: whoever forges one can do so too."""
     from regard.base.files import checksum
-    from regard.runs.folder import read_manifest, write_manifest
+    from regard.base.model_folder import read_manifest, write_manifest
 
     write_manifest(path.parent, read_manifest(path.parent) | {path.name: [checksum(path.read_bytes())]})
 

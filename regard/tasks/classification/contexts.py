@@ -9,13 +9,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.base.recipe import CheckRecipe, parse
 from regard.base.tensors import read_shapes
 from regard.data.labelled.ready import known_words
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.recurrent.bilm import Bilm
 from regard.models.text.contexts import ContextSource
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.contexts.task import Contexts
 

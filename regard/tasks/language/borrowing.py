@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_manifest, read_recipe
 from regard.base.recipe import CheckRecipe
 from regard.data.corpora.hashes import hash_sentences
 from regard.data.corpora.prepared import is_prepared, read_unlearnt
 from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_manifest, read_recipe
 
 _OF_MAKING = {"vocabulary", "at_least"}  # options by which a tokeniser is made, and not what it is then
 

@@ -7,12 +7,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
+from regard.base.model_folder import WEIGHTS, read_folder, read_recipe
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import CheckRecipe
 from regard.base.tensors import read_shapes
 from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
-from regard.runs.folder import WEIGHTS, read_folder, read_recipe
 from regard.tasks.words.options import WordsRecipe
 from regard.tasks.words.task import Words
 
