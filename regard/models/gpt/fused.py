@@ -6,6 +6,7 @@ pass; `GPT.read` says where it can stand in.
 """
 
 from collections.abc import Iterator
+from typing import Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -19,15 +20,36 @@ from regard.kernels.dropping import Chances
 from regard.kernels.embedding import embedded
 from regard.kernels.linear import gelu_linear, linear
 from regard.kernels.norm import added_and_normed, normed
-from regard.models.gpt.network import GPT, Block
+from regard.models.gpt.options import GPTOptions
 from regard.models.lowering import Group, lower_matrices
+from regard.models.parts import FeedForward
 
 STREAM = torch.float32  # between the norms, where sums grow over all blocks
 # cuDNN's is the fastest on the newest GPUs; the first of them that can do the work does it.
 BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
-def fused_states(network: GPT, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
+class FusedBlock(Protocol):
+    """A block whose sublayers the kernels know."""
+
+    look_back: MultiHead
+    feed_forward: FeedForward
+
+
+class FusedNetwork(Protocol):
+    """The parts of a GPT that the kernels read."""
+
+    options: GPTOptions
+    training: bool
+    embedding: nn.Embedding
+    blocks: nn.ModuleList
+
+    @property
+    def places(self) -> nn.Module: ...
+    def modules(self) -> Iterator[nn.Module]: ...
+
+
+def fused_states(network: FusedNetwork, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
     """The states from which each token is followed, of rows that begin with nothing."""
     device, (rows, time) = tokens.device, tokens.shape
     dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
@@ -63,22 +85,22 @@ def _look_back(projected: Float[Tensor, "row time 3 head depth"], dropout: float
     return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
-def _table(network: GPT, time: int) -> Float[Tensor, "time width"] | None:
+def _table(network: FusedNetwork, time: int) -> Float[Tensor, "time width"] | None:
     """What is added at each place, where anything is."""
     weight = network.embedding.weight
     match network.places:
-        case Learned():
-            return network.places.places.weight
+        case Learned() as places:
+            return places.places.weight
         case Sinusoidal():
             return sinusoids(torch.arange(time, device=weight.device), weight.shape[1])
     return None
 
 
-def _blocks(network: GPT) -> list[Block]:
-    return [block for block in network.blocks if isinstance(block, Block)]
+def _blocks(network: FusedNetwork) -> list[FusedBlock]:
+    return [cast(FusedBlock, block) for block in network.blocks]
 
 
-def _norms(network: GPT) -> Iterator[nn.LayerNorm]:
+def _norms(network: FusedNetwork) -> Iterator[nn.LayerNorm]:
     """Those before each sublayer, and the one behind all of them, in the order of their names."""
     return (part for part in network.modules() if isinstance(part, nn.LayerNorm))
 
@@ -89,7 +111,7 @@ def _out(heads: MultiHead) -> nn.Linear:
     return heads.out
 
 
-def _groups(network: GPT) -> dict[nn.Module, list[Group]]:
+def _groups(network: FusedNetwork) -> dict[nn.Module, list[Group]]:
     """For each sublayer the matrices it multiplies by; queries, keys and values make a single one."""
     groups: dict[nn.Module, list[Group]] = {}
     for block in _blocks(network):

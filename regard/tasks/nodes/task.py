@@ -144,7 +144,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
             "members": self.members,
         }
 
-    def cost(self, size: int) -> dict[str, int]:
+    def cost(self, size: int) -> dict[str, int | float]:
         """What one pass over the graph takes, the same however many nodes are asked about."""
         return self.model.cost(tensors_of(self.graph))
 
