@@ -2,11 +2,11 @@
 
 Beside the matrices and torch's fused attention there is one kernel between two sublayers (bias, dropout, residual and
 norm), one for the embeddings, and one for the gradients of GELU and of a bias together. A test holds it to the plain
-pass; `GPT.read` says where it can stand in.
+pass; `GPT.read` says where it can stand in, so `network` is a GPT throughout.
 """
 
 from collections.abc import Iterator
-from typing import Protocol, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -20,36 +20,14 @@ from regard.kernels.dropping import Chances
 from regard.kernels.embedding import embedded
 from regard.kernels.linear import gelu_linear, linear
 from regard.kernels.norm import added_and_normed, normed
-from regard.models.gpt.options import GPTOptions
 from regard.models.lowering import Group, lower_matrices
-from regard.models.parts import FeedForward
 
 STREAM = torch.float32  # between the norms, where sums grow over all blocks
 # cuDNN's is the fastest on the newest GPUs; the first of them that can do the work does it.
 BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
-class FusedBlock(Protocol):
-    """A block whose sublayers the kernels know."""
-
-    look_back: MultiHead
-    feed_forward: FeedForward
-
-
-class FusedNetwork(Protocol):
-    """The parts of a GPT that the kernels read."""
-
-    options: GPTOptions
-    training: bool
-    embedding: nn.Embedding
-    blocks: nn.ModuleList
-
-    @property
-    def places(self) -> nn.Module: ...
-    def modules(self) -> Iterator[nn.Module]: ...
-
-
-def fused_states(network: FusedNetwork, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
+def fused_states(network: Any, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
     """The states from which each token is followed, of rows that begin with nothing."""
     device, (rows, time) = tokens.device, tokens.shape
     dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
@@ -62,7 +40,7 @@ def fused_states(network: FusedNetwork, tokens: Int[Tensor, "row time"]) -> Floa
         states = embedded(network.embedding.weight, _table(network, time), tokens.flatten(), places, settings)
         norms = _norms(network)
         found = normed(states, next(norms), dtype)
-        for block in _blocks(network):
+        for block in network.blocks:
             to_all, bias, out = matrices[block.look_back]
             projected = linear(found, to_all, bias).view(rows, time, 3, network.options.heads, -1)
             branch = F.linear(_look_back(projected, look_share), out)
@@ -85,7 +63,7 @@ def _look_back(projected: Float[Tensor, "row time 3 head depth"], dropout: float
     return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
-def _table(network: FusedNetwork, time: int) -> Float[Tensor, "time width"] | None:
+def _table(network: Any, time: int) -> Float[Tensor, "time width"] | None:
     """What is added at each place, where anything is."""
     weight = network.embedding.weight
     match network.places:
@@ -96,11 +74,7 @@ def _table(network: FusedNetwork, time: int) -> Float[Tensor, "time width"] | No
     return None
 
 
-def _blocks(network: FusedNetwork) -> list[FusedBlock]:
-    return [cast(FusedBlock, block) for block in network.blocks]
-
-
-def _norms(network: FusedNetwork) -> Iterator[nn.LayerNorm]:
+def _norms(network: Any) -> Iterator[nn.LayerNorm]:
     """Those before each sublayer, and the one behind all of them, in the order of their names."""
     return (part for part in network.modules() if isinstance(part, nn.LayerNorm))
 
@@ -111,10 +85,10 @@ def _out(heads: MultiHead) -> nn.Linear:
     return heads.out
 
 
-def _groups(network: FusedNetwork) -> dict[nn.Module, list[Group]]:
+def _groups(network: Any) -> dict[nn.Module, list[Group]]:
     """For each sublayer the matrices it multiplies by; queries, keys and values make a single one."""
     groups: dict[nn.Module, list[Group]] = {}
-    for block in _blocks(network):
+    for block in network.blocks:
         heads, net = block.look_back, block.feed_forward
         together = heads.to_query, heads.to_key_value
         groups[heads] = [

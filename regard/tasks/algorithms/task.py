@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -38,6 +38,7 @@ class PreparedAlgorithm:
         return {}
 
 
+@runtime_checkable
 class AlgorithmNetwork(Protocol):
     """A network that answers at each step; one with a memory names its slots and the heads that look at them."""
 
