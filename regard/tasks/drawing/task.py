@@ -13,13 +13,13 @@ from regard.base.progress import Progress, Remark
 from regard.data.pictures.binary import binarise
 from regard.data.pictures.fitting import fit_picture_files, fitting_remark
 from regard.data.pictures.prepare import (
-    SPLITS,
     PictureLabels,
     PreparedPictures,
     check_files_there,
     open_labels,
     prepare_pictures,
 )
+from regard.data.prepared import SPLITS
 from regard.protocols import Loss, Measure, Tally, mean
 from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
