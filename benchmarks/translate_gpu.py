@@ -23,6 +23,7 @@ from device import DEVICE, seconds_of, wait
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
+from regard.base.model_folder import RECIPE, update_folder
 from regard.base.progress import silent
 from regard.base.recipe import write
 from regard.console.lines import TextInput
@@ -35,7 +36,6 @@ from regard.decoding.step_graphs import CapturedSteps
 from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
 from regard.models.transformer.network import Transformer
-from regard.runs.folder import RECIPE, update_folder
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.reserving import Reserving
 from regard.tasks.translation.task import build_translation

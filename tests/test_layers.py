@@ -180,6 +180,28 @@ def test_a_module_that_knows_of_translation_is_found(tmp_path: Path) -> None:
     assert naming_translation(made(tmp_path / "other", "verbs/translate/good.py", text)) == []
 
 
+def asking_for_networks(package: Path) -> list[str]:
+    """Return the places where a task asks of which class its network is."""
+    return [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in sorted((package / "tasks").rglob("*.py"))
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
+        and re.search(r"\b(model|network)\b", ast.unparse(node.args[0]))
+    ]
+
+
+def test_no_task_asks_which_network_it_holds() -> None:
+    assert asking_for_networks(PACKAGE) == []
+
+
+def test_a_task_that_asks_which_network_it_holds_is_found(tmp_path: Path) -> None:
+    text = "def sides(self):\n    return isinstance(self.model, GPT) or isinstance(self.modelled, GPT)\n"
+    assert asking_for_networks(made(tmp_path, "tasks/bad.py", text)) == ["tasks/bad.py:2"]
+
+
 def test_no_two_files_of_tests_share_a_name() -> None:
     """Python would import one of them in place of the other."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")

@@ -29,6 +29,11 @@ class Family:
         module = import_module(self.module)
         return getattr(module, self.model), getattr(module, self.options)
 
+    @property
+    def network(self) -> str:
+        """The place of the model's class, as module:name."""
+        return f"{self.module}:{self.model}"
+
     def way(self, task: str) -> Way:
         """How it learns a task."""
         return TASKS[task].ways[self.learns]

@@ -18,8 +18,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
-from regard.base.tensors import read_shapes
-from regard.runs.folder import (
+from regard.base.model_folder import (
     ABOUT,
     CERTAINTY,
     MANIFEST,
@@ -34,6 +33,7 @@ from regard.runs.folder import (
     update_folder,
     write_manifest,
 )
+from regard.base.tensors import read_shapes
 from regard.training.snapshot import Facts, Snapshot, Validation
 
 __all__ = [

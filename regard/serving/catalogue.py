@@ -8,10 +8,10 @@ from typing import Any
 
 from regard import __version__
 from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
 from regard.engines.fast import Choice
 from regard.families.abilities import ADDRESS
 from regard.model import Model
-from regard.runs.folder import read_recipe
 from regard.serving.doors.bodies import LanguagesBody
 from regard.serving.doors.model_records import ModelsAnswer
 from regard.serving.http.refusals import Refusal

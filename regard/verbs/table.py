@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
+
+from regard.tasks import find_place
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,5 @@ ROOMS: dict[str, Room] = {
 
 def run_of(verb: str) -> Callable[..., Any]:
     """Return what answers a request of a verb; torch is imported here where it needs it, and not before."""
-    module, _, name = str(ROOMS[verb].run).partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
+    found: Callable[..., Any] = find_place(str(ROOMS[verb].run))
     return found

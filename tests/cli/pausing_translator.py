@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from regard.base.model_folder import update_folder
 from regard.cli import main
-from regard.runs.folder import update_folder
 from regard.verbs.translate import files as translate_lines
 from regard.verbs.translate import unfinished
 from regard.verbs.translate.outputs import Translated

@@ -32,7 +32,7 @@ class Reader:
 
 
 def _model(family: str, file: str, *modules: str) -> Reader:
-    return Reader((*modules, "runs.folder"), models.make_toy(family, file), models.load, models.vouch)
+    return Reader((*modules, "base.model_folder"), models.make_toy(family, file), models.load, models.vouch)
 
 
 def _tokeniser(kind: str, *modules: str) -> Reader:
@@ -149,7 +149,7 @@ READERS: dict[str, Reader] = {
     ),
     "recipe": Reader(("base.recipe", "base.parsing"), data.written("a.toml", models.RECIPE), models.read_recipe),
     "model, manifest": Reader(
-        ("runs.folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load
+        ("base.model_folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load
     ),
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),

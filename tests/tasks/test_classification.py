@@ -166,7 +166,7 @@ def test_negation_is_beyond_a_bag_of_words_and_not_beyond_a_recurrent_net() -> N
 
 def test_the_folder_of_a_model_of_words_gives_its_vectors(tmp_path: Path) -> None:
     run = open_trained_toy("word2vec", tmp_path)
-    vectors = vectors_in(run.folder.folder)
+    vectors = vectors_in(run.folder.folder, check_recipe)
     data = {"train": str(write_labelled(tmp_path / "texts.txt", 20)), "vectors": str(run.folder.folder)}
     task = task_of(tmp_path, {"family": "averaging", "data": data, "model": {"inputs": {"vectors": "tuned"}}})
     assert isinstance(task.model, TextClassifier)

@@ -1,28 +1,16 @@
 """What is minimised: the surprise at the right answer, and with it, where a network draws its glimpses, REINFORCE."""
 
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
-import torch
 import torch.nn.functional as F
-from jaxtyping import Float
 from torch import Tensor
 
-from regard.attention.glimpses import Pictures
+from regard.models.picture_network import PictureNetwork
 from regard.models.ram import RAM
 from regard.protocols import Loss, Tally
 from regard.tasks.glimpses.batches import PictureBatch
 
 Reward = Literal["right", "log-probability"]
-
-
-@runtime_checkable
-class PictureNetwork(Protocol):
-    """What names what is on a picture; `dtype` is the precision in which it computes."""
-
-    @property
-    def dtype(self) -> torch.dtype: ...
-    def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]: ...
-    def multiplications(self, height: int, width: int) -> int: ...
 
 
 def cross_entropy(network: PictureNetwork, batch: PictureBatch) -> Loss:

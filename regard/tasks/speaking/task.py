@@ -1,6 +1,6 @@
 """Speaking: texts and sounds for batches, a sound for a text, and where it looked while it spoke."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -8,17 +8,16 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.sounds.prepare import PreparedSounds, check_sounds_there, prepare_sounds
 from regard.data.sounds.voices import PAD, Voices, open_voices, voices_of
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.tacotron import SymbolMemory, Tacotron
 from regard.protocols import Loss, Measure, Spoken, Tally, mean
-from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText, make_batch, speech_batches
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
+from regard.tasks.speaking.batches import SpeechBatch, SpokenText, make_batch, speech_batches
 from regard.tasks.speaking.hearing import SPREAD, Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
 from regard.tasks.speaking.options import (
@@ -47,37 +46,27 @@ class PreparedSpeech:
         return self.voices.as_file()
 
 
-class Speaking(nn.Module):
+class Speaking(NetworkTask[PreparedSpeech]):
     """A network that speaks, its voices, and what it hears of a sound."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "distance", "stops")
     unit: ClassVar[str] = "frames"
+    measured_rows = 64
 
     def __init__(self, model: Tacotron, hearing: Hearing, voices: Voices, training: SpeakingTraining) -> None:
-        super().__init__()
-        self.model, self.hearing, self.voices, self.training_options = model, hearing, voices, training
-        self._prepared: PreparedSpeech | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+        super().__init__(model)
+        self.hearing, self.voices, self.training_options = hearing, voices, training
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: SpeakingRecipe, device: torch.device, folder: Path | None) -> None:
         check_sounds_there(recipe.data, folder)
-        with ShapesOnly():  # before the sounds are read, for as few symbols and speakers as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 3, 1, recipe.data.features.bands, PAD))
+        check_size(recipe, 3, 1, recipe.data.features.bands, PAD)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: SpeakingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: SpeakingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSpeech:
         sounds = prepare_sounds(recipe.data, folder, progress)
         voices = voices_of(sounds)
@@ -86,24 +75,16 @@ class Speaking(nn.Module):
         return PreparedSpeech(sounds, voices)
 
     @classmethod
-    def build(cls, recipe: SpeakingRecipe, files: Mapping[str, bytes]) -> "Speaking":
+    def build(cls, recipe: SpeakingRecipe, files: Files) -> "Speaking":
         voices, bands = open_voices(files), recipe.data.features.bands
-        network = network_class(recipe)(recipe.model, len(voices.symbols), len(voices.speakers), bands, PAD)
+        network = build_network(recipe, len(voices.symbols), len(voices.speakers), bands, PAD)
         hearing = Hearing(voices.rate, *recipe.data.features.samples(voices.rate), bands)
         return cls(network, hearing, voices, recipe.training)
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedSpeech, recipe: SpeakingRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of speaking has batches only once it learns from sounds")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        sounds = self._prepared.sounds
-        for batch in speech_batches(sounds, self.voices, split, rows, self.hearing, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
+        return speech_batches(self.material.sounds, self.voices, split, rows, self.hearing, seed, epoch, start)
 
     def loss(self, batch: SpeechBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """Σ over frames of |before − y| + |after − y|, the surprise at the stop and how far the look strays."""

@@ -1,11 +1,11 @@
 """Writing down what is said: sounds for batches, log-mel frames for the network, symbols and their times for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.progress import Progress, Remark
 from regard.data.sounds.files import read_sound
@@ -17,12 +17,11 @@ from regard.data.sounds.prepare import (
     open_alphabet,
     prepare_sounds,
 )
-from regard.families import network_class
 from regard.models.log_mel import LogMel, standardise
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transcriber import Labelling, Span, Transcriber, as_labels, count_stacked
 from regard.protocols import Loss, Measure, SaidSymbol, Tally, Transcript, mean
-from regard.tasks.transcription.batches import MEASURED_ROWS, LabelledSound, SoundBatch, SoundSource, batch_of
+from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
+from regard.tasks.transcription.batches import LabelledSound, SoundBatch, SoundSource, batch_of
 from regard.tasks.transcription.fitting import drop_misfits
 from regard.tasks.transcription.label_steps import LabelFinder
 from regard.tasks.transcription.masking import hide
@@ -33,40 +32,30 @@ from regard.viewing.sides import Frames, Side, Steps
 SILENT = "–"  # what people see where a frame says no symbol
 
 
-class Transcription(nn.Module):
+class Transcription(NetworkTask[dict[str, SoundSource]]):
     """A network over the frames of sounds, the symbols that it writes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "sounds"
+    measured_rows = 50
 
     def __init__(
         self, model: Transcriber, alphabet: Alphabet, data: SoundData, training: TranscriptionTraining
     ) -> None:
-        super().__init__()
-        self.model, self.alphabet, self.data, self.training_options = model, alphabet, data, training
+        super().__init__(model)
+        self.alphabet, self.data, self.training_options = alphabet, data, training
         self.features = LogMel(alphabet.rate, *data.features.samples(alphabet.rate), data.features.bands)
-        self._sources: dict[str, SoundSource] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: TranscriptionRecipe, device: torch.device, folder: Path | None) -> None:
         check_sounds_there(recipe.data, folder)
-        with ShapesOnly():
-            refuse_too_large(network_class(recipe)(recipe.model, recipe.data.features.bands, 1))
+        check_size(recipe, recipe.data.features.bands, 1)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: TranscriptionRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: TranscriptionRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSounds:
         prepared = prepare_sounds(recipe.data, folder, progress)
         if start is not None:
@@ -76,23 +65,18 @@ class Transcription(nn.Module):
         return drop_misfits(prepared, recipe.model.stack, remark)
 
     @classmethod
-    def build(cls, recipe: TranscriptionRecipe, files: Mapping[str, bytes]) -> "Transcription":
+    def build(cls, recipe: TranscriptionRecipe, files: Files) -> "Transcription":
         alphabet = open_alphabet(files)
-        network = network_class(recipe)(recipe.model, recipe.data.features.bands, len(alphabet.symbols))
+        network = build_network(recipe, recipe.data.features.bands, len(alphabet.symbols))
         return cls(network, alphabet, recipe.data, recipe.training)
 
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedSounds, recipe: TranscriptionRecipe) -> None:
-        self._sources = {split: SoundSource(prepared, split) for split in prepared.parts}
+        self._material = {split: SoundSource(prepared, split) for split in prepared.parts}
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SoundBatch]:
-        if split not in self._sources:
-            raise RuntimeError(f"a task of transcription has batches of {split} only once it learns from such sounds")
-        options = self.training_options
-        rows = options.batch if split == "train" else MEASURED_ROWS
-        for batch in self._sources[split].batches(rows, options.masks.count, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SoundBatch]:
+        return self.material[split].batches(rows, self.training_options.masks.count, seed, epoch, start)
 
     def loss(self, batch: SoundBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)

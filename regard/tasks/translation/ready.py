@@ -5,24 +5,25 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
+from regard.base.recipe import CheckRecipe
 from regard.data.corpora.text import file_of
 from regard.data.labelled.ready import ready_vectors
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.models.recurrent.seq2seq import Seq2Seq
-from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import TranslationNetwork
 from regard.tasks.words.folder import open_vectors
 
 
 @torch.no_grad()
-def take_vectors(network: TranslationNetwork, source: Tokeniser, target: Tokeniser, name: str) -> str:
+def take_vectors(
+    network: TranslationNetwork, source: Tokeniser, target: Tokeniser, name: str, check: CheckRecipe
+) -> str:
     """Give the words of both sides the vectors in a file or folder; gives in a line how many of them have one.
 
     They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
     """
-    vectors = open_vectors(file_of(name), silent, lambda text: None)
-    assert isinstance(network, Transformer | Seq2Seq)
-    sides = {network.source_embedding: source, network.target_embedding: target}  # one, where they share it
+    vectors = open_vectors(check, file_of(name), silent, lambda text: None)
+    tokenisers = {"source": source, "target": target}
+    sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, where they share
     known = words = 0
     for embedding, tokeniser in sides.items():
         width = embedding.weight.shape[1]

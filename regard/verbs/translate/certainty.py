@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
-from regard.runs.folder import CERTAINTY
+from regard.base.model_folder import CERTAINTY
 from regard.verbs.translate.outputs import Translated
 
 PERCENTILE = 5

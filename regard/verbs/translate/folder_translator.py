@@ -12,11 +12,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from regard.base.faults import Fault, faults_numbered
+from regard.base.model_folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
 from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
-from regard.runs.folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
 from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for

@@ -5,11 +5,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from regard.base.model_folder import CERTAINTY
 from regard.base.recipe import Recipe
 from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
-from regard.runs.folder import CERTAINTY
 from regard.runs.validate import Validator, measure_split, scores_of, seconds_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
