@@ -17,9 +17,9 @@ import torch
 from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.families import check_recipe
+from regard.measuring import measure_split
 from regard.model import load
 from regard.runs.open import data_folder
-from regard.runs.validate import measure_split
 from regard.tasks.base import build_network
 
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"

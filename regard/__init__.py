@@ -18,13 +18,14 @@ nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from regard.base.version import __version__
+
 if TYPE_CHECKING:
     from regard.api import compare, evaluate, train
     from regard.attention.watch import watching
     from regard.base.faults import Fault
     from regard.model import Model, load
 
-__version__ = "0.1.0"
 __all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "train", "watching"]
 
 _LAZY = {

@@ -17,7 +17,7 @@ from regard.families.abilities import has, needs, verbs_of
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.training.snapshot import check_weights, load_weights, named_weights
 
 

@@ -1,5 +1,6 @@
 """The capabilities of a task that each verb takes: what the tables say of verbs is held to them."""
 
+from regard.base.places import find_place
 from regard.families import FAMILIES
 from regard.families.abilities import has
 from regard.protocols import (
@@ -21,7 +22,7 @@ from regard.protocols import (
     Updates,
     Writes,
 )
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 
 # Each verb with the sets of capabilities that give it: one of the sets is enough.
 VERBS: dict[str, tuple[tuple[type, ...], ...]] = {

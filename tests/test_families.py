@@ -8,9 +8,10 @@ from capabilities import OWN_VERBS, verbs_by_capabilities
 from capabilities import VERBS as VERB_TABLE
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.families.abilities import ADDRESS, COMMAND, METHOD, needs, verbs_of
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 
 PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
 FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in family.tasks]

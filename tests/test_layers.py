@@ -58,7 +58,7 @@ def forbidden(package: Path) -> list[str]:
     allowed, found = table(), []
     for path in sorted(package.rglob("*.py")):
         layer = layer_of(path, package)
-        may = {*allowed[layer], f"regard.{layer}", "regard.__version__"}
+        may = {*allowed[layer], f"regard.{layer}"}
         for line, name in imports(path):
             free = name.partition(".")[0] in sys.stdlib_module_names and name not in HIDING
             if not free and not any(name == each or name.startswith(f"{each}.") for each in may):

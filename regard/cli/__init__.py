@@ -23,8 +23,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from regard import __version__
 from regard.base.faults import Fault
+from regard.base.version import __version__
 from regard.cli.cautions import caution_first
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory

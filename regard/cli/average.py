@@ -20,7 +20,7 @@ def command(
     from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
     from regard.families import check_recipe
     from regard.families.abilities import needs
-    from regard.runs import checkpoint
+    from regard.training import checkpoint
 
     files = checkpoint.read_folder(run)
     needs(check_recipe(checkpoint.read_recipe(run)), "average")

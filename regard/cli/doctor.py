@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from regard import __version__
 from regard.base.faults import Fault
+from regard.base.version import __version__
 from regard.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

@@ -144,7 +144,7 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
-    from regard.runs.checkpoint import read_folder
+    from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
     made_from, model, listed = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None

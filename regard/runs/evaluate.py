@@ -14,13 +14,14 @@ from regard.base.names import natural_order
 from regard.base.progress import Progress, Remark
 from regard.families import check_recipe
 from regard.loading import Loaded
+from regard.measuring import add_measures, scores_of
 from regard.metrics import Score
 from regard.metrics.significance import Sums
 from regard.protocols import Measure, MeasuresParts
-from regard.runs import checkpoint
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.open import data_folder
-from regard.runs.validate import add_measures, check_measured, scores_of, validator_of
+from regard.runs.validate import check_measured, validator_of
+from regard.training import checkpoint
 
 
 def evaluate_split(

@@ -12,21 +12,21 @@ from typing import Any
 import torch
 from torch import nn
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
+from regard.base.version import __version__
 from regard.families import check_recipe, task_class, with_settings
 from regard.families.abilities import has
 from regard.hardware.devices import pick_device
 from regard.loading import Loaded, build_task, check_room, load_as
 from regard.protocols import Begins, HoldsTexts, Outlines, OwnWeights, Prepared, Settles
-from regard.runs import checkpoint
 from regard.runs.about import about_data
-from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
+from regard.training import checkpoint
+from regard.training.checkpoint import RunFolder
 from regard.training.options import TrainingOptions
 from regard.training.pace import PLAN
 from regard.training.pieces import check_rows

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.model_folder import read_recipe
+from regard.base.version import __version__
 from regard.engines.fast import Choice
 from regard.families.abilities import ADDRESS
 from regard.model import Model

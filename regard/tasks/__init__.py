@@ -1,8 +1,7 @@
 """Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from regard.base.recipe import Recipe
 
@@ -37,7 +36,6 @@ class Kind:
     verb: str
     ways: dict[Learning, Way]
     starts_from: tuple[str, ...] = ()  # other tasks: what reads text in their models may be gone on with
-    validator: str = "regard.runs.validate:Validator"  # what measures a run on its validation data
 
 
 TASKS: dict[str, Kind] = {
@@ -54,7 +52,6 @@ TASKS: dict[str, Kind] = {
                 can=("translate", "embed", "look", "heads"),
             )
         },
-        validator="regard.verbs.translate.validation:TranslationValidator",
     ),
     "nodes": Kind(
         summary="the nodes of a graph, some of them with labels, become a class for each",
@@ -168,7 +165,6 @@ TASKS: dict[str, Kind] = {
                 model="regard.models.captions.encoder:EncodedOptions",
             )
         },
-        validator="regard.verbs.caption.validation:CaptionValidator",
     ),
     "contexts": Kind(
         summary="each word of a text becomes vectors that know the text around it",
@@ -340,9 +336,3 @@ def input_kind(recipe: Recipe) -> Reads:
     """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads
-
-
-def find_place(place: str) -> Any:
-    """What a place, module:name, names; torch is imported here where it needs it, and not before."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from regard.tasks import find_place
+from regard.base.places import find_place
 
 
 @dataclass(frozen=True)

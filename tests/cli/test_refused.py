@@ -18,7 +18,7 @@ from regard.base.files import naming
 from regard.cli import main
 from regard.console.refused import refusal_sentence
 from regard.data.corpora.prepared import open_prepared
-from regard.runs.checkpoint import WEIGHTS, RunFolder
+from regard.training.checkpoint import WEIGHTS, RunFolder
 
 
 @pytest.mark.parametrize(

@@ -285,6 +285,6 @@ def make_checkpoint(folder: Path) -> Path:
 
 
 def read_checkpoint(path: Path) -> object:
-    from regard.runs.checkpoint import RunFolder
+    from regard.training.checkpoint import RunFolder
 
     return RunFolder(path.parents[3]).latest()

@@ -14,8 +14,8 @@ import torch
 
 from regard.base import model_folder as folder_files
 from regard.base.faults import Fault
-from regard.runs import checkpoint
-from regard.runs.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
+from regard.training import checkpoint
+from regard.training.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
 from regard.training.snapshot import Facts, Snapshot, Validation
 from regard.verbs.translate.model import load_translation_model
 

@@ -15,7 +15,7 @@ from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.shortlist import learnt_for
 from regard.models.parts import Residual
 from regard.models.transformer.network import Transformer
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.verbs.translate.model import load_translation_model
 
 Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]

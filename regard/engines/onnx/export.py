@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
+from regard.base.version import __version__
 from regard.engines.exported import LISTED, ONNX, write_record
 from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP

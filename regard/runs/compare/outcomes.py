@@ -11,14 +11,14 @@ from pydantic import BaseModel, ValidationError
 from regard.base.files import write_file
 from regard.base.progress import Progress
 from regard.decoding.options import DecodingOptions
+from regard.measuring import scores_of
 from regard.metrics import BETTER, Score, by_sentence
 from regard.metrics.significance import SUMS, Sums, likelihood_sums
 from regard.protocols import Better
-from regard.runs import checkpoint
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.evaluate import measure_on, sums_on
 from regard.runs.scores import keep_scores
-from regard.runs.validate import scores_of
+from regard.training import checkpoint
 from regard.training.pace import read_pace
 from regard.verbs.opening import open_model
 from regard.verbs.translate import evaluation

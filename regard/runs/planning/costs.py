@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import torch
 
-from regard.runs.validate import Validator
+from regard.measuring import Validator
 from regard.training.events import Event, Hurried, Stepped
 from regard.training.sharding import whole_weights
 from regard.training.trainer import Trainer

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from regard.decoding.options import change_options
+from regard.measuring import Validator, scores_of, seconds_of
 from regard.metrics import METRICS, score
 from regard.metrics.significance import SUMS, Sums
 from regard.metrics.text import BETTER, OF_TREES
 from regard.protocols import Measure, Tally, mean
-from regard.runs.validate import Validator, scores_of, seconds_of
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.tasks.captioning.options import CaptioningRecipe
 from regard.training.snapshot import Validation

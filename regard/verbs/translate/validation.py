@@ -7,10 +7,10 @@ from typing import Any
 
 from regard.base.model_folder import CERTAINTY
 from regard.base.recipe import Recipe
+from regard.measuring import Validator, measure_split, scores_of, seconds_of
 from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
-from regard.runs.validate import Validator, measure_split, scores_of, seconds_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
 from regard.training.ranks import ALONE, Ranks
