@@ -33,6 +33,7 @@ from regard.decoding.fixed_beam import fixed_beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
+from regard.engines.translated import Translated
 from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
 from regard.models.transformer.network import Transformer
@@ -42,7 +43,6 @@ from regard.tasks.translation.task import build_translation
 from regard.verbs.translate.files import translate_lines
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.portions import ConstraintsByLine, LineTranslator, Portion
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.search import Search

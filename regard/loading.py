@@ -125,9 +125,9 @@ def load_as(
     return model
 
 
-def load_able(folder: str | Path, verb: str) -> Loaded:
+def load_able(folder: str | Path, verb: str, device: str = "auto") -> Loaded:
     """Load a model folder for a command, refused if it has not got this verb."""
-    model = load_as(Loaded, folder)
+    model = load_as(Loaded, folder, device)
     needs(model.recipe, verb)
     return model
 

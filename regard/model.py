@@ -26,8 +26,8 @@ from regard.verbs.transcribe.request import TranscribeRequest
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
+    from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
-    from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
     from regard.verbs.words.request import VectorSide

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.recipe import Recipe
 from regard.measuring import Validator, refuse_unmeasured
-from regard.tasks import find_place
 from regard.training.ranks import ALONE, Ranks
 
 # Tasks whose validation also writes outputs, and what does so.

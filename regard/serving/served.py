@@ -11,6 +11,7 @@ from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
+from regard.engines.translated import Translated
 from regard.families.abilities import ADDRESS, refusal
 from regard.serving.doors.model_records import (
     CertaintyAnswer,
@@ -27,7 +28,6 @@ from regard.verbs.generate.request import GenerateRequest, PromptRequest
 from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.transcribe.request import TranscribeRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.words.request import AnalogyRequest, MapRequest, NeighboursRequest

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from regard.base.model_folder import update_folder
 from regard.cli import main
+from regard.engines.translated import Translated
 from regard.verbs.translate import files as translate_lines
 from regard.verbs.translate import unfinished
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.portions import LongLines, Portion
 from regard.verbs.translate.request import TranslateRequest
 

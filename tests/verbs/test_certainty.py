@@ -8,8 +8,8 @@ import pytest
 from regard.base.faults import Fault
 from regard.base.model_folder import CERTAINTY
 from regard.data.corpora.sentences import Sentence
+from regard.engines.translated import Translated, join_sentences
 from regard.verbs.translate.certainty import FEWEST, Certainty, certainty_in, certainty_of, find_certainty
-from regard.verbs.translate.outputs import Translated, join_sentences
 
 
 def output(*scores: float) -> Translated:

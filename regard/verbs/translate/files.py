@@ -19,8 +19,8 @@ from regard.verbs.translate.unfinished import PORTION, GrowingFile, Stream
 
 if TYPE_CHECKING:
     from regard.data.corpora.text import LineRange
+    from regard.engines.translated import Translated
     from regard.loading import Loaded
-    from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.request import TranslateRequest
 
 

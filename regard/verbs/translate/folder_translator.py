@@ -17,8 +17,8 @@ from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
+from regard.engines.translated import Cutting, Translated
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
 from regard.verbs.translate.request import TranslateRequest
 

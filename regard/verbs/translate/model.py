@@ -16,6 +16,7 @@ from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
+from regard.engines.translated import Alignment, Translated
 from regard.families.abilities import needs
 from regard.loading import Loaded
 from regard.tasks.translation.covering import crossing
@@ -27,7 +28,6 @@ from regard.verbs.opening import open_model
 from regard.verbs.place_names import name_rows
 from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.fusion import Fusion
-from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
 
 ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept

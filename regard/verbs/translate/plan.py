@@ -9,7 +9,7 @@ from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
-from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
+from regard.engines.translated import Cutting, Translated, join_sentences, line_key
 from regard.verbs.translate.request import (
     BEYOND_A_PLAIN_BEAM,
     CHANNEL_WEIGHT,

@@ -12,8 +12,8 @@ from regard.console import remark
 
 if TYPE_CHECKING:
     from regard.decoding.spare_time import InPieces
+    from regard.engines.translated import Translated
     from regard.verbs.translate.folder_translator import FolderTranslator
-    from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.plan import Job
     from regard.verbs.translate.request import TranslateRequest
     from regard.verbs.translate.stages import Cut, Found, TranslationStages

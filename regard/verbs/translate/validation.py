@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.base.model_folder import CERTAINTY
 from regard.base.recipe import Recipe
+from regard.engines.translated import Translated
 from regard.measuring import Validator, measure_split, scores_of, seconds_of
 from regard.metrics import METRICS
 from regard.metrics.text import BETTER
@@ -18,7 +19,6 @@ from regard.training.snapshot import Validation
 from regard.verbs.translate.certainty import FEWEST, Certainty, find_certainty
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import Search
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
