@@ -19,7 +19,6 @@ from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.weights import THEIR_BIAS, WeightPart, arrange, block_parts, order
 from regard.loading import Loaded
 from regard.models.transformer.network import Transformer, TransformerOptions
-from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 
@@ -111,7 +110,7 @@ def _special(task: Translation) -> dict[str, int]:
     }
 
 
-def _generation(task: Translation, recipe: TranslationRecipe) -> dict[str, Any]:
+def _generation(task: Translation, recipe: Any) -> dict[str, Any]:
     search, longest = recipe.decoding, task.model.options.longest
     return {
         "num_beams": search.beam,
