@@ -17,7 +17,7 @@ from regard.viewing.graph import record as graph
 from regard.viewing.graph.page import graph_data
 from regard.viewing.lines import draw_lines
 from regard.viewing.looks import LooksBetween, Manner, places_along, seen_between, word_means
-from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet
+from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet, matrix_lines
 from regard.viewing.matrix import to_json as matrices_to_json
 from regard.viewing.overlay import record as overlay
 from regard.viewing.overlay.page import overlay_data
@@ -41,7 +41,6 @@ from regard.viewing.strip import record as strip
 from regard.viewing.strip.page import strip_data
 from regard.viewing.strokes import record as strokes
 from regard.viewing.strokes.page import stroke_data
-from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
 from regard.viewing.windows.page import glimpse_data
 

@@ -36,12 +36,10 @@ def draw_choices(choices: Choices, path: Path) -> set[str]:
     check_suffix(path)
     names = [*map(_name, choices.tokens), f"{choices.unshown:,} others"]
     texts = [choices.source, *choices.before, *names, *(token for token, _ in choices.nearest)]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         margin, height = max(word_widths(names, _SIZE)) + 0.2, _ROW * len(names)
         width = margin + len(choices.panels) * (_PANEL + _BETWEEN)
-        figure = Figure(figsize=(width, height))
+        figure = new_figure(figsize=(width, height))
         for place in range(len(choices.panels)):
             left = margin + place * (_PANEL + _BETWEEN)
             axes = figure.add_axes((left / width, 0, _PANEL / width, 1))

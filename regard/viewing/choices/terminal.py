@@ -4,10 +4,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from rich.cells import cell_len
 
 from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.written import fit_text, percent, visible
+from regard.viewing.written import cell_len, fit_text, percent, visible
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"  # of a cell
 _BAR = 16  # cells of a bar for all of the probability

@@ -22,14 +22,12 @@ def draw_contexts(contexts: WordContexts, path: Path) -> set[str]:
     """Draw the planes beside each other, the contexts under them; gives the characters that no font here can draw."""
     check_suffix(path)
     texts = [contexts.word, *(part for each in contexts.occurrences for part in each.snippet)]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         across = min(_ROW, len(contexts.layers))
         down = -(-len(contexts.layers) // across)
         width = across * (_SIDE + _BETWEEN) - _BETWEEN
         height = down * (_SIDE + 2 * _BETWEEN) - 2 * _BETWEEN
-        figure = Figure(figsize=(width, height))
+        figure = new_figure(figsize=(width, height))
         for place, layer in enumerate(contexts.layers):
             left, top = (place % across) * (_SIDE + _BETWEEN), (place // across) * (_SIDE + 2 * _BETWEEN)
             axes = figure.add_axes((left / width, 1 - (top + _SIDE) / height, _SIDE / width, _SIDE / height))

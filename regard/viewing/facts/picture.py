@@ -32,13 +32,11 @@ def draw_hops(hops: Hops, path: Path) -> set[str]:
     question = f"{hops.question} {hops.answer}"
     forgotten = forgotten_in_words(hops)
     texts = [*hops.facts, question, *hops.hops]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         left = max(word_widths([*hops.facts, forgotten or " "], _SIZE)) + _GAP
         lines = len(hops.facts) + bool(forgotten)
         wide, high = left + _CELL * len(hops.hops), _LINE * (lines + 2.4)
-        figure = Figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
         axes = figure.add_axes((0, 0, wide, high))
         axes.set(xlim=(0, wide), ylim=(high, 0))
         axes.axis("off")

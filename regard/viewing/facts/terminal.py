@@ -1,11 +1,8 @@
 """Hops through a story in a terminal: a line for each fact, and beside it how much each hop looks at it."""
 
-from rich.cells import cell_len
-
 from regard.viewing.canvas import show_word
 from regard.viewing.facts.record import Hops, forgotten_in_words
-from regard.viewing.terminal import shade_of
-from regard.viewing.written import fit_text, percent
+from regard.viewing.written import cell_len, fit_text, percent, shade_of
 
 _BRIGHT, _PLAIN = "\x1b[1;36m", "\x1b[0m"
 _CELL = 8  # of a hop: a shade and a percentage

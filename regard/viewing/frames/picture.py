@@ -36,13 +36,11 @@ def draw_frames(
     check_suffix(path)
     which, weights = looks.one(layer, head, heads)
     texts = [looks.title, *looks.rows]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
         high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
         heard = [] if looks.bands is None else [_BANDS_HIGH]
-        figure = Figure(figsize=(wide, high + sum(heard) + 1.9), layout="constrained")
+        figure = new_figure(figsize=(wide, high + sum(heard) + 1.9), layout="constrained")
         wave, matrix, *spectrum = figure.subplots(2 + len(heard), 1, sharex=True, height_ratios=[1.0, high, *heard])
         _draw_wave(wave, looks)
         _draw_weights(matrix, looks, weights)

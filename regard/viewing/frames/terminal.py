@@ -1,13 +1,11 @@
 """A sound and what its frames looked at in a terminal: how loud it is, and under it a line for each row."""
 
 import numpy as np
-from rich.cells import cell_len
 
 from regard.viewing.canvas import show_title, show_word
 from regard.viewing.frames.record import FrameLooks
 from regard.viewing.seen import Joining
-from regard.viewing.terminal import legend_of_shades, shade_of
-from regard.viewing.written import fit_text
+from regard.viewing.written import cell_len, fit_text, legend_of_shades, shade_of
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _MOST_ROWS = 40

@@ -31,11 +31,9 @@ def draw_neighbourhood(
     number, weights = neighbourhood.weights_of(layer, head)
     heads = list(range(len(weights))) if head is None else [head - 1]
     texts = [neighbourhood.title, *neighbourhood.classes, *(node.name for node in neighbourhood.nodes)]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         radius = float(np.interp(len(neighbourhood.nodes), [8, 61], [2.1, 3.6]))  # inches
-        figure = Figure(figsize=(2 * radius, 2 * radius))
+        figure = new_figure(figsize=(2 * radius, 2 * radius))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(-radius, radius), ylim=(-radius, radius))
         axes.set_axis_off()

@@ -1,10 +1,8 @@
 """A neighbourhood in a terminal: a line for each look, with the weight that each head gives it."""
 
-from rich.cells import cell_len
-
 from regard.viewing.canvas import show_word
 from regard.viewing.graph.record import Neighbourhood
-from regard.viewing.written import fit_text, percent
+from regard.viewing.written import cell_len, fit_text, percent
 
 _BRIGHT, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 

@@ -32,9 +32,7 @@ def draw_overlay(
     check_suffix(path)
     which, weights = overlay.one(layer, head, heads)
     texts = [overlay.title, *overlay.steps]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         height, width = overlay.picture.shape[:2]
         wide, high = (_PANEL * side / max(height, width) for side in (width, height))
         across = overlay.grid[1] if overlay.steps_are_cells else min(_ACROSS, len(overlay.steps) + 1)
@@ -43,7 +41,7 @@ def draw_overlay(
         if not overlay.steps_are_cells:
             pictures, names = [blend(overlay.picture, None), *pictures], ["", *names]
         down = -(-len(pictures) // across)
-        figure = Figure(figsize=(across * (wide + 0.2), down * (high + 0.4) + 0.6), layout="constrained")
+        figure = new_figure(figsize=(across * (wide + 0.2), down * (high + 0.4) + 0.6), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False).flat)
         for axes, picture, name in zip(panels, pictures, names, strict=False):
             axes.imshow(picture, interpolation="nearest")

@@ -1,12 +1,10 @@
 """Attention over a picture in a terminal: a small grid of cells for each word or step."""
 
-from rich.cells import cell_len
-
 from regard.viewing.canvas import show_title, show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import ink_rows
 from regard.viewing.seen import Joining
-from regard.viewing.written import fit_text
+from regard.viewing.written import cell_len, fit_text
 
 
 def overlay_lines(

@@ -27,11 +27,9 @@ def draw_memory_use(use: MemoryUse, path: Path) -> set[str]:
     strips = [(name, numbers) for name, numbers in both.items() if numbers is not None]
     heights = [max(numbers.shape[1] * _HIGH, 0.3) for _, numbers in strips]
     heights += [min(max(len(slots) * _HIGH, 0.5), _TALLEST)] * len(use.heads)
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         width = min(max(len(use.steps) * _WIDE, 3.5), _LONGEST)
-        figure = Figure(figsize=(width + 1.0, sum(heights) + 0.22 * len(heights) + 0.8), layout="constrained")
+        figure = new_figure(figsize=(width + 1.0, sum(heights) + 0.22 * len(heights) + 0.8), layout="constrained")
         panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for axes, (name, numbers) in zip(panels, strips, strict=False):
             _draw_strip(axes, name, numbers)

@@ -2,8 +2,7 @@
 
 from regard.viewing.canvas import show_word
 from regard.viewing.slots.record import MemoryUse, is_writer
-from regard.viewing.terminal import DOT, legend_of_shades, shade_of
-from regard.viewing.written import fit_text
+from regard.viewing.written import DOT, fit_text, legend_of_shades, shade_of
 
 _ORANGE, _BLUE, _DIM, _PLAIN = "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
 _MARGIN = 5  # cells for the number of a slot

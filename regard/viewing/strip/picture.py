@@ -37,15 +37,14 @@ def draw_strip(
     check_suffix(path)
     which, weights = strip.one(layer, head, heads)
     texts = [strip.title, *strip.words]
-    with canvas(texts):
-        from matplotlib.figure import Figure
+    with canvas(texts) as new_figure:
         from matplotlib.patches import Rectangle
 
         count, high, wide, _ = strip.frames.shape
         across = min(_WIDE / count, _TALLEST * wide / high)
         line = across * high / wide + across * (_BAR + _GAP)
         lines = len(strip.words) + 1
-        figure = Figure(figsize=(count * across * (1 + _GAP) + 1.7, lines * line + 0.7), layout="constrained")
+        figure = new_figure(figsize=(count * across * (1 + _GAP) + 1.7, lines * line + 0.7), layout="constrained")
         axes = figure.subplots()
         tall = high / wide  # of a frame that is 1 wide
         step = tall + _BAR + 2 * _GAP

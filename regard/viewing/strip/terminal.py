@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 
-from rich.cells import cell_len
-
 from regard.viewing.canvas import show_title, show_word
 from regard.viewing.raster import ink_rows
 from regard.viewing.seen import Joining
 from regard.viewing.strip.record import Strip
-from regard.viewing.terminal import legend_of_shades, shade_of
-from regard.viewing.written import fit_text
+from regard.viewing.written import cell_len, fit_text, legend_of_shades, shade_of
 
 _FEWEST_CELLS = 8  # in which a frame shows anything
 

@@ -28,14 +28,12 @@ def draw_stroke_looks(
     """
     check_suffix(path)
     which, weights = looks.one(layer, head, heads)
-    with canvas([looks.title]):
-        from matplotlib.figure import Figure
-
+    with canvas([looks.title]) as new_figure:
         last = looks.looking - 1
         shown = np.unique(np.linspace(min(1, last), last, _PANELS).round().astype(int))
         across = min(_ACROSS, len(shown))
         down = -(-len(shown) // across)
-        figure = Figure(figsize=(across * _SIDE, down * (_SIDE + 0.25) + 0.5), layout="constrained")
+        figure = new_figure(figsize=(across * _SIDE, down * (_SIDE + 0.25) + 0.5), layout="constrained")
         for axes, place in zip(figure.subplots(down, across, squeeze=False).flat, shown.tolist(), strict=False):
             _draw_point(axes, looks, place, weights[place])
         for axes in figure.axes[len(shown) :]:

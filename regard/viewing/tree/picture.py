@@ -100,9 +100,7 @@ def draw_tree(tree: Tree, path: Path) -> set[str]:
     """Draw the tree, and under it the outputs; gives the characters that no font here can draw."""
     check_suffix(path)
     texts = [tree.source, *(_name(node.token) for node in tree.nodes), *(tree.nodes[n].text for n in tree.outputs)]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         layout = lay_out(tree)
         shrunk = min(1.0, max(_WIDE / layout.width, _LEAST))
         if path.suffix.lower() == ".png" and layout.width * shrunk > _WIDEST:
@@ -111,7 +109,7 @@ def draw_tree(tree: Tree, path: Path) -> set[str]:
                 f"A beam of {steps} steps is too wide for a .png; write an .svg or .html, which can be scrolled."
             )
         height = _LANE - min(layout.heights)
-        figure = Figure(figsize=(layout.width * shrunk, height * shrunk))
+        figure = new_figure(figsize=(layout.width * shrunk, height * shrunk))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, layout.width), ylim=(_LANE - height, _LANE))
         axes.set_axis_off()

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from rich.cells import cell_len
-
 from regard.viewing.canvas import show_word
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Tree
-from regard.viewing.written import fit_text, signed_number, visible
+from regard.viewing.written import cell_len, fit_text, signed_number, visible
 
 _MARKS = {"dropped": " ×", "open": " …"}
 _LEGEND = "#1 the best output, #2 the next   × dropped   … unfinished at the end"

@@ -22,10 +22,8 @@ def draw_glimpses(path: GlimpsePath, file: Path) -> set[str]:
     """Draw the picture with the squares of all steps, and beside it what each saw; gives what no font here can draw."""
     check_suffix(file)
     texts = [path.title, *path.steps]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+    with canvas(texts) as new_figure:
+        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
         left, right, top, bottom = _extent(path)
         scale = _SIDE / max(right - left, bottom - top)
         wide, high = (right - left) * scale, (bottom - top) * scale

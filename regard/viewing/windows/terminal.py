@@ -1,12 +1,11 @@
 """A path of glimpses in a terminal: the picture with the steps' numbers on it, and what each saw."""
 
 import numpy as np
-from rich.cells import cell_len
 
 from regard.viewing.canvas import show_word
 from regard.viewing.raster import ink_rows
 from regard.viewing.windows.record import GlimpsePath
-from regard.viewing.written import fit_text
+from regard.viewing.written import cell_len, fit_text
 
 _BRIGHT, _PLAIN = "\x1b[1;33m", "\x1b[0m"
 

@@ -34,12 +34,10 @@ def draw_map(record: WordMap, path: Path) -> set[str]:
     """Draw a .png or .svg; gives the characters that no font here can draw."""
     check_suffix(path)
     texts = [record.title, record.method, *record.words]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         points = record.fitted() * _REACH
         bounds = _bounds(points)
-        figure = Figure(figsize=(bounds[2] - bounds[0], bounds[3] - bounds[1]))
+        figure = new_figure(figsize=(bounds[2] - bounds[0], bounds[3] - bounds[1]))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(bounds[0], bounds[2]), ylim=(bounds[1], bounds[3]))
         axes.set(xticks=[], yticks=[])
