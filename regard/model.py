@@ -265,7 +265,7 @@ class Model:
         or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
         from regard.seeing.looking import look
-        from regard.viewing.drawers import DrawingRequest
+        from regard.viewing.view import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
         given = mark_as_is(self.task, [text])[0] if as_is else text

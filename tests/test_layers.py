@@ -15,6 +15,7 @@ import pytest
 
 import regard.base
 import regard.data
+import regard.viewing
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "regard"
@@ -128,6 +129,14 @@ def test_what_lies_under_everything_works_without_torch(package: ModuleType, few
     names = sorted(module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
     assert len(names) > fewest
     program = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_view_loads_what_draws_only_to_draw() -> None:
+    names = sorted(module.name for module in pkgutil.walk_packages(regard.viewing.__path__, "regard.viewing."))
+    assert len(names) > 30
+    drawing = "{'matplotlib', 'PIL', 'rich'}"
+    program = f"import sys, {', '.join(names)}; sys.exit(', '.join(sorted({drawing} & {{*sys.modules}})) or 0)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

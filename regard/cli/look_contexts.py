@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from regard.cli.lines import TextInput
 from regard.model import Model
 from regard.seeing.contexts import word_contexts
-from regard.viewing.contexts.drawing import DrawnContexts
+from regard.viewing.contexts import DrawnContexts
 from regard.viewing.view import View
 
 

@@ -46,9 +46,7 @@ def command(
     from regard.seeing.word_maps import map_words
     from regard.verbs.requests.words import MapRequest
     from regard.verbs.words.opening import open_lexicon
-    from regard.viewing.words.page import map_page
-    from regard.viewing.words.picture import draw_map
-    from regard.viewing.words.record import to_json
+    from regard.viewing.word_map import draw_map, map_page, to_json
 
     given = {"words": words, "count": count, "around": around, "method": method}
     wanted = MapRequest.read({name: value for name, value in given.items() if value is not None})

@@ -7,7 +7,7 @@ import torch
 
 from regard.base.faults import Fault
 from regard.model import Model
-from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts
+from regard.viewing.contexts import ContextLayer, Occurrence, WordContexts
 
 FEWEST = 3  # occurrences that make a plane
 MOST = 200

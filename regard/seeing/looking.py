@@ -21,19 +21,16 @@ from regard.verbs.purposes import METHOD
 from regard.verbs.table import needs
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing import page
+from regard.viewing import tree as tree_page
 from regard.viewing.canvas import show_word
-from regard.viewing.choices.drawing import DrawnChoices
-from regard.viewing.choices.page import ChoicesStart
-from regard.viewing.choices.record import Choices
-from regard.viewing.drawers import DrawingRequest, drawing_of
-from regard.viewing.drawing import Drawing
+from regard.viewing.choices import Choices, ChoicesStart, DrawnChoices
+from regard.viewing.drawers import drawing_of
 from regard.viewing.gates import DrawnGates
 from regard.viewing.looks import LooksBetween
 from regard.viewing.page import Start
 from regard.viewing.sealed import SealedPage
-from regard.viewing.tree import page as tree_page
-from regard.viewing.tree.drawing import DrawnTree
-from regard.viewing.view import View
+from regard.viewing.tree import DrawnTree
+from regard.viewing.view import Drawing, DrawingRequest, View
 
 BARS = 12  # tokens that are shown of a distribution, when nobody says how many
 NAMED = 50  # tokens that a page can show at least

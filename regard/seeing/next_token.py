@@ -24,8 +24,8 @@ from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.prompts import next_log_probabilities
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import writer_of
-from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.tree.record import Node, Tree
+from regard.viewing.choices import Choices, Panel
+from regard.viewing.hypotheses import Node, Tree
 
 # What sampling can do to a distribution, in the order in which it does it, and how people call that.
 STEPS = {

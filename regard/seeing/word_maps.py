@@ -7,9 +7,8 @@ from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
 from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
-from regard.viewing.plane import principal_plane
-from regard.viewing.t_sne import lay_out_neighbours
-from regard.viewing.words.record import WordMap
+from regard.viewing.planes import lay_out_neighbours, principal_plane
+from regard.viewing.word_map import WordMap
 
 MOST = 5000  # words on a map
 _NEAR = 10  # neighbours that each word is shown with

@@ -243,7 +243,7 @@ class ServedModel(Served):
     def map_words(self, request: MapRequest) -> dict[str, Any]:
         from regard.seeing.word_maps import map_words
         from regard.verbs.words.lexicon import Lexicon
-        from regard.viewing.words.page import map_data
+        from regard.viewing.word_map import map_data
 
         own = self.model.lexicon(request.side)
         lexicon = Lexicon(self.name, own.vectors, own.compose)

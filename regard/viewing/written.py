@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
-from regard.viewing.canvas import show_word
+from regard.viewing.canvas import show_token, show_word
 
 _JOINING = "\u200c\u200d"  # no-break and break between letters: unseen, but they shape what stands around them
 _WHOLE = 0.0995  # a probability from here on needs no decimals
@@ -22,6 +22,11 @@ def visible(piece: str) -> str:
     alone = all(character in _JOINING for character in piece)
     text = show_word("".join(_spell(each) if alone or _is_unseen(each) else each for each in piece))
     return f"◌{text}" if unicodedata.category(text[0]).startswith("M") else text
+
+
+def visible_name(piece: str) -> str:
+    """Return a token as pictures have it, with everything in it that can be seen."""
+    return show_token(visible(piece))
 
 
 def _is_unseen(character: str) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from chromium import Browser
 
-from regard.viewing.graph.page import graph_page
-from regard.viewing.overlay.page import overlay_page
-from regard.viewing.slots.page import memory_page
-from regard.viewing.strip.page import strip_page
-from regard.viewing.strokes.page import stroke_page
-from regard.viewing.windows.page import glimpse_page
+from regard.viewing.graph import graph_page
+from regard.viewing.overlay import overlay_page
+from regard.viewing.slots import memory_page
+from regard.viewing.strip import strip_page
+from regard.viewing.strokes import stroke_page
+from regard.viewing.windows import glimpse_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from drawn import glimpses, neighbourhood, overlay, star, stepping, strip, stroke_looks

@@ -14,8 +14,7 @@ from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
 from regard.serving.static import page_files
-from regard.viewing.frames.page import frames_page
-from regard.viewing.frames.record import FrameLooks
+from regard.viewing.frames import FrameLooks, frames_page
 from regard.viewing.page import scene_page
 from regard.viewing.seen import Block
 

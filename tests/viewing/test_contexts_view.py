@@ -12,11 +12,16 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.protocols import TextVectors
 from regard.seeing.contexts import word_contexts
-from regard.viewing.contexts.page import contexts_page
-from regard.viewing.contexts.picture import draw_contexts
-from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts, contexts_to_json
-from regard.viewing.contexts.terminal import contexts_lines
-from regard.viewing.plane import principal_plane
+from regard.viewing.contexts import (
+    ContextLayer,
+    Occurrence,
+    WordContexts,
+    contexts_lines,
+    contexts_page,
+    contexts_to_json,
+    draw_contexts,
+)
+from regard.viewing.planes import principal_plane
 from regard.viewing.sides import Words
 
 # Two pairs of points: far apart along (3, 4, 0), a little along (4, -3, 0).

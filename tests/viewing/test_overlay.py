@@ -10,10 +10,17 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.overlay.page import overlay_data, overlay_page
-from regard.viewing.overlay.picture import blend, draw_overlay, stretch
-from regard.viewing.overlay.record import Overlay, from_json, to_json
-from regard.viewing.overlay.terminal import overlay_lines
+from regard.viewing.overlay import (
+    Overlay,
+    blend,
+    draw_overlay,
+    from_json,
+    overlay_data,
+    overlay_lines,
+    overlay_page,
+    stretch,
+    to_json,
+)
 from regard.viewing.seen import Block
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,14 +10,12 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.drawers import DrawingRequest, drawing_of, page_view
+from regard.viewing.drawers import drawing_of, page_view
 from regard.viewing.looks import LooksBetween, names_along
 from regard.viewing.seen import Block
 from regard.viewing.sides import Video, Words
-from regard.viewing.strip.page import strip_data, strip_page
-from regard.viewing.strip.picture import draw_strip, fade
-from regard.viewing.strip.record import from_json, to_json
-from regard.viewing.strip.terminal import strip_lines
+from regard.viewing.strip import draw_strip, fade, from_json, strip_data, strip_lines, strip_page, to_json
+from regard.viewing.view import DrawingRequest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import strip

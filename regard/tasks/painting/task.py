@@ -18,7 +18,7 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, Tally, mean
 from regard.tasks.painting.batches import MEASURED_ROWS, PaintingBatch, painting_batches
 from regard.tasks.painting.options import PaintingRecipe, PaintingTraining
-from regard.viewing.drawings.record import DrawnCanvas
+from regard.viewing.drawings import DrawnCanvas
 from regard.viewing.sides import Cells, Side, Words
 
 FIRST_PICTURES = 256  # that the first codes are taken from
