@@ -10,12 +10,16 @@ from regard.viewing.page import PageScene, Start, fits, scene_page
 from regard.viewing.seen import Block, Seen
 
 
-def seen_in_notebook(seen: Seen) -> str:
-    """The page of what one side of a model looked at."""
+def in_notebook(looks: Seen | Sequence[Gaze]) -> str:
+    """Return the page of what one side of a model looked at, or of gazes."""
+    return _seen_in_notebook(looks) if isinstance(looks, Seen) else _gazes_in_notebook(looks)
+
+
+def _seen_in_notebook(seen: Seen) -> str:
     return _framed(PageScene(" ".join(seen.columns), seen.output or " ".join(seen.rows), [seen]))
 
 
-def gazes_in_notebook(gazes: Sequence[Gaze]) -> str:
+def _gazes_in_notebook(gazes: Sequence[Gaze]) -> str:
     """The page of gazes: of a batch its first row, and of blocks that looked at several texts in turn the first."""
     drawn = [gaze for gaze in gazes if gaze.edges is None]
     sides: dict[str, list[Gaze]] = {name: [] for name in SIDES if any(_side(gaze) == name for gaze in drawn)}
