@@ -264,7 +264,7 @@ class Model:
         Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
         or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
-        from regard.seeing.looking import look
+        from regard.verbs.look import look
         from regard.viewing.view import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)

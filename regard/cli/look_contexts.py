@@ -15,4 +15,4 @@ def view_contexts(model: Model, word: str, texts: Sequence[str]) -> View:
         lines = TextInput()
         lines.check()
         texts = list(lines.lines())
-    return View(word, DrawnContexts(word_contexts(model, word, texts)))
+    return View(word, DrawnContexts(word_contexts(word, model.embed(texts))))

@@ -43,8 +43,8 @@ def command(
         raise Fault("--count is for the most frequent words; with your own words, give --around.")
     if not words and around is not None:
         raise Fault("--around counts the neighbours of words; name the words.")
-    from regard.seeing.word_maps import map_words
     from regard.verbs.requests.words import MapRequest
+    from regard.verbs.words.maps import map_words
     from regard.verbs.words.opening import open_lexicon
     from regard.viewing.word_map import draw_map, map_page, to_json
 
