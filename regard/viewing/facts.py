@@ -73,11 +73,6 @@ def forgotten_in_words(hops: Hops) -> str:
     return "1 earlier fact is forgotten" if count == 1 else f"{count} earlier facts are forgotten"
 
 
-def facts_page(hops: Hops) -> SealedPage:
-    """The page of a story."""
-    return SealedPage(SCRIPT, STYLES, facts_data(hops))
-
-
 def facts_data(hops: Hops) -> dict[str, Any]:
     """Hops as their view takes them: weights as whole ten-thousandths, hop after hop."""
     return {
@@ -183,7 +178,7 @@ class HopsDrawing:
         return facts_data(self.record)
 
     def page(self) -> SealedPage:
-        return facts_page(self.record)
+        return SealedPage(SCRIPT, STYLES, self.data())
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

@@ -22,7 +22,6 @@ from regard.viewing.canvas import (
 )
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
-from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, block_named, joined_weights
 from regard.viewing.sides import Frames
 from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
@@ -114,13 +113,6 @@ def from_json(value: Mapping[str, Any]) -> FrameLooks:
         blocks,
         None if bands is None else np.array(bands),
     )
-
-
-def frames_page(
-    looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
-) -> SealedPage:
-    """The page; it begins with this block and head. Refused is what no browser would show."""
-    return SealedPage(SCRIPT, STYLES, frames_data(looks, layer, head, heads))
 
 
 def frames_data(
@@ -234,8 +226,9 @@ class FramesDrawing(HeadsDrawing):
     """A sound, and under its waveform what its frames looked at."""
 
     view = "frames"
+    script, styles = SCRIPT, STYLES
     picture, terminal = staticmethod(draw_frames), staticmethod(frames_lines)
-    to_json, to_data, to_page = staticmethod(to_json), staticmethod(frames_data), staticmethod(frames_page)
+    to_json, to_data = staticmethod(to_json), staticmethod(frames_data)
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

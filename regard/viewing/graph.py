@@ -31,11 +31,6 @@ _LEVEL = 22  # nodes on a ring up to which their names are written level
 _BRIGHT, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
-def graph_page(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> SealedPage:
-    """The page; it begins with this block and head."""
-    return SealedPage(SCRIPT, STYLES, graph_data(neighbourhood, layer, head))
-
-
 def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
     """A neighbourhood as its view takes it: places in a circle of radius 1, weights as whole ten-thousandths."""
     layout, (number, _) = lay_out(neighbourhood), neighbourhood.weights_of(layer, head)
@@ -305,7 +300,7 @@ class GraphDrawing:
         return graph_data(self.record, self.layer, self.head)
 
     def page(self) -> SealedPage:
-        return graph_page(self.record, self.layer, self.head)
+        return SealedPage(SCRIPT, STYLES, self.data())
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

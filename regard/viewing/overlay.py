@@ -21,7 +21,6 @@ from regard.viewing.canvas import (
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
 from regard.viewing.raster import grey, ink_rows, page_picture
-from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, block_named, joined_weights
 from regard.viewing.sides import Cells
 from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
@@ -85,13 +84,6 @@ def from_json(value: Mapping[str, Any]) -> Overlay:
     rows, columns = value["grid"]
     picture, are_cells = np.array(value["picture"]), value.get("steps_are_cells", False)
     return Overlay(value["title"], picture, (rows, columns), value["steps"], blocks, are_cells)
-
-
-def overlay_page(
-    overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
-) -> SealedPage:
-    """The page; it begins with this block and head. Refused is what no browser would show."""
-    return SealedPage(SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
 
 
 def overlay_data(
@@ -203,8 +195,9 @@ class OverlayDrawing(HeadsDrawing):
     """A picture, and over it what each step looked at."""
 
     view = "overlay"
+    script, styles = SCRIPT, STYLES
     picture, terminal = staticmethod(draw_overlay), staticmethod(overlay_lines)
-    to_json, to_data, to_page = staticmethod(to_json), staticmethod(overlay_data), staticmethod(overlay_page)
+    to_json, to_data = staticmethod(to_json), staticmethod(overlay_data)
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

@@ -108,11 +108,6 @@ def from_json(value: Mapping[str, Any]) -> MemoryUse:
     return MemoryUse(value["title"], value["steps"], value["heads"], np.array(value["weights"]), given, answered)
 
 
-def memory_page(use: MemoryUse) -> SealedPage:
-    """The page; refused is what no browser would show."""
-    return SealedPage(SCRIPT, STYLES, memory_data(use))
-
-
 def memory_data(use: MemoryUse) -> dict[str, Any]:
     """The use of a memory as its view takes it: weights of the slots that were used, slot after slot."""
     slots = use.slots
@@ -297,7 +292,7 @@ class SlotsDrawing:
         return memory_data(self.record)
 
     def page(self) -> SealedPage:
-        return memory_page(self.record)
+        return SealedPage(SCRIPT, STYLES, self.data())
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

@@ -22,7 +22,6 @@ from regard.viewing.canvas import (
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
 from regard.viewing.raster import ink_rows, page_picture
-from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, block_named, joined_weights
 from regard.viewing.sides import Video
 from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
@@ -76,11 +75,6 @@ def from_json(value: Mapping[str, Any]) -> Strip:
     """What `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     return Strip(value["title"], np.array(value["frames"]), value["words"], blocks)
-
-
-def strip_page(strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> SealedPage:
-    """The page; it begins with this block and head. Refused is what no browser would show."""
-    return SealedPage(SCRIPT, STYLES, strip_data(strip, layer, head, heads))
 
 
 def strip_data(
@@ -193,8 +187,9 @@ class StripDrawing(HeadsDrawing):
     """A strip of frames for each word."""
 
     view = "strip"
+    script, styles = SCRIPT, STYLES
     picture, terminal = staticmethod(draw_strip), staticmethod(strip_lines)
-    to_json, to_data, to_page = staticmethod(to_json), staticmethod(strip_data), staticmethod(strip_page)
+    to_json, to_data = staticmethod(to_json), staticmethod(strip_data)
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

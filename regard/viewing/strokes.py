@@ -11,7 +11,6 @@ import numpy as np
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_title, show_word
 from regard.viewing.looks import LooksBetween, word_means
 from regard.viewing.page import block_data
-from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, block_named, joined_weights
 from regard.viewing.sides import Strokes
 from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
@@ -85,13 +84,6 @@ def from_json(value: Mapping[str, Any]) -> StrokeLooks:
     """What `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     return StrokeLooks(value["title"], np.array(value["points"]), np.array(value["ends"]), blocks)
-
-
-def stroke_page(
-    looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
-) -> SealedPage:
-    """The page; it begins with this block and head. Refused is what no browser would show."""
-    return SealedPage(SCRIPT, STYLES, stroke_data(looks, layer, head, heads))
 
 
 def stroke_data(
@@ -184,8 +176,9 @@ class StrokesDrawing(HeadsDrawing):
     """A drawing, and what some of its points looked at."""
 
     view = "strokes"
+    script, styles = SCRIPT, STYLES
     picture, terminal = staticmethod(draw_stroke_looks), staticmethod(stroke_lines)
-    to_json, to_data, to_page = staticmethod(to_json), staticmethod(stroke_data), staticmethod(stroke_page)
+    to_json, to_data = staticmethod(to_json), staticmethod(stroke_data)
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

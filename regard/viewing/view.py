@@ -79,11 +79,12 @@ class HeadsDrawing:
     heads: Joining = "mean"
 
     view: ClassVar[str]
+    script: ClassVar[str]
+    styles: ClassVar[tuple[str, ...]]
     picture: ClassVar[Callable[..., set[str]]]
     terminal: ClassVar[Callable[..., list[str]]]
     to_json: ClassVar[Callable[..., dict[str, Any]]]
     to_data: ClassVar[Callable[..., dict[str, Any]]]
-    to_page: ClassVar[Callable[..., SealedPage]]
 
     def draw(self, path: Path) -> set[str]:
         return self.picture(self.record, path, self.layer, self.head, self.heads)
@@ -98,7 +99,7 @@ class HeadsDrawing:
         return self.to_data(self.record, self.layer, self.head, self.heads)
 
     def page(self) -> SealedPage:
-        return self.to_page(self.record, self.layer, self.head, self.heads)
+        return SealedPage(self.script, self.styles, self.data())
 
 
 @dataclass(frozen=True)

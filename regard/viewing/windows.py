@@ -95,11 +95,6 @@ def from_json(value: Mapping[str, Any]) -> GlimpsePath:
     return GlimpsePath(value["title"], picture, value["steps"], centres, extents)
 
 
-def glimpse_page(path: GlimpsePath) -> SealedPage:
-    """The page of a path."""
-    return SealedPage(SCRIPT, STYLES, glimpse_data(path))
-
-
 def glimpse_data(path: GlimpsePath) -> dict[str, Any]:
     """A path as its view takes it: pictures as bytes, squares by their left and upper edge and their side."""
     return {
@@ -290,7 +285,7 @@ class WindowsDrawing:
         return glimpse_data(self.record)
 
     def page(self) -> SealedPage:
-        return glimpse_page(self.record)
+        return SealedPage(SCRIPT, STYLES, self.data())
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

@@ -12,12 +12,12 @@ from regard.base.faults import Fault
 from regard.viewing import page
 from regard.viewing.overlay import (
     Overlay,
+    OverlayDrawing,
     blend,
     draw_overlay,
     from_json,
     overlay_data,
     overlay_lines,
-    overlay_page,
     stretch,
     to_json,
 )
@@ -88,7 +88,7 @@ def test_a_page_has_weights_in_ten_thousandths() -> None:
 def test_a_page_of_too_many_weights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_WEIGHTS", 23)
     with pytest.raises(Fault, match="would hold 24 weights, but the limit is 23"):
-        overlay_page(overlay()).write(tmp_path / "page.html")
+        OverlayDrawing(overlay()).page().write(tmp_path / "page.html")
 
 
 def test_weights_that_do_not_fit_are_refused() -> None:
