@@ -19,7 +19,7 @@ from regard.cli import main
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train
-from regard.seeing.gazes import see_prompt
+from regard.seeing.gazes import see_input, see_prompt
 from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.streams import NOTHING, measured_windows, training_windows
@@ -199,6 +199,11 @@ def test_what_is_written_scores_as_the_text_does(tmp_path: Path) -> None:
 
 
 # Looks, heads and vectors
+
+
+def test_a_speaker_is_refused_where_nobody_speaks(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="The speaker 'Ana' is for models that speak; this one does not"):
+        see_input(gpt_in(tmp_path).task, "the cat", "Ana")
 
 
 def test_it_is_looked_at_word_by_word_and_looks_back_alone(tmp_path: Path) -> None:
