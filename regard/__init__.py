@@ -18,6 +18,7 @@ nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from regard.base.notebook import Pictured
 from regard.base.version import __version__
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'regard' has no attribute {name!r}")
+
+
+def _in_notebook(looks: Any) -> str:
+    from regard.seeing.notebook import in_notebook
+
+    return in_notebook(looks)
+
+
+Pictured.in_notebook = _in_notebook  # what stands below the pages shows itself by them
 
 
 def __dir__() -> list[str]:

@@ -187,9 +187,9 @@ class Model(Loaded):
         Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
         or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
-        from regard.seeing.looking import look
+        from regard.verbs.look.run import look
         from regard.verbs.pictures import mark_as_is
-        from regard.viewing.drawers import DrawingRequest
+        from regard.viewing.view import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
         given = mark_as_is(self.task, [text])[0] if as_is else text

@@ -15,6 +15,7 @@ import pytest
 
 import regard.base
 import regard.data
+import regard.viewing
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "regard"
@@ -108,6 +109,7 @@ def test_every_layer_has_a_row_and_every_row_a_layer() -> None:
         ("data/bad.py", "import torch.nn", "torch.nn"),
         ("data/bad.py", "from regard.protocols import Task", "regard.protocols.Task"),
         ("viewing/bad.py", "from regard.attention import Attention", "regard.attention.Attention"),
+        ("attention/bad.py", "from regard.viewing.page import scene_page", "regard.viewing.page.scene_page"),
         ("tasks/bad.py", "from regard.training.trainer import Trainer", "regard.training.trainer.Trainer"),
         ("metrics/bad.py", "from ..models import parts", "..models.parts"),
         ("models/bad.py", "from importlib import import_module", "importlib.import_module"),
@@ -120,7 +122,7 @@ def test_a_forbidden_import_is_found_even_inside_a_function(tmp_path: Path, plac
 
 def test_an_allowed_import_is_not_found(tmp_path: Path) -> None:
     text = "import json\nfrom regard.attention.watch import Gaze\nfrom regard.viewing import canvas\n"
-    assert forbidden(made(tmp_path, "viewing/good.py", text)) == []
+    assert forbidden(made(tmp_path, "seeing/good.py", text)) == []
 
 
 @pytest.mark.parametrize(("package", "fewest"), [(regard.base, 8), (regard.data, 30)])
@@ -128,6 +130,14 @@ def test_what_lies_under_everything_works_without_torch(package: ModuleType, few
     names = sorted(module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
     assert len(names) > fewest
     program = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_view_loads_what_draws_only_to_draw() -> None:
+    names = sorted(module.name for module in pkgutil.walk_packages(regard.viewing.__path__, "regard.viewing."))
+    assert len(names) > 30
+    drawing = "{'matplotlib', 'PIL', 'rich', 'torch'}"
+    program = f"import sys, {', '.join(names)}; sys.exit(', '.join(sorted({drawing} & {{*sys.modules}})) or 0)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

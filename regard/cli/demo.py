@@ -74,9 +74,8 @@ def _show(folder: Path) -> None:
     from regard.seeing.looking import sight_page
     from regard.seeing.sentences import see
     from regard.verbs.translate.model import load_translation_model
-    from regard.viewing.matrix import draw_matrix, draw_sheet
+    from regard.viewing.matrix import draw_matrix, draw_sheet, matrix_lines
     from regard.viewing.page import Start
-    from regard.viewing.terminal import matrix_lines
 
     model = load_translation_model(folder)
     print()

@@ -271,7 +271,7 @@ def implied(
 def _say_matrices(matrices: "list[Matrix]") -> None:
     import sys
 
-    from regard.viewing.terminal import matrix_lines
+    from regard.viewing.matrix import matrix_lines
 
     for matrix in matrices:
         print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))

@@ -23,7 +23,7 @@ def gallery(
     from regard.families.abilities import needs
     from regard.model import load
     from regard.runs.gallery import caption_gallery
-    from regard.viewing.gallery.page import gallery_page
+    from regard.viewing.gallery import gallery_page
 
     if out.suffix.lower() != ".html":
         raise Fault(f"{out} does not end in .html, which is what a gallery is.")

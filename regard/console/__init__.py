@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from regard.base.faults import Fault, printable
 from regard.base.files import finite
 from regard.base.progress import Progress
-from regard.viewing.tables import holds_numbers, table_lines
+from regard.viewing.written import holds_numbers, table_lines
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
 

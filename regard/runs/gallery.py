@@ -13,7 +13,7 @@ from regard.protocols import Caption
 from regard.runs.evaluate import has_part, own_data
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.verbs.caption.run import caption_batch
-from regard.viewing.gallery.record import Gallery, ScoredCaption, gallery_of
+from regard.viewing.gallery import Gallery, ScoredCaption, gallery_of
 
 
 def caption_gallery(model: Loaded, folder: Path, split: str, shown: int, progress: Progress, remark: Remark) -> Gallery:

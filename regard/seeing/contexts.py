@@ -6,19 +6,18 @@ import numpy as np
 import torch
 
 from regard.base.faults import Fault
-from regard.loading import Loaded
-from regard.verbs.embed.run import embed_each
-from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts
+from regard.protocols import TextVectors
+from regard.viewing.contexts import ContextLayer, Occurrence, WordContexts
 
 FEWEST = 3  # occurrences that make a plane
 MOST = 200
 
 
-def word_contexts(model: Loaded, word: str, texts: Sequence[str]) -> WordContexts:
+def word_contexts(word: str, texts: Sequence[TextVectors]) -> WordContexts:
     """Every place where one of the texts has the word, in upper case or lower."""
     found: list[Occurrence] = []
     vectors: list[dict[int, torch.Tensor]] = []
-    for number, embedded in enumerate(embed_each(model.task, texts)):
+    for number, embedded in enumerate(texts):
         words, by_word = list(embedded.text.words), embedded.words
         for place in (place for place, each in enumerate(words) if each.casefold() == word.casefold()):
             found.append(Occurrence(words, place, number))

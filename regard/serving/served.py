@@ -243,24 +243,23 @@ class ServedModel(Served):
         return self.model.analogy(*request.words, request.count, request.side)
 
     def map_words(self, request: MapRequest) -> dict[str, Any]:
-        from regard.seeing.word_maps import map_words
         from regard.verbs.words.lexicon import Lexicon
-        from regard.viewing.words.page import map_data
+        from regard.verbs.words.maps import map_words
+        from regard.viewing.word_map import map_data
 
         own = self.model.lexicon(request.side)
         lexicon = Lexicon(self.name, own.vectors, own.compose)
         return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
     def look(self, given: Any, speaker: str | None = None, as_is: bool = False) -> tuple[str, dict[str, Any]]:
-        from regard.seeing.gazes import refuse_speaker, see_input
-        from regard.seeing.prompts import see_prompt
+        from regard.seeing.gazes import refuse_speaker, see_input, see_prompt
         from regard.verbs.generate.model import LanguageModel
         from regard.verbs.pictures import mark_as_is
         from regard.viewing.drawers import page_view
 
         if isinstance(self.model, LanguageModel):
             refuse_speaker(speaker)
-            return page_view(see_prompt(self.model, str(given)).between())
+            return page_view(see_prompt(self.model.task, str(given)).between())
         (read,) = mark_as_is(self.model.task, [given]) if as_is else [given]
         sight = see_input(self.model.task, read, speaker)
         if isinstance(given, bytes):  # a sound, which has a name already

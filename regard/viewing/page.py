@@ -13,13 +13,12 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
-from regard.viewing.choices.page import place_data
-from regard.viewing.choices.record import Choices
+from regard.viewing.choices import Choices, place_data
+from regard.viewing.hypotheses import Tree
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import SealedPage, named_language, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.tree.page import tree_data
-from regard.viewing.tree.record import Tree
+from regard.viewing.tree import tree_data
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css", "tree.css")

@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.verbs.draw.request import DrawRequest
 from regard.verbs.draw.run import draw_each
-from regard.viewing.drawings.record import DrawnCanvas
+from regard.viewing.drawings import DrawnCanvas
 
 
 class Scribbler:

@@ -7,39 +7,43 @@ from pathlib import Path
 
 import pytest
 
-from regard.viewing import modules, page, sealed
-from regard.viewing import tags as tags_page
-from regard.viewing.choices import page as choices_page
-from regard.viewing.contexts import page as contexts_page
-from regard.viewing.facts import page as facts_page
-from regard.viewing.frames import page as frames_page
-from regard.viewing.gallery import page as gallery_page
-from regard.viewing.graph import page as graph_page
+from regard.viewing import (
+    choices,
+    contexts,
+    facts,
+    frames,
+    gallery,
+    graph,
+    modules,
+    overlay,
+    page,
+    sealed,
+    slots,
+    strip,
+    strokes,
+    tags,
+    tree,
+    windows,
+    word_map,
+)
 from regard.viewing.modules import join_modules, module_order
-from regard.viewing.overlay import page as overlay_page
-from regard.viewing.slots import page as slots_page
-from regard.viewing.strip import page as strip_page
-from regard.viewing.strokes import page as strokes_page
-from regard.viewing.tree import page as tree_page
-from regard.viewing.windows import page as windows_page
-from regard.viewing.words import page as words_page
 
 PAGES = (
     page,
-    tree_page,
-    choices_page,
-    contexts_page,
-    facts_page,
-    frames_page,
-    gallery_page,
-    graph_page,
-    overlay_page,
-    slots_page,
-    strip_page,
-    strokes_page,
-    windows_page,
-    words_page,
-    tags_page,
+    choices,
+    contexts,
+    facts,
+    frames,
+    gallery,
+    graph,
+    overlay,
+    slots,
+    strip,
+    strokes,
+    tags,
+    tree,
+    windows,
+    word_map,
 )
 ENTRIES = [each.SCRIPT for each in PAGES]
 VIEWS = Path(str(resources.files("regard.viewing") / "page"))

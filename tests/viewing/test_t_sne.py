@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.t_sne import (
+from regard.viewing.planes import (
     joint_probabilities,
     lay_out_neighbours,
     neighbour_probabilities,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from regard.verbs.look.request import Side
-from regard.viewing.tree.record import Fate
+from regard.viewing.hypotheses import Fate
 
 
 class DoorAnswer(BaseModel):

@@ -26,7 +26,7 @@ from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
 from regard.tasks.drawing.options import DrawingRecipe, DrawingTraining
 from regard.tasks.glimpses.batches import PictureBatch, picture_batches
 from regard.tasks.glimpses.task import UNKNOWN
-from regard.viewing.drawings.record import DrawnCanvas, WritingWindow
+from regard.viewing.drawings import DrawnCanvas, WritingWindow
 from regard.viewing.sides import Cells, Side, Steps
 
 WHITE = 128  # of 255: from here on a pixel of someone's own picture is white

@@ -17,7 +17,7 @@ from regard.protocols import Loss, Measure, Tally, mean
 from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.painting.batches import PaintingBatch, painting_batches
 from regard.tasks.painting.options import PaintingRecipe, PaintingTraining
-from regard.viewing.drawings.record import DrawnCanvas
+from regard.viewing.drawings import DrawnCanvas
 from regard.viewing.sides import Cells, Side, Words
 
 FIRST_PICTURES = 256  # that the first codes are taken from

@@ -24,7 +24,7 @@ from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
 from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.sketching import Pen
 from regard.tasks.strokes.steps import Moves, Tokens, kind_of_steps
-from regard.viewing.drawings.strokes import DrawnStrokes
+from regard.viewing.drawings import DrawnStrokes
 from regard.viewing.sides import Side
 
 

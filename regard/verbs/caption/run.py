@@ -9,7 +9,7 @@ import torch
 
 from regard.attention.watch import count_gazes, is_watched, watching, without_watching
 from regard.base.progress import Remark, ignore_remark
-from regard.decoding.beam import beam_search
+from regard.decoding.beam import search_in_parts
 from regard.decoding.options import DecodingOptions, change_options
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample as draw
@@ -19,7 +19,6 @@ from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.place_names import name_rows
 
 AT_ONCE = 64  # pictures that are captioned together
-ROWS = 1024  # captions that a search has in hand at a time
 
 
 def run(model: Loaded, request: CaptionRequest, remark: Remark = ignore_remark, first: int = 0) -> Iterator[Caption]:
@@ -77,14 +76,9 @@ def caption_batch(
     return [_caption(task, each, None if looks is None else looks[row]) for row, each in enumerate(written)]
 
 
-@torch.no_grad()
 def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[list[Hypothesis]]:
     """The best captions of each picture, best first; none has an unknown word in it."""
-    demands, found = Demands(forbidden=[[task.tokeniser.unknown]]), list[list[Hypothesis]]()
-    at_once = max(1, ROWS // options.beam)
-    for part in batch.split(-(-batch.rows // at_once)):
-        found += beam_search(task, part, task.limits(part, options), options, demands)
-    return found
+    return search_in_parts(task, batch, options, Demands(forbidden=[[task.tokeniser.unknown]]))
 
 
 @torch.no_grad()

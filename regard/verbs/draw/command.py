@@ -86,8 +86,7 @@ def _strokes(file: Path) -> list[list[list[float]]]:
 
 
 def _content(suffix: str, drawings: "Sequence[Drawn]", frames: int | None) -> bytes:
-    from regard.viewing.drawings.sheet import in_rows, sheet_gif, sheet_png, spread
-    from regard.viewing.drawings.strokes import DrawnStrokes, svg_sheet
+    from regard.viewing.drawings import DrawnStrokes, in_rows, sheet_gif, sheet_png, spread, svg_sheet
 
     if suffix == ".svg":
         strokes = [each for each in drawings if isinstance(each, DrawnStrokes)]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from regard.loading import Loaded
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
-    from regard.viewing.drawers import DrawingRequest
-    from regard.viewing.view import View
+    from regard.viewing.view import DrawingRequest, View
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
 _Inputs = Annotated[
@@ -120,7 +119,7 @@ def command(
     view = _view(context)
     kind = _kind(out, overwrite)
     from regard.verbs.opening import open_model
-    from regard.viewing.drawers import DrawingRequest
+    from regard.viewing.view import DrawingRequest
 
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from regard.console.lines import TextInput
 from regard.loading import Loaded
 from regard.seeing.contexts import word_contexts
-from regard.viewing.contexts.drawing import DrawnContexts
+from regard.verbs.embed.run import embed_each
+from regard.viewing.contexts import DrawnContexts
 from regard.viewing.view import View
 
 
@@ -15,4 +16,4 @@ def view_contexts(model: Loaded, word: str, texts: Sequence[str]) -> View:
         lines = TextInput()
         lines.check()
         texts = list(lines.lines())
-    return View(word, DrawnContexts(word_contexts(model, word, texts)))
+    return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))

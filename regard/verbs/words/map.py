@@ -43,12 +43,10 @@ def command(
         raise Fault("--count is for the most frequent words; with your own words, give --around.")
     if not words and around is not None:
         raise Fault("--around counts the neighbours of words; name the words.")
-    from regard.seeing.word_maps import map_words
+    from regard.verbs.words.maps import map_words
     from regard.verbs.words.opening import open_lexicon
     from regard.verbs.words.request import MapRequest
-    from regard.viewing.words.page import map_page
-    from regard.viewing.words.picture import draw_map
-    from regard.viewing.words.record import to_json
+    from regard.viewing.word_map import draw_map, map_page, to_json
 
     given = {"words": words, "count": count, "around": around, "method": method}
     wanted = MapRequest.read({name: value for name, value in given.items() if value is not None})
