@@ -13,13 +13,14 @@ from regard.base.arguments import naming_arguments
 from regard.base.faults import Fault
 from regard.base.files import refuse_oversized
 from regard.base.notebook import Results, table
+from regard.base.places import find_place
 from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Answer, Caption, Describes, Drawn, OwnWeights, Spoken, Tags, TextVectors, Transcript
 from regard.runs import checkpoint
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 from regard.tasks.speaking.options import ROUNDS
 from regard.tasks.tagging.task import Tagging
 from regard.training.snapshot import check_weights, load_weights, named_weights

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.families import FAMILIES, check_recipe, recipe_class
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 from regard.verbs.purposes import ADDRESS, COMMAND, METHOD
 from regard.verbs.table import OWN_VERBS, needs, verbs_of
 from regard.verbs.table import VERBS as VERB_TABLE

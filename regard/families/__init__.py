@@ -7,10 +7,11 @@ from typing import Any, TypeVar, cast
 from pydantic import Field, create_model
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
 from regard.families.table import FAMILIES as FAMILIES
 from regard.families.table import Family as Family
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 

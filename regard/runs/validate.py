@@ -12,13 +12,14 @@ import numpy as np
 import torch
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.recipe import Recipe
 from regard.families import task_class, with_article
 from regard.hardware.memory import in_pieces
 from regard.metrics import Score
 from regard.metrics.significance import Sums
 from regard.protocols import ChoosesMember, Divisible, Measure, Measures, MeasuresRows, Tally
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import Validation
 

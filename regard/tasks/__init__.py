@@ -1,8 +1,7 @@
 """Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from regard.base.recipe import Recipe
 
@@ -321,9 +320,3 @@ def input_kind(recipe: Recipe) -> Reads:
     """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads
-
-
-def find_place(place: str) -> Any:
-    """What a place, module:name, names; torch is imported here where it needs it, and not before."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

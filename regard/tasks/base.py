@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import torch
 from torch import nn
 
+from regard.base.places import find_place
 from regard.base.recipe import Recipe
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.tasks import find_place
 
 Files = Mapping[str, bytes]  # of a model folder, by their names
 Material = TypeVar("Material")

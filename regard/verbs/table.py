@@ -3,6 +3,7 @@
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.recipe import Recipe
 from regard.families import FAMILIES, with_article
 from regard.protocols import (
@@ -24,7 +25,7 @@ from regard.protocols import (
     Updates,
     Writes,
 )
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 from regard.verbs.purposes import COMMAND, refusal
 
 # Each verb with the sets of capabilities that give it: one of the sets is enough.
