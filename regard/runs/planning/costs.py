@@ -82,3 +82,10 @@ def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:
     watch = Stopwatch(seconds, lambda: trainer.passes.capture_seconds)
     trainer.rehearse(watch)
     return watch
+
+
+def time_save(trainer: Trainer) -> float:
+    """Return the seconds in which the run is saved as it begins."""
+    began = time.monotonic()
+    trainer.save()
+    return time.monotonic() - began

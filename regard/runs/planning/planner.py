@@ -15,7 +15,7 @@ from regard.families import with_article, with_settings
 from regard.runs.checkpoint import RunFolder
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
-from regard.runs.planning.costs import Costs, Stopwatch, time_steps, time_validation
+from regard.runs.planning.costs import Costs, Stopwatch, time_save, time_steps, time_validation
 from regard.runs.validate import Validator
 from regard.training.options import OF_STAIRS, OptimizerOptions, TrainingOptions, UpdatingOptions
 from regard.training.pace import FEW_STEPS
@@ -103,7 +103,7 @@ class Planner:
                 "give it more minutes, smaller batches or a smaller model."
             )
         validation = time_validation(trainer, validator, seconds) if left else (0.0, 0.0)
-        return Costs(step, items, *validation, trainer.save_start())
+        return Costs(step, items, *validation, time_save(trainer))
 
     def _replanner(self, run: Run, recipe: Recipe, most: int, costs: Costs) -> Replanner | None:
         training = recipe.training

@@ -34,10 +34,9 @@ from regard.tasks.translation.batches import KnownTokens, PairBatch, Translation
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
-from regard.tasks.translation.ready import take_vectors
 from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
-from regard.tasks.translation.vectors import follow_source, source_vectors
+from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
