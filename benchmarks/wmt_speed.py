@@ -27,8 +27,8 @@ from regard.runs.checkpoint import RunFolder
 from regard.runs.planning.costs import time_steps
 from regard.runs.recipes import recipe_text
 from regard.runs.validate import seconds_of
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import Facts, Snapshot, Validation, named_weights
 from regard.training.trainer import Trainer
 

@@ -46,8 +46,8 @@ from regard.engines.marian.weights import (
 from regard.families import check_recipe
 from regard.models.shapes import ShapesOnly
 from regard.runs import checkpoint
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
 
 NEVER = -1e9  # the bias of a token that is never written: finite, so that all weights are numbers
