@@ -38,8 +38,8 @@ from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
 from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.reserving import Reserving
-from regard.tasks.translation.task import build_translation
 from regard.verbs.translate.files import translate_lines
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.model import TranslationModel

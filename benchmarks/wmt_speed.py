@@ -26,8 +26,8 @@ from regard.hardware.devices import pick_device
 from regard.measuring import seconds_of
 from regard.runs.planning.costs import time_steps
 from regard.runs.recipes import recipe_text
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
 from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts, Snapshot, Validation, named_weights
 from regard.training.trainer import Trainer

@@ -48,11 +48,10 @@ class Options(BaseModel):
 class Recipe(Options):
     """All that decides a result. What `data`, `model`, `training` and further tables hold is up to the task.
 
-    Its family tells a recipe which network it is for, and how the recipe of any other model is checked, which it may
-    name to begin with.
+    Its family sets the place of its network, and the function that checks the recipe of any other model.
     """
 
-    network: ClassVar[str]  # the class of the network, as module:name
+    network: ClassVar[str]
     check_other: ClassVar["CheckRecipe"]
 
     family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")

@@ -46,7 +46,7 @@ TASKS: dict[str, Kind] = {
         verb="translate",
         ways={
             "gradient": Way(
-                task="regard.tasks.translation.task:Translation",
+                task="regard.tasks.translation.building:BuiltTranslation",
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
                 can=("translate", "embed", "look", "heads"),

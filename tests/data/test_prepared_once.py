@@ -47,7 +47,7 @@ def test_data_are_prepared_once_for_the_same_options_and_again_for_others(tmp_pa
 def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
     prepare(tmp_path, 3)
     (tmp_path / "words.txt").write_bytes(b"a c")
-    with pytest.raises(Fault, match=r"words\.txt is damaged"):
+    with pytest.raises(Fault, match=r"words\.txt is missing, damaged"):
         prepare(tmp_path, 3)
 
 

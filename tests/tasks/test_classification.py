@@ -19,7 +19,7 @@ from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import InputTokens, TextRows
 from regard.seeing.gazes import see_answer
-from regard.tasks.classification.measures import macro_f1, measures_from_rows, sums_of_rows
+from regard.tasks.classes import macro_f1, measures_with_f1, sums_with_f1
 from regard.tasks.classification.task import Classification
 from regard.tasks.words.folder import vectors_in
 from regard.viewing.looks import places_along
@@ -51,8 +51,8 @@ def aspects_task(folder: Path, aspect: str = "both") -> Classification:
 def test_measures_on_paper() -> None:
     """Of three texts of class 0 and one of class 1, two and none are right."""
     answers = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]).log()
-    sums = sums_of_rows(answers, torch.tensor([0, 0, 0, 1]))
-    measures = measures_from_rows(sums)
+    sums = sums_with_f1(answers, torch.tensor([0, 0, 0, 1]))
+    measures = measures_with_f1(sums)
     assert measures["accuracy"].value == pytest.approx(0.5)
     # Class 0: 2 right, 3 given, 3 true: 4/6. Class 1: nothing right: 0.
     assert measures["f1"].value == pytest.approx((4 / 6 + 0) / 2)

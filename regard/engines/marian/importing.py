@@ -45,8 +45,8 @@ from regard.engines.marian.weights import (
 )
 from regard.families import check_recipe
 from regard.models.shapes import ShapesOnly
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 

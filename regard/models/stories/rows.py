@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention.masks import real_places
 from regard.attention.watch import is_watched, note
-from regard.models.members import draw_members
+from regard.models.parts import draw_members
 
 Encoding = Literal["position", "bag"]
 

@@ -33,7 +33,7 @@ from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
 from regard.tasks.base import Files, NetworkTask, network_class
-from regard.tasks.classes import answers_among
+from regard.tasks.classes import MEASURES_WITH_F1, answers_among, measures_with_f1, sums_with_f1
 from regard.tasks.classification.batches import LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
     context_source,
@@ -42,7 +42,6 @@ from regard.tasks.classification.contexts import (
     read_contexts,
     take_weights,
 )
-from regard.tasks.classification.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe, reads_pairs
 from regard.tasks.text import cut_words, inputs_of, text_vectors, with_marks, words_of
@@ -56,7 +55,7 @@ _UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
 class Classification(NetworkTask[PreparedExamples]):
     """A `Classifier` of texts, the names of its classes, and how it learns them."""
 
-    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES_WITH_F1
     unit: ClassVar[str] = "texts"
     measured_rows = 250
 
@@ -153,11 +152,11 @@ class Classification(NetworkTask[PreparedExamples]):
 
     @torch.no_grad()
     def measure(self, batch: LabelledBatch) -> dict[str, Measure]:
-        return measures_from_rows(self.sums_of_rows(batch))
+        return measures_with_f1(self.sums_of_rows(batch))
 
     @torch.no_grad()
     def sums_of_rows(self, batch: LabelledBatch) -> dict[str, Float[Tensor, "batch sum"]]:
-        return sums_of_rows(self.model.answer(batch.texts), batch.labels)
+        return sums_with_f1(self.model.answer(batch.texts), batch.labels)
 
     # What people see
 

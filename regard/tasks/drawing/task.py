@@ -1,12 +1,15 @@
 """Drawing: pictures for batches, a bound in nats for a measure, and pictures that come to be from nothing."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor
 
 from regard.base.progress import Progress, Remark
@@ -20,14 +23,50 @@ from regard.data.pictures.prepare import (
     prepare_pictures,
 )
 from regard.data.prepared import SPLITS
+from regard.models.draw.filters import Picture
+from regard.models.draw.network import Noise, Redrawn
 from regard.protocols import Loss, Measure, Tally, mean
 from regard.tasks.base import Files, NetworkTask, build_network, check_size
-from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
 from regard.tasks.drawing.options import DrawingRecipe, DrawingTraining
 from regard.tasks.glimpses.batches import PictureBatch, picture_batches
 from regard.tasks.glimpses.task import UNKNOWN
 from regard.viewing.drawings import DrawnCanvas, WritingWindow
 from regard.viewing.sides import Cells, Side, Steps
+
+
+class Bound(NamedTuple):
+    """The two parts of the bound of each picture, in nats."""
+
+    reconstruction: Float[Tensor, " batch"]  # L^x
+    divergence: Float[Tensor, " batch"]  # L^z
+
+    @property
+    def total(self) -> Float[Tensor, " batch"]:
+        return self.reconstruction + self.divergence
+
+
+def bound(redrawn: Redrawn, pictures: Picture) -> Bound:
+    """L^x and L^z of pictures of zeros and ones."""
+    surprise = F.binary_cross_entropy_with_logits(redrawn.canvas, pictures, reduction="none").sum(dim=(1, 2))
+    means, log_variances = redrawn.means, 2 * redrawn.log_deviations
+    divergence = (means**2 + log_variances.exp() - log_variances - 1).sum(dim=(1, 2)) / 2
+    return Bound(surprise, divergence)
+
+
+def log_weights(redrawn: Redrawn, pictures: Picture, noise: Noise) -> Float[Tensor, " batch"]:
+    """log p(x | z) + log p(z) − log q(z | x), of the latents z = μ + σ ε that this noise ε gave."""
+    latents = redrawn.means + redrawn.log_deviations.exp() * noise
+    of_latents = ((noise**2 - latents**2) / 2 + redrawn.log_deviations).sum(dim=(1, 2))
+    return of_latents - bound(redrawn, pictures).reconstruction
+
+
+def tightened_bound(weights: Float[Tensor, "sample batch"]) -> Float[Tensor, " batch"]:
+    """−log of the mean importance weight: a bound that comes the nearer to −log p(x) the more samples there are.
+
+    Burda et al. 2016, Importance Weighted Autoencoders, equation 8.
+    """
+    return math.log(len(weights)) - torch.logsumexp(weights, dim=0)
+
 
 WHITE = 128  # of 255: from here on a pixel of someone's own picture is white
 

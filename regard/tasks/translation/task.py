@@ -23,7 +23,6 @@ from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
-from regard.models.copying import can_copy
 from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
@@ -34,10 +33,9 @@ from regard.tasks.translation.batches import KnownTokens, PairBatch, Translation
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
-from regard.tasks.translation.ready import take_vectors
 from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
-from regard.tasks.translation.vectors import follow_source, source_vectors
+from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
@@ -103,7 +101,20 @@ class Translation(NetworkTask[TrainingPairs]):
 
     @classmethod
     def build(cls, recipe: TranslationRecipe, files: Files) -> "Translation":
-        return build_translation(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+        return cls.of_recipe(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+
+    @classmethod
+    def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> "Translation":
+        """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+        network, training = cls.network_of(recipe, source, target), recipe.training
+        mark_turns(network, source)
+        return cls(network, source, target, objective_for(recipe.model, training.label_smoothing, training.consistency))
+
+    @staticmethod
+    def network_of(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Any:
+        """Return the network of a recipe for these tokens."""
+        torch.manual_seed(recipe.seed)
+        return build_network(recipe, source.size, target.size, recipe.data.tokeniser.shared, target.pad)
 
     def begin_with(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
         """Ready vectors become embeddings."""
@@ -299,24 +310,6 @@ class Translation(NetworkTask[TrainingPairs]):
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
-
-
-def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
-    """The translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
-    torch.manual_seed(recipe.seed)
-    shared, training = recipe.data.tokeniser.shared, recipe.training
-    network = build_network(recipe, source.size, target.size, shared, target.pad)
-    if network.writes_frames:
-        from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
-
-        return CTCTranslation(network, source, target, CTCLoss(training.label_smoothing, training.consistency))
-    mark_turns(network, source)
-    objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
-    if not can_copy(recipe.model):
-        return Translation(network, source, target, objective)
-    from regard.tasks.translation.copying_task import CopyingTranslation
-
-    return CopyingTranslation(network, target, objective)
 
 
 def _check_validation(corpus: PreparedPairs, longest: int) -> None:
