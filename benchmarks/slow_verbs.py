@@ -108,6 +108,16 @@ def captioner(folder: Path) -> Path:
     return trained(folder, table)
 
 
+def writer(folder: Path) -> Path:
+    """A language model that looks back at 256 tokens."""
+    text = folder / "text.txt"
+    text.write_text("a b c d e f g h i j\n" * 500, encoding="utf-8")
+    data = {"train": str(text), "valid": str(text), "tokeniser": {"kind": "words"}}
+    training = {"device": "cpu", "batch": 4, "optimizer": {"warmup": 1}}
+    model = {"preset": "tiny", "context": 256}
+    return trained(folder, {"family": "gpt", "data": data, "model": model, "training": training})
+
+
 def many_words(folder: Path) -> Path:
     """Vectors of 20,000 words."""
     lines = [" ".join(f"w{line * 10 + place}" for place in range(10)) for line in range(2000)]
@@ -162,7 +172,7 @@ READER = Subject(
 )
 SEER = Subject(toy("convnet", channels=[16, 32], width=128), "/v1/answer", {"inputs": [flag()]})
 CAPTIONER = Subject(captioner, "/v1/caption", {"pictures": [black(48)]})
-WRITER = Subject(toy("gpt", preset="tiny", context=256), "/v1/generate", {"prompt": "a", "tokens": 5})
+WRITER = Subject(writer, "/v1/generate", {"prompt": "a", "tokens": 5})
 SPEAKER = Subject(toy("tacotron", frames=5), "/v1/speak", {"text": "a", "seconds": 0.2})
 DRAWER = Subject(toy("draw", steps=64, width=256, latent=100, read=2, write=5), "/v1/draw", {"count": 1})
 SKETCHER = Subject(

@@ -20,6 +20,7 @@ from regard.verbs.requests.transcribe import SoundInput
 _FRAME = 0.01  # seconds of sound
 _CELL = 1000  # pixels, which cost about as much as a letter
 _CAPTION = 20  # tokens, about
+_LISTED = 250  # neighbours that cost as much to write down as to find
 _ROUNDS = 30  # of Griffin and Lim, which cost about as much as the network that speaks
 
 
@@ -91,6 +92,10 @@ def _one_sentence(model: Any, request: Any) -> list[float]:
     return [(1.0 + len(request.text)) * (1 + beam)]
 
 
+def _neighbours(model: Any, request: Any) -> list[float]:
+    return [1 + request.count / _LISTED] * len(request.words)
+
+
 def _map(model: Any, request: Any) -> list[float]:
     return [float(mapped_words(request) * (10 if request.method == "t-sne" else 1))]
 
@@ -125,7 +130,7 @@ PRICES: Mapping[str, Row] = {
     ),
     "/v1/draw": Row(Price("drawings, more for each point or letter given", 2), _drawings),
     "/v1/embed": Row(Price("letters", 2000, ordinary=250), _texts),
-    "/v1/neighbours": Row(Price("words", 20), lambda model, request: [1.0] * len(request.words)),
-    "/v1/analogy": Row(Price("words", 20), lambda model, request: [3.0]),
+    "/v1/neighbours": Row(Price("words, more for many neighbours", 20), _neighbours),
+    "/v1/analogy": Row(Price("words, more for many answers", 20), lambda model, request: [3 + request.count / _LISTED]),
     "/v1/map": Row(Price("words, ten times for t-SNE", 500), _map),
 }

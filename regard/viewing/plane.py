@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.base.pauses import beside_pauses
+
 
 class Plane(NamedTuple):
     """A point (x, y) for each vector, and which share of all their differences each axis has."""
@@ -19,7 +21,7 @@ def principal_plane(vectors: np.ndarray) -> Plane:
     same are one point.
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    left, sizes, _ = beside_pauses(lambda: np.linalg.svd(centred, full_matrices=False))
     count = min(2, len(sizes))
     points = np.zeros((len(vectors), 2))
     points[:, :count] = left[:, :count] * sizes[:count]

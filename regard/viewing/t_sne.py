@@ -3,6 +3,7 @@
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.pauses import between_steps
 from regard.base.progress import Progress, silent
 from regard.viewing.plane import principal_plane
 
@@ -60,6 +61,7 @@ def neighbour_probabilities(distances: np.ndarray, perplexity: float) -> np.ndar
     low, high = np.zeros((len(distances), 1)), np.full((len(distances), 1), np.inf)
     beta = np.ones((len(distances), 1))
     for _ in range(_BISECTIONS):
+        between_steps()
         weights = np.exp(-beta * (distances - nearest)) * others
         rows = weights / weights.sum(axis=1, keepdims=True)
         entropy = -(rows * np.log2(np.maximum(rows, _TINY))).sum(axis=1, keepdims=True)

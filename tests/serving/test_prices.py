@@ -23,6 +23,7 @@ from regard.serving.doors.bodies import (
     EmbedBody,
     GenerateBody,
     MapBody,
+    NeighboursBody,
     SpeakBody,
     TranscribeBody,
 )
@@ -101,6 +102,7 @@ def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_lit
         ("/v1/generate", GenerateBody(prompt=["ab", ""], tokens=10, samples=3), [33.0, 31.0]),
         ("/v1/embed", EmbedBody(text=["abc", "a"]), [4.0, 2.0]),
         ("/v1/answer", AnswerBody(inputs=["abc", 7], beam=2), [8.0, 2.0]),
+        ("/v1/neighbours", NeighboursBody(words=["a", "b"], count=1000), [5.0, 5.0]),
         ("/v1/map", MapBody(words=["a", "b"], around=4), [10.0]),
         ("/v1/map", MapBody(count=300, method="t-sne"), [3000.0]),
     ],

@@ -248,7 +248,7 @@ class Worker:
         seconds = self._clock() - began - turn.lent
         done = Done(len(batch), seconds, began - batch[0][0].arrived)
         if is_finished or turn.abandoned:
-            self._turns.learn(price, cost, seconds, self._clock(), is_finished)
+            self._turns.learn(price, cost, seconds, self._clock(), len(batch), is_finished)
         if not self._working:
             self._last = done
             self._give_up_late(orders)
