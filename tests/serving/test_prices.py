@@ -76,6 +76,17 @@ def test_every_verb_is_in_the_benchmark_of_slow_requests(monkeypatch: pytest.Mon
     assert not lacking, f"add a request at the limits of {', '.join(lacking)} to CASES in benchmarks/slow_verbs.py"
 
 
+def test_every_request_of_that_benchmark_is_one_that_its_door_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    import slow_verbs
+
+    bodies = {door.path: door.body for door in every_door() if door.body is not None}
+    for case in slow_verbs.CASES:
+        bodies[case.path].model_validate(case.large())
+        bodies[case.path].model_validate(case.first or case.large())
+        bodies[case.subject.path].model_validate(case.subject.short)
+
+
 def costs(path: str, body: Any, reads: str = "text") -> Sequence[float]:
     return PRICES[path].costs(model(reads), body)
 
