@@ -95,7 +95,7 @@ class Speed:
     def add_full_turn(self, cost: float, seconds: float, now: float) -> None:
         """Remember a turn that was not short, and so tells what much work takes; the very first tells less."""
         telling = seconds if self._is_warm else max(seconds - _WARMING, 0.0)
-        self._full.append((now, cost / (telling or seconds), telling))
+        self._full.append((now, cost / seconds, telling))
 
     def add_bound(self, cost: float, seconds: float, now: float) -> None:
         """Remember that so many seconds were too few for a cost."""

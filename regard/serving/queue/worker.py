@@ -149,8 +149,9 @@ class Worker:
 
     def _refuse_too_long(self, order: Order) -> None:
         """Refuse what cannot be done in time even if nobody else asked."""
-        seconds, now = self._turns.least_seconds(order, self._clock()), self._clock()
-        if now - order.arrived + seconds > _SURE * self._allowed and seconds > self._batching.turn:
+        left, now = self._turns.least_seconds(order, self._clock()), self._clock()
+        seconds = now - order.arrived + left
+        if seconds > _SURE * self._allowed and left > self._batching.turn:
             raise Refusal(
                 413,
                 f"This would take about {seconds:,.0f} seconds here, and a request may take {self._allowed:g}; ask for "

@@ -310,12 +310,45 @@ def test_what_is_seen_not_to_be_done_in_time_is_given_up_as_soon_as_that_is_seen
     model = Model()
 
     async def main() -> None:
-        with pytest.raises(Refusal, match="would take about 95 seconds here"):
+        with pytest.raises(Refusal, match="would take about 100 seconds here"):
             await model.ask("long", [10] * 100)
 
     asyncio.run(main())
     model.worker.close(WAIT)
     assert len(model.finished) == 5
+
+
+def test_a_few_long_items_are_given_up_long_before_their_time_is_over() -> None:
+    """Five turns had to tell, and those of twelve seconds each took all the time that there is."""
+    model = Model()
+
+    async def main() -> None:
+        with pytest.raises(Refusal, match="would take about 96 seconds here, and a request may take 60"):
+            await model.ask("long", [120] * 8)
+
+    asyncio.run(main())
+    model.worker.close(WAIT)
+    assert model.now == pytest.approx(24.0)
+
+
+def test_what_took_all_the_time_there_is_is_refused_when_it_comes_again() -> None:
+    model = Model()
+
+    async def main() -> None:
+        answers = asyncio.create_task(model.ask("long", [100_000]))
+        while model.now < 60:
+            await asyncio.sleep(0.001)
+        answers.cancel()  # as the time for a request is over
+        await asyncio.gather(answers, return_exceptions=True)
+        while model.worker._working:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Refusal, match="and a request may take 60; ask for less at a time") as refusal:
+            await model.ask("again", [100_000])
+        assert refusal.value.status == 413
+        assert await model.ask("short", [1]) == ["short0"]
+
+    asyncio.run(asyncio.wait_for(main(), WAIT))
+    model.worker.close(WAIT)
 
 
 def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> None:
