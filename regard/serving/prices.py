@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.data.heads import picture_pixels, sound_seconds
+from regard.engines.exported import CTRANSLATE2
 from regard.serving.queue.turns import Price
 from regard.tasks.speaking.options import SECONDS_A_SYMBOL, SECONDS_MORE
 from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
@@ -30,6 +31,13 @@ class Row:
 
     price: Price
     costs: Callable[[Any, Any], Sequence[float]]
+    by_ctranslate2: Price | None = None  # which is quicker, but cannot be interrupted
+
+    def price_of(self, asked: Any) -> Price:
+        """Return the price of what is asked, by the engine that will do it."""
+        plan = getattr(asked, "plan", None)  # of texts to translate alone
+        can_pause = plan is None or plan.engine != CTRANSLATE2
+        return self.price if can_pause or self.by_ctranslate2 is None else self.by_ctranslate2
 
 
 def input_cost(given: Input, reads: str = "") -> float:
@@ -103,6 +111,7 @@ def _map(model: Any, request: Any) -> list[float]:
 _TRANSLATING = Row(
     Price("tokens, to read and to write in each row of the search", 1000, ordinary=250),
     lambda model, job: model.costs(job.plan, job.pieces),
+    Price("tokens, as above, by CTranslate2", 1000, ordinary=250, longest=1.5),
 )
 _LOOKING_AT_A_SENTENCE = Row(Price("letters, in each row of the search", 1000), _one_sentence)
 

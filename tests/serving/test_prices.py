@@ -1,5 +1,6 @@
 """The table of prices: no verb without a row, and costs that follow the work and not the bytes."""
 
+import math
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -120,6 +121,14 @@ def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_lit
 )
 def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> None:
     assert costs(path, body) == expected
+
+
+@pytest.mark.parametrize(("engine", "longest"), [("torch", math.inf), ("onnx", math.inf), ("ctranslate2", 1.5)])
+def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: str, longest: float) -> None:
+    """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
+    for path in ("/translate", "/v1/translate"):
+        assert PRICES[path].price_of(SimpleNamespace(plan=SimpleNamespace(engine=engine))).longest == longest
+    assert PRICES["/v1/embed"].price_of(EmbedBody(text=["a"])) == PRICES["/v1/embed"].price
 
 
 def refusal(check: Callable[[], None]) -> str:

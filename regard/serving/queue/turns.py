@@ -6,11 +6,13 @@ again, as long as they fit. One that does not fit into any turn is worked on alo
 those who came later; and these may pass it, in short turns inside its own (`worker.py`). Whoever had a turn stands
 behind those who had none.
 
-Ordinary items share a turn even where they are not foreseen to fit: one alone takes nearly as long as several together,
-so a slow model that was given them one by one would never be measured to be quicker. Their batches begin small, grow as
-long as they end in time, and shrink when they do not; so even these turns last hardly longer than a turn may.
+Ordinary items share a turn even where they are not foreseen to fit, up to the rows of a batch: one alone takes nearly
+as long as several together, so a slow model that was given them one by one would never be measured to be quicker. Where
+nobody can pass such a turn, as in an engine that cannot be interrupted, batches begin small, grow as long as they end
+in time, and shrink when they do not.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Sequence
@@ -31,7 +33,6 @@ _ENOUGH, _LONG_ENOUGH = 5, 5.0  # full turns that tell, or seconds of them; the 
 _WARMING = 10.0  # seconds of the first work of a kind that tell nothing: libraries load and kernels compile
 _BATCH = 4  # ordinary items that share the first turn
 _GROWTH = 2  # times; the most that a batch grows by from one turn to the next
-_LONGEST = 1.5  # times a turn's time; batches of ordinary items that last longer shrink
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Price:
 
     unit: str
     a_second: float  # units, on two cores
-    ordinary: float = 0.0  # units of an item that shares a turn with others like it
+    ordinary: float = 0.0  # units of an item that always shares a turn with others like it
+    longest: float = math.inf  # times a turn's time that these may last together
 
 
 @dataclass(eq=False)
@@ -84,7 +86,7 @@ class Speed:
         self._full: deque[tuple[float, float, float]] = deque(maxlen=16)  # end, rate and seconds of full turns
         self._bounds: deque[tuple[float, float]] = deque(maxlen=16)  # when work was given up, and above its rate
         self._is_warm = False
-        self.batch = _BATCH * price.ordinary  # units of ordinary items that may share a turn
+        self.batch = math.inf if math.isinf(price.longest) else _BATCH * price.ordinary  # units that may share a turn
 
     def add(self, cost: float, seconds: float) -> None:
         """Count work that was done."""
@@ -160,8 +162,8 @@ class Turns:
         if is_full:
             speed.add_full_turn(cost, seconds, now)
         speed.add(cost, seconds)
-        if rows > 1:
-            speed.fit_batch(cost, seconds, _LONGEST * self._seconds, self._rows * price.ordinary)
+        if rows > 1 and price.longest < math.inf:
+            speed.fit_batch(cost, seconds, price.longest * self._seconds, self._rows * price.ordinary)
 
     def least_seconds(self, order: Order, now: float) -> float:
         """Return the seconds that the rest of an order takes at least, by itself; 0 where nothing tells."""

@@ -16,6 +16,7 @@ from regard.serving.queue.worker import Abandoned, Done, Worker
 WAIT = 20.0
 A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first
 PRICE, SLOW = Price("items", A_SECOND, ordinary=250), Price("drawings", 2)
+UNINTERRUPTED = Price("items of an engine that cannot be interrupted", A_SECOND, ordinary=250, longest=1.5)
 
 
 def order(name: str, costs: Sequence[float], key: str | None = "a", price: Price = PRICE) -> Order:
@@ -92,17 +93,17 @@ def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
 
 def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
     """In a hundredth of a second a cost of ten would be done; alone each would be measured to be as slow for ever."""
-    assert turns_of(order("a", [250.0] * 6), seconds=0.01) == [[f"a{n}" for n in range(4)], ["a4", "a5"]]
+    assert turns_of(order("a", [250.0] * 10), seconds=0.01) == [[f"a{n}" for n in range(8)], ["a8", "a9"]]
     assert turns_of(order("x", [251.0] * 2), order("a", [250.0]), seconds=0.01) == [["x0"], ["a0"], ["x1"]]
 
 
 def batches_of(seconds_for: Callable[[int], float], sentences: int, rows: int = 64) -> list[int]:
     """The rows of the turns of a book of ordinary sentences, of which so many take so many seconds."""
     waiting, sizes = Turns(rows, 1.0), list[int]()
-    waiting.orders.append(order("b", [160.0] * sentences))
+    waiting.orders.append(order("b", [160.0] * sentences, price=UNINTERRUPTED))
     while batch := waiting.take():
         sizes.append(len(batch))
-        waiting.learn(PRICE, 160.0 * len(batch), seconds_for(len(batch)), now=0.0, rows=len(batch))
+        waiting.learn(UNINTERRUPTED, 160.0 * len(batch), seconds_for(len(batch)), now=0.0, rows=len(batch))
     return sizes
 
 
