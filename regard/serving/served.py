@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
-from regard.base.pauses import beside_pauses, between_steps
+from regard.base.pauses import between_steps, load_beside_pauses
 from regard.base.progress import ignore_remark
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.serving.doors.model_records import (
@@ -285,7 +285,7 @@ class ServedTranslator(FolderTranslator, Served):
     @property
     def model(self) -> "TranslationModel":
         """The model by torch, which is loaded when it is first needed; meanwhile others are served by the export."""
-        return self._model if self._is_loaded else beside_pauses(self._load)
+        return self._model if self._is_loaded else load_beside_pauses(self._load)
 
     @property
     def _is_loaded(self) -> bool:

@@ -40,8 +40,8 @@ async def _view(
     service.note(request, [body.text], model=model.name)
 
     def look() -> bytes:
-        views = beside_pauses(_load_views)
-        return json_bytes(getattr(views, name)(model, body, service.limits))
+        view = getattr(beside_pauses(_load_views), name)
+        return json_bytes(view(model, body, service.limits))
 
     content = await service.answer(request, service.catalogue.one(path, model, body, look))
     return Response(content, 200, {"Cache-Control": "no-store"}, "application/json")

@@ -27,7 +27,7 @@ _HALF_LIFE = 5.0  # seconds of work after which what was measured before counts 
 _FAR_SHORTER = 4  # times
 _SHORTEST = 1e-6  # seconds
 _GUESSED = 0.1  # seconds of work that a guess counts for; the first turns outweigh it
-_FULL = 0.5  # of a turn's time; a shorter one is mostly what any work takes, however little it is
+_FULL = 0.5  # of a turn's time, and of an ordinary item; less is mostly what any work takes, however little it is
 _REMEMBERED = 60.0  # seconds after which a full turn refuses nobody any more
 _ENOUGH, _LONG_ENOUGH = 5, 5.0  # full turns that tell, or seconds of them; the first are slow, for caches are empty
 _WARMING = 10.0  # seconds of the first work of a kind that tell nothing: libraries load and kernels compile
@@ -152,7 +152,8 @@ class Turns:
         self, price: Price, cost: float, seconds: float, now: float, rows: int = 1, is_finished: bool = True
     ) -> None:
         """Count work that was done, or given up before it was; of the latter only so much is known."""
-        speed, is_full = self._speed(price), seconds >= _FULL * self._seconds
+        speed = self._speed(price)
+        is_full = seconds >= _FULL * self._seconds and cost >= _FULL * price.ordinary
         if not is_finished:
             if is_full:
                 speed.add_bound(cost, seconds, now)

@@ -58,6 +58,7 @@ class _Turn:
     foreseen: float  # seconds
     until: float
     lent: float = 0.0  # seconds in which others passed
+    loads: Sequence[object] = ()  # what was loaded for it, so that its time tells nothing of the work
 
     @property
     def abandoned(self) -> bool:
@@ -248,7 +249,7 @@ class Worker:
         self._working.pop()
         seconds = self._clock() - began - turn.lent
         done = Done(len(batch), seconds, began - batch[0][0].arrived)
-        if is_finished or turn.abandoned:
+        if (is_finished or turn.abandoned) and not turn.loads:
             self._turns.learn(price, cost, seconds, self._clock(), len(batch), is_finished)
         if not self._working:
             self._last = done
@@ -286,7 +287,8 @@ class Worker:
 
     def _work_on(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
         try:
-            with pausing(partial(self._pause, turn)):
+            with pausing(partial(self._pause, turn)) as loads:
+                turn.loads = loads
                 found = order.work(items)
         except Exception:
             raise

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regard.base.pauses import between_steps
+from regard.base.pauses import between_steps, load_beside_pauses
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
 from regard.serving.queue.turns import Order, Price, Speed, Turns
@@ -151,6 +151,7 @@ def test_only_full_turns_of_late_tell_what_cannot_be_done_in_time() -> None:
     waiting, book = Turns(8, 1.0), order("b", [1000.0] * 100)
     for _ in range(9):
         waiting.learn(PRICE, 1.0, 0.1, now=0.0)
+        waiting.learn(PRICE, 60.0, 0.9, now=0.0)  # short ones on a machine that has much else to do
     assert waiting.least_seconds(book, now=0.0) == 0.0
     for moment in range(5):
         waiting.learn(PRICE, 4000.0, 1.0, now=float(moment))
@@ -349,6 +350,25 @@ def test_what_took_all_the_time_there_is_is_refused_when_it_comes_again() -> Non
         assert await model.ask("short", [1]) == ["short0"]
 
     asyncio.run(asyncio.wait_for(main(), WAIT))
+    model.worker.close(WAIT)
+
+
+def test_a_turn_in_which_something_was_loaded_tells_nothing() -> None:
+    """Torch took fifteen seconds to load for one word, and every text was refused for a minute."""
+    model = Model()
+
+    def load() -> None:
+        model.now += 15.0
+
+    def work(items: list[int]) -> list[int]:
+        load_beside_pauses(load)
+        return items
+
+    async def main() -> None:
+        assert [found async for found in model.worker.each(PRICE, "b", work, [1], [200.0])] == [(0, 1)]
+        assert len(await model.ask("text", [10] * 20)) == 20
+
+    asyncio.run(main())
     model.worker.close(WAIT)
 
 
