@@ -7,12 +7,11 @@ those who came later; and these may pass it, in short turns inside its own (`wor
 behind those who had none.
 
 Ordinary items share a turn even where they are not foreseen to fit, up to the rows of a batch: one alone takes nearly
-as long as several together, so a slow model that was given them one by one would never be measured to be quicker. Where
-nobody can pass such a turn, as in an engine that cannot be interrupted, batches begin small, grow as long as they end
-in time, and shrink when they do not.
+as long as several together, so a slow model that was given them one by one would never be measured to be quicker. Their
+batches begin small, grow as long as they end in time, and shrink when they do not. That time is shorter where nobody
+can pass such a turn, as in an engine that cannot be interrupted.
 """
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Sequence
@@ -42,7 +41,7 @@ class Price:
     unit: str
     a_second: float  # units, on two cores
     ordinary: float = 0.0  # units of an item that always shares a turn with others like it
-    longest: float = math.inf  # times a turn's time that these may last together
+    longest: float = 5.0  # times a turn's time that these may last together
 
 
 @dataclass(eq=False)
@@ -86,7 +85,7 @@ class Speed:
         self._full: deque[tuple[float, float, float]] = deque(maxlen=16)  # end, rate and seconds of full turns
         self._bounds: deque[tuple[float, float]] = deque(maxlen=16)  # when work was given up, and above its rate
         self._is_warm = False
-        self.batch = math.inf if math.isinf(price.longest) else _BATCH * price.ordinary  # units that may share a turn
+        self.batch = _BATCH * price.ordinary  # units of ordinary items that may share a turn
 
     def add(self, cost: float, seconds: float) -> None:
         """Count work that was done."""
@@ -163,7 +162,7 @@ class Turns:
         if is_full:
             speed.add_full_turn(cost, seconds, now)
         speed.add(cost, seconds)
-        if rows > 1 and price.longest < math.inf:
+        if rows > 1:
             speed.fit_batch(cost, seconds, price.longest * self._seconds, self._rows * price.ordinary)
 
     def least_seconds(self, order: Order, now: float) -> float:
