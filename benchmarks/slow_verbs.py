@@ -3,7 +3,8 @@
 For each row a model is made: a toy of the tests in the sizes of a recipe, with weights of a few steps. A server of that
 model alone is asked for something short, again and again, 0.2 seconds after each answer: first with nothing else to do,
 then beside one request that is as large as the limits allow. The table has the longest wait of a short request in both
-cases, what became of the large one and when, and the megabytes of the server before it, at most, and two seconds after.
+cases, what became of the large one and when, the megabytes of the server before it, at most, and two seconds after, and
+the load of the machine in the minute before, to which the clients and the server themselves add about two.
 
     .venv/bin/python benchmarks/slow_verbs.py
     .venv/bin/python benchmarks/slow_verbs.py --only /v1/draw /v1/speak
@@ -11,6 +12,7 @@ cases, what became of the large one and when, and the megabytes of the server be
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -38,8 +40,21 @@ from regard.runs.train import train
 
 EVERY = 0.2  # seconds from the answer to a short request to the next
 IDLE, AFTER = 3.0, 2.0  # seconds of short requests alone, and of rest before memory is read again
-COLUMNS = ("verb", "request", "bytes", "alone s", "beside s", "failed", "took s", "status", "MB", "most MB", "after MB")
-WIDTHS = (15, 34, 9, 8, 9, 8, 8, 7, 6, 8, 9)
+COLUMNS = (
+    "verb",
+    "request",
+    "bytes",
+    "alone s",
+    "beside s",
+    "failed",
+    "took s",
+    "status",
+    "MB",
+    "most MB",
+    "after MB",
+    "load",
+)
+WIDTHS = (15, 34, 9, 8, 9, 8, 8, 7, 6, 8, 9, 5)
 Json = dict[str, Any]
 
 
@@ -54,12 +69,16 @@ class Subject:
 
 @dataclass(frozen=True)
 class Case:
-    """A request at the limits of a verb, in words and in JSON, and the model that is asked."""
+    """A request at the limits of a verb, in words and in JSON, and the model that is asked.
+
+    `first` is a small request to the same address that comes before all others, so that torch is loaded by then.
+    """
 
     path: str
     request: str
     subject: Subject
     large: Callable[[], Json]
+    first: Json | None = None
 
 
 @dataclass
@@ -108,6 +127,16 @@ def captioner(folder: Path) -> Path:
     return trained(folder, table)
 
 
+def writer(folder: Path) -> Path:
+    """A language model that looks back at 256 tokens."""
+    text = folder / "text.txt"
+    text.write_text("a b c d e f g h i j\n" * 500, encoding="utf-8")
+    data = {"train": str(text), "valid": str(text), "tokeniser": {"kind": "words"}}
+    training = {"device": "cpu", "batch": 4, "optimizer": {"warmup": 1}}
+    model = {"preset": "tiny", "context": 256}
+    return trained(folder, {"family": "gpt", "data": data, "model": model, "training": training})
+
+
 def many_words(folder: Path) -> Path:
     """Vectors of 20,000 words."""
     lines = [" ".join(f"w{line * 10 + place}" for place in range(10)) for line in range(2000)]
@@ -152,6 +181,8 @@ def some_words(count: int) -> list[str]:
 
 ENDLESS = {"prompt": "a", "when_full": "forget", "past_end": True}
 SHORT_TEXT = {"text": "Ana reads.", "explain": False}
+WORD = {"text": "a"}
+BY_TORCH = {"engine": "torch"}
 CODES = {"source": "src", "target": "tgt"}
 TRANSLATOR = Subject(translator, "/v1/translate", SHORT_TEXT)
 LISTENER = Subject(toy("ctc", width=256, layers=2), "/v1/transcribe", {"sounds": [silence(0.3)]})
@@ -162,7 +193,7 @@ READER = Subject(
 )
 SEER = Subject(toy("convnet", channels=[16, 32], width=128), "/v1/answer", {"inputs": [flag()]})
 CAPTIONER = Subject(captioner, "/v1/caption", {"pictures": [black(48)]})
-WRITER = Subject(toy("gpt", preset="tiny", context=256), "/v1/generate", {"prompt": "a", "tokens": 5})
+WRITER = Subject(writer, "/v1/generate", {"prompt": "a", "tokens": 5})
 SPEAKER = Subject(toy("tacotron", frames=5), "/v1/speak", {"text": "a", "seconds": 0.2})
 DRAWER = Subject(toy("draw", steps=64, width=256, latent=100, read=2, write=5), "/v1/draw", {"count": 1})
 SKETCHER = Subject(
@@ -173,10 +204,25 @@ LEXICON = Subject(many_words, "/v1/neighbours", {"words": "w1"})
 CASES = (
     Case("/translate", "50,000 letters", TRANSLATOR, lambda: {"q": "a" * 50_000, **CODES}),
     Case("/v1/translate", "50,000 letters, beam 16", TRANSLATOR, lambda: {"text": "a" * 50_000, "beam": 16}),
-    Case("/v1/translate", "2,000 letters, 64 samples", TRANSLATOR, lambda: {"text": "a" * 2000, "mbr": "chrf"}),
-    Case("/v1/attention", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "heads": "mean"}),
-    Case("/v1/next", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "at": 0}),
-    Case("/v1/beam", "250 letters, beam 16", TRANSLATOR, lambda: {"text": "a" * 250, "beam": 16}),
+    Case("/v1/translate", "2,000 letters", TRANSLATOR, lambda: {"text": "a" * 2000}),
+    Case(
+        "/v1/translate",
+        "2,000 letters, by torch",
+        TRANSLATOR,
+        lambda: {"text": "a" * 2000, **BY_TORCH},
+        BY_TORCH | WORD,
+    ),
+    Case(
+        "/v1/translate",
+        "2,000 letters, 64 samples",
+        TRANSLATOR,
+        lambda: {"text": "a" * 2000, "mbr": "chrf"},
+        BY_TORCH | WORD,
+    ),
+    Case("/v1/next", "1 letter, the first look", TRANSLATOR, lambda: {"text": "a", "at": 0}),
+    Case("/v1/attention", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "heads": "mean"}, WORD),
+    Case("/v1/next", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "at": 0}, {**WORD, "at": 0}),
+    Case("/v1/beam", "250 letters, beam 16", TRANSLATOR, lambda: {"text": "a" * 250, "beam": 16}, WORD),
     Case("/v1/answer", "1 text of 50,000 letters", READER, lambda: {"inputs": ["a b " * 12_500]}),
     Case("/v1/answer", "1,000 texts of 50 letters", READER, lambda: {"inputs": ["a b c d e " * 5] * 1000}),
     Case("/v1/answer", "1,000 pictures", SEER, lambda: {"inputs": [flag()] * 1000}),
@@ -249,6 +295,8 @@ def measure(case: Case, model: Path) -> list[str]:
     """The row of a case."""
     large, short = json.dumps(case.large()).encode(), json.dumps(case.subject.short).encode()
     with served(model) as (port, process):
+        if case.first is not None:
+            ask(port, case.path, json.dumps(case.first).encode())
         status, _ = ask(port, case.subject.path, short)
         assert status == 200, f"{case.path}: the short request was answered {status}"
         end = time.perf_counter() + IDLE
@@ -262,7 +310,8 @@ def measure(case: Case, model: Path) -> list[str]:
         after, ((status, took),) = resident(process), found
     told = [f"{max(alone.waits):.2f}", f"{max(beside.waits):.2f}", f"{beside.failed} of {len(beside.waits)}"]
     memory = [f"{value:,.0f}" for value in (before, max(beside.memory), after)]
-    return [case.path, case.request, f"{len(large):,}", *told, f"{took:.1f}", str(status), *memory]
+    load = f"{os.getloadavg()[0]:.0f}"
+    return [case.path, case.request, f"{len(large):,}", *told, f"{took:.1f}", str(status), *memory, load]
 
 
 def line(cells: tuple[str, ...] | list[str]) -> str:

@@ -17,16 +17,19 @@ T = TypeVar("T")
 _NAP = 0.01  # seconds between two pauses while another thread works
 _left_behind: list[threading.Thread] = []  # which work on what nobody waits for any more
 _pause: ContextVar[Pause | None] = ContextVar("pause", default=None)
+_loads: ContextVar[list[object] | None] = ContextVar("loads", default=None)
 
 
 @contextmanager
-def pausing(pause: Pause) -> Iterator[None]:
-    """Have `pause` called between the steps of all work in here."""
-    token = _pause.set(pause)
+def pausing(pause: Pause) -> Iterator[list[object]]:
+    """Have `pause` called between the steps of all work in here; the list gets what was loaded for it meanwhile."""
+    loads: list[object] = []
+    tokens = _pause.set(pause), _loads.set(loads)
     try:
-        yield
+        yield loads
     finally:
-        _pause.reset(token)
+        _pause.reset(tokens[0])
+        _loads.reset(tokens[1])
 
 
 def has_pauses() -> bool:
@@ -70,6 +73,14 @@ def beside_pauses(work: Callable[[], T]) -> T:
     if failed:
         raise failed[0]
     return found[0]
+
+
+def load_beside_pauses(load: Callable[[], T]) -> T:
+    """Return what `load` gives, which is needed but once, so that nobody takes its time for that of the work."""
+    loads = _loads.get()
+    if loads is not None:
+        loads.append(load)
+    return beside_pauses(load)
 
 
 def _pause_until_over(thread: threading.Thread) -> None:

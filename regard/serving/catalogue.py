@@ -171,7 +171,7 @@ class Catalogue:
         Requests whose keys are equal share batches; `costs` may have been counted before.
         """
         counted = self.costs(path, model, asked) if costs is None else costs
-        return self.workers[model.name].each(PRICES[path].price, key, work, items, counted)
+        return self.workers[model.name].each(PRICES[path].price_of(asked), key, work, items, counted)
 
     async def one(self, path: str, model: Served, asked: Any, work: Callable[[], Any]) -> Any:
         """Return what comes of work that is asked of a model at a door, and cannot be shared."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.data.heads import picture_pixels, sound_seconds
+from regard.engines.exported import CTRANSLATE2
 from regard.serving.queue.turns import Price
 from regard.tasks.speaking.options import SECONDS_A_SYMBOL, SECONDS_MORE
 from regard.verbs.answer.request import DrawingInput, Input, PictureInput
@@ -20,6 +21,7 @@ from regard.verbs.transcribe.request import FUSED_BEAM, SoundInput
 _FRAME = 0.01  # seconds of sound
 _CELL = 1000  # pixels, which cost about as much as a letter
 _CAPTION = 20  # tokens, about
+_LISTED = 250  # neighbours that cost as much to write down as to find
 _ROUNDS = 30  # of Griffin and Lim, which cost about as much as the network that speaks
 
 
@@ -29,6 +31,13 @@ class Row:
 
     price: Price
     costs: Callable[[Any, Any], Sequence[float]]
+    by_ctranslate2: Price | None = None  # which is quicker, but cannot be interrupted
+
+    def price_of(self, asked: Any) -> Price:
+        """Return the price of what is asked, by the engine that will do it."""
+        plan = getattr(asked, "plan", None)  # of texts to translate alone
+        can_pause = plan is None or plan.engine != CTRANSLATE2
+        return self.price if can_pause or self.by_ctranslate2 is None else self.by_ctranslate2
 
 
 def input_cost(given: Input, reads: str = "") -> float:
@@ -92,6 +101,10 @@ def _one_sentence(model: Any, request: Any) -> list[float]:
     return [(1.0 + len(request.text)) * (1 + beam)]
 
 
+def _neighbours(model: Any, request: Any) -> list[float]:
+    return [1 + request.count / _LISTED] * len(request.words)
+
+
 def _map(model: Any, request: Any) -> list[float]:
     return [float(mapped_words(request) * (10 if request.method == "t-sne" else 1))]
 
@@ -99,6 +112,7 @@ def _map(model: Any, request: Any) -> list[float]:
 _TRANSLATING = Row(
     Price("tokens, to read and to write in each row of the search", 1000, ordinary=250),
     lambda model, job: model.costs(job.plan, job.pieces),
+    Price("tokens, as above, by CTranslate2", 1000, ordinary=250, longest=1.5),
 )
 _LOOKING_AT_A_SENTENCE = Row(Price("letters, in each row of the search", 1000), _one_sentence)
 
@@ -126,7 +140,7 @@ PRICES: Mapping[str, Row] = {
     ),
     "/v1/draw": Row(Price("drawings, more for each point or letter given", 2), _drawings),
     "/v1/embed": Row(Price("letters", 2000, ordinary=250), _texts),
-    "/v1/neighbours": Row(Price("words", 20), lambda model, request: [1.0] * len(request.words)),
-    "/v1/analogy": Row(Price("words", 20), lambda model, request: [3.0]),
+    "/v1/neighbours": Row(Price("words, more for many neighbours", 20), _neighbours),
+    "/v1/analogy": Row(Price("words, more for many answers", 20), lambda model, request: [3 + request.count / _LISTED]),
     "/v1/map": Row(Price("words, ten times for t-SNE", 500), _map),
 }

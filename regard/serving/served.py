@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
-from regard.base.pauses import between_steps
+from regard.base.pauses import between_steps, load_beside_pauses
 from regard.base.progress import ignore_remark
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.engines.translated import Translated
@@ -22,6 +22,7 @@ from regard.serving.doors.records import Language
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
+from regard.verbs.answer.request import AnswerRequest
 from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.draw.request import DrawRequest
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
@@ -76,14 +77,12 @@ class Served(ABC):
     # What it does, in the thread that owns it
 
     def answer(
-        self,
-        inputs: Sequence[Any],
-        beam: int | None = None,
-        raw: bool = False,
-        taggers: "Sequence[Model]" = (),
-        as_is: bool = False,
+        self, inputs: Sequence[Any], request: AnswerRequest, taggers: "Sequence[Model]" = ()
     ) -> "list[Answer | Tags]":
-        """Return an answer for each input, which is a text, the number of a node, or the file of a picture."""
+        """Return an answer for each input, which is a text, the number of a node, or the file of a picture.
+
+        How they are answered is as the request says; its own inputs are those of one client, and not yet files.
+        """
         raise self.refuse("answer")
 
     def remark_on(self, given: Any) -> str:
@@ -177,14 +176,9 @@ class ServedModel(Served):
         )
 
     def answer(
-        self,
-        inputs: Sequence[Any],
-        beam: int | None = None,
-        raw: bool = False,
-        taggers: "Sequence[Model]" = (),
-        as_is: bool = False,
+        self, inputs: Sequence[Any], request: AnswerRequest, taggers: "Sequence[Model]" = ()
     ) -> "list[Answer | Tags]":
-        return self.model.answer(inputs, beam=beam, raw=raw, tagger=taggers, as_is=as_is)
+        return self.model.answer(inputs, beam=request.beam, raw=request.raw, tagger=taggers, as_is=request.as_is)
 
     def remark_on(self, given: Any) -> str:
         from regard.verbs.pictures import remark_on
@@ -288,6 +282,18 @@ class ServedTranslator(FolderTranslator, Served):
         self._alone = load_fastest_alone(folder, engine)
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
+
+    @property
+    def model(self) -> "TranslationModel":
+        """The model by torch, which is loaded when it is first needed; meanwhile others are served by the export."""
+        return self._model if self._is_loaded else load_beside_pauses(self._load)
+
+    @property
+    def _is_loaded(self) -> bool:
+        return "_model" in vars(self)
+
+    def _load(self) -> "TranslationModel":
+        return super().model
 
     @cached_property
     def _model(self) -> "TranslationModel":

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.pauses import beside_pauses, between_steps
 from regard.base.progress import Progress, silent
 
 MOST_FOR_T_SNE = 2000  # exact t-SNE looks at every pair in every step
@@ -29,7 +30,7 @@ def principal_plane(vectors: np.ndarray) -> Plane:
     same are one point.
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    left, sizes, _ = beside_pauses(lambda: np.linalg.svd(centred, full_matrices=False))
     count = min(2, len(sizes))
     points = np.zeros((len(vectors), 2))
     points[:, :count] = left[:, :count] * sizes[:count]
@@ -88,6 +89,7 @@ def neighbour_probabilities(distances: np.ndarray, perplexity: float) -> np.ndar
     low, high = np.zeros((len(distances), 1)), np.full((len(distances), 1), np.inf)
     beta = np.ones((len(distances), 1))
     for _ in range(_BISECTIONS):
+        between_steps()
         weights = np.exp(-beta * (distances - nearest)) * others
         rows = weights / weights.sum(axis=1, keepdims=True)
         entropy = -(rows * np.log2(np.maximum(rows, _TINY))).sum(axis=1, keepdims=True)

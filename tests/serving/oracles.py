@@ -9,6 +9,7 @@ from regard.base.faults import Fault
 from regard.protocols import Answer, Tags
 from regard.serving.doors.model_records import ModelAnswer
 from regard.serving.served import Reads, Served
+from regard.verbs.answer.request import AnswerRequest
 
 
 class Oracle(Served):
@@ -46,13 +47,13 @@ class Parity(Oracle):
         super().__init__("parity", ["answer"], reads)
         self.gate, self.begun, self.batches = gate, threading.Event(), list[list[Any]]()
 
-    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
+    def answer(self, inputs: Sequence[Any], request: AnswerRequest, taggers: Sequence[Any] = ()) -> list[Answer | Tags]:
         self.batches.append(list(inputs))
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
         if self.reads == "tokens":
-            return [self._tags(list(each) if raw else each.split()) for each in inputs]
+            return [self._tags(list(each) if request.raw else each.split()) for each in inputs]
         return [self._answer(self._number(each)) for each in inputs]
 
     def _tags(self, words: list[str]) -> Tags:

@@ -23,6 +23,7 @@ from regard.serving.doors.bodies import (
     EmbedBody,
     GenerateBody,
     MapBody,
+    NeighboursBody,
     SpeakBody,
     TranscribeBody,
 )
@@ -75,6 +76,17 @@ def test_every_verb_is_in_the_benchmark_of_slow_requests(monkeypatch: pytest.Mon
     assert not lacking, f"add a request at the limits of {', '.join(lacking)} to CASES in benchmarks/slow_verbs.py"
 
 
+def test_every_request_of_that_benchmark_is_one_that_its_door_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    import slow_verbs
+
+    bodies = {door.path: door.body for door in every_door() if door.body is not None}
+    for case in slow_verbs.CASES:
+        bodies[case.path].model_validate(case.large())
+        bodies[case.path].model_validate(case.first or case.large())
+        bodies[case.subject.path].model_validate(case.subject.short)
+
+
 def costs(path: str, body: Any, reads: str = "text") -> Sequence[float]:
     return PRICES[path].costs(model(reads), body)
 
@@ -101,12 +113,21 @@ def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_lit
         ("/v1/generate", GenerateBody(prompt=["ab", ""], tokens=10, samples=3), [33.0, 31.0]),
         ("/v1/embed", EmbedBody(text=["abc", "a"]), [4.0, 2.0]),
         ("/v1/answer", AnswerBody(inputs=["abc", 7], beam=2), [8.0, 2.0]),
+        ("/v1/neighbours", NeighboursBody(words=["a", "b"], count=1000), [5.0, 5.0]),
         ("/v1/map", MapBody(words=["a", "b"], around=4), [10.0]),
         ("/v1/map", MapBody(count=300, method="t-sne"), [3000.0]),
     ],
 )
 def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> None:
     assert costs(path, body) == expected
+
+
+@pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.5)])
+def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: str, longest: float) -> None:
+    """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
+    for path in ("/translate", "/v1/translate"):
+        assert PRICES[path].price_of(SimpleNamespace(plan=SimpleNamespace(engine=engine))).longest == longest
+    assert PRICES["/v1/embed"].price_of(EmbedBody(text=["a"])) == PRICES["/v1/embed"].price
 
 
 def refusal(check: Callable[[], None]) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.data.vectors.word_vectors import WordVectors
-from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
+from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy, largest
 
 COMPASS = WordVectors(
     ["east", "northeast", "north", "west", "Österreich", "nowhere"],
@@ -37,6 +37,14 @@ def test_more_neighbours_than_words_are_all_of_them(lexicon, remarks):
     (east,) = lexicon.neighbours(["east"], 100, remarks.append)
     assert len(east.neighbours) == len(COMPASS) - 1
     assert east.neighbours[-1] == ("west", -1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_largest_are_the_first_of_a_stable_sort(seed):
+    values = np.random.default_rng(seed).integers(0, 6, 40).astype(np.float32)  # so many are equal
+    values[:seed] = np.nan
+    for count in (1, 2, 7, 39, 40, 100):
+        np.testing.assert_array_equal(largest(values, count), np.argsort(-values, kind="stable")[:count])
 
 
 def test_an_analogy_is_the_sum_and_difference_of_unit_vectors(lexicon, remarks):

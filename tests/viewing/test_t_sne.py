@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
+from regard.base.pauses import pausing
 from regard.viewing.planes import (
     joint_probabilities,
     lay_out_neighbours,
@@ -24,6 +25,14 @@ def test_every_row_has_the_perplexity_that_is_asked_for():
     assert (np.diag(rows) == 0).all()
     entropy = -(rows * np.log2(np.where(rows > 0, rows, 1))).sum(axis=1)
     np.testing.assert_allclose(2**entropy, 7, rtol=1e-6)
+
+
+def test_the_neighbours_of_many_words_are_found_in_steps():
+    """A thousand words took four seconds before the first step of the map, and nobody could pass."""
+    steps: list[bool] = []
+    with pausing(steps.append):
+        neighbour_probabilities(np.ones((5, 5)), perplexity=2)
+    assert len(steps) >= 50
 
 
 def test_the_slope_of_t_sne_is_that_of_its_cost():

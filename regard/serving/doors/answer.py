@@ -96,11 +96,9 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
     """The answers in the order of the inputs, which share batches with those of other requests."""
 
     taggers = find_taggers(model, catalogue.models, body.taggers, body.raw)
-    more: dict[str, Any] = {"taggers": taggers} if taggers else {}
-    more |= {"as_is": True} if body.as_is else {}
 
     def answer_all(inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        found = [asdict(each) for each in model.answer(inputs, beam=body.beam, raw=body.raw, **more)]
+        found = [asdict(each) for each in model.answer(inputs, body, taggers)]
         if model.reads != "picture":
             return found
         remarks = ["" if body.as_is else model.remark_on(each) for each in inputs]

@@ -1,16 +1,19 @@
 """The doors through which one looks inside a model: its attention, its next token and its beam, for one sentence."""
 
 import asyncio
+from types import ModuleType
 from typing import Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from regard.base.pauses import beside_pauses
 from regard.serving.doors.bodies import AttentionBody, BeamBody, NextBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.records import AttentionAnswer, BeamAnswer, NextAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
+from regard.serving.http.replies import json_bytes
 
 
 async def attention(service: Service, request: Request) -> Response:
@@ -37,12 +40,18 @@ async def _view(
     service.note(request, [body.text], model=model.name)
 
     def look() -> bytes:
-        from regard.serving.doors import views  # torch is loaded when someone first looks
-
-        return getattr(views, name)(model, body, service.limits).model_dump_json().encode()
+        view = getattr(beside_pauses(_load_views), name)
+        return json_bytes(view(model, body, service.limits))
 
     content = await service.answer(request, service.catalogue.one(path, model, body, look))
     return Response(content, 200, {"Cache-Control": "no-store"}, "application/json")
+
+
+def _load_views() -> ModuleType:
+    """Return what looks inside a model; torch is loaded with it when someone first looks."""
+    from regard.serving.doors import views
+
+    return views
 
 
 DOORS = (

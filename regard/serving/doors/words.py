@@ -14,7 +14,7 @@ from regard.serving.doors.limits import check_amount
 from regard.serving.doors.records import AnalogyAnswer, MapAnswer, NeighboursAnswer, WordNeighbours
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
-from regard.serving.http.replies import json_response
+from regard.serving.http.replies import json_bytes, json_response, listed_response
 from regard.serving.prices import mapped_words
 from regard.serving.served import Served
 from regard.verbs.words.request import NeighboursRequest
@@ -26,7 +26,8 @@ async def neighbours(service: Service, request: Request) -> Response:
     check_amount(body.words, service.limits)
     service.note(request, body.words, model=model.name)
     found = await service.answer(request, _all_neighbours(service.catalogue, model, body))
-    return json_response(NeighboursAnswer(model=model.name, seconds=time.monotonic() - began, words=found))
+    answer = NeighboursAnswer(model=model.name, seconds=time.monotonic() - began, words=[])
+    return listed_response(answer, "words", found)
 
 
 async def analogy(service: Service, request: Request) -> Response:
@@ -51,12 +52,12 @@ async def map_words(service: Service, request: Request) -> Response:
     return json_response(MapAnswer(model=model.name, seconds=time.monotonic() - began, map=found))
 
 
-async def _all_neighbours(catalogue: Catalogue, model: Served, request: NeighboursRequest) -> list[WordNeighbours]:
-    """The neighbours of each word; words are worked on some at a time, so that other requests can pass."""
+async def _all_neighbours(catalogue: Catalogue, model: Served, request: NeighboursRequest) -> list[bytes]:
+    """Return the neighbours of each word as JSON; words are worked on in turns, so that other requests can pass."""
 
-    def work(words: list[str]) -> list[WordNeighbours]:
+    def work(words: list[str]) -> list[bytes]:
         found = model.neighbours(request.model_copy(update={"words": words}))
-        return [WordNeighbours(**each.as_dict()) for each in found]
+        return [json_bytes(WordNeighbours(**each.as_dict())) for each in found]
 
     answers = catalogue.each("/v1/neighbours", model, request, None, work, request.words)
     found = dict([answer async for answer in answers])

@@ -58,6 +58,7 @@ class _Turn:
     foreseen: float  # seconds
     until: float
     lent: float = 0.0  # seconds in which others passed
+    loads: Sequence[object] = ()  # what was loaded for it, so that its time tells nothing of the work
 
     @property
     def abandoned(self) -> bool:
@@ -149,8 +150,9 @@ class Worker:
 
     def _refuse_too_long(self, order: Order) -> None:
         """Refuse what cannot be done in time even if nobody else asked."""
-        seconds, now = self._turns.least_seconds(order, self._clock()), self._clock()
-        if now - order.arrived + seconds > _SURE * self._allowed and seconds > self._batching.turn:
+        left, now = self._turns.least_seconds(order, self._clock()), self._clock()
+        seconds = now - order.arrived + left
+        if seconds > _SURE * self._allowed and left > self._batching.turn:
             raise Refusal(
                 413,
                 f"This would take about {seconds:,.0f} seconds here, and a request may take {self._allowed:g}; ask for "
@@ -247,8 +249,8 @@ class Worker:
         self._working.pop()
         seconds = self._clock() - began - turn.lent
         done = Done(len(batch), seconds, began - batch[0][0].arrived)
-        if is_finished or turn.abandoned:
-            self._turns.learn(price, cost, seconds, self._clock(), is_finished)
+        if (is_finished or turn.abandoned) and not turn.loads:
+            self._turns.learn(price, cost, seconds, self._clock(), len(batch), is_finished)
         if not self._working:
             self._last = done
             self._give_up_late(orders)
@@ -285,7 +287,8 @@ class Worker:
 
     def _work_on(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
         try:
-            with pausing(partial(self._pause, turn)):
+            with pausing(partial(self._pause, turn)) as loads:
+                turn.loads = loads
                 found = order.work(items)
         except Exception:
             raise

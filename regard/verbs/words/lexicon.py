@@ -106,7 +106,7 @@ class Lexicon:
         between_steps()
         cosines = self.vectors.cosines(vector[None])[0]
         left_out = {each.row for each in without if each.row is not None}
-        ordered = np.argsort(-cosines, kind="stable")[: count + len(left_out)].tolist()
+        ordered = largest(cosines, count + len(left_out)).tolist()
         kept = [row for row in ordered if row not in left_out][:count]
         return [(self.vectors.words[row], float(cosines[row])) for row in kept]
 
@@ -147,6 +147,19 @@ class Lexicon:
         names = ", ".join(f"'{self.vectors.words[self._by_caseless[each[0]]]}'" for each in near)
         meant = f"; did you mean {names}?" if names else "."
         return Fault(f"The word '{word[:_LONGEST_SHOWN]}' is not among the {len(self.vectors):,} of {self.name}{meant}")
+
+
+def largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the places of the largest values, the largest first and equal ones in their order.
+
+    They are those of a stable sort of all, of which most are never sorted.
+    """
+    if count < len(values):
+        least = np.partition(-values, count - 1)[count - 1]
+        places = np.flatnonzero(-values <= least)
+        if len(places) >= count:  # fewer where some are no numbers
+            return places[np.argsort(-values[places], kind="stable")][:count]
+    return np.argsort(-values, kind="stable")[:count]
 
 
 def _in_brief(neighbours: Sequence[tuple[str, float]]) -> str:

@@ -49,3 +49,12 @@ def test_an_answer_has_no_more_numbers_than_is_granted(back: Path) -> None:
         found = [httpx.post(f"{address}/v1/embed", json={"text": "a casa"} | more) for more in ({}, {"layer": 0})]
     assert [each.status_code for each in found] == [400, 200]
     assert "The vectors have 96 numbers, but the limit here is 90. Ask for one 'layer'" in found[0].json()["error"]
+
+
+def test_what_has_too_many_numbers_is_not_worked_on_to_the_end(back: Path) -> None:
+    """All of it was held in memory before it was refused."""
+    options = ServingOptions.model_validate({"limits": {"vectors": 90}, "batching": {"rows": 1}})
+    with on_loopback(make_app([back], options)) as address:
+        found = httpx.post(f"{address}/v1/embed", json={"text": ["a casa"] * 10, "layer": 0})
+    assert found.status_code == 400
+    assert "The vectors of the first 3 texts have 96 numbers, but the limit here is 90." in found.json()["error"]

@@ -1,6 +1,7 @@
 """Over a real connection: a client that others wrote, many clients at once, clients that go away."""
 
 import asyncio
+import dataclasses
 import json
 import random
 import socket
@@ -20,6 +21,7 @@ from toy import WORDS
 import regard
 from regard.serving.app import app_of, make_app
 from regard.serving.options import ServingOptions
+from regard.serving.queue.worker import Worker
 
 # A client that others wrote
 
@@ -213,3 +215,32 @@ def test_stopping_finishes_what_was_accepted(forth: Path, monkeypatch: pytest.Mo
     for connection in (first, second):  # the server is gone
         assert connection.recv(12) == b"HTTP/1.1 200"
         connection.close()
+
+
+# An engine that dies
+
+
+@pytest.mark.parametrize("place", ["_work_on", "_work"])
+def test_who_is_in_flight_when_an_engine_dies_is_told_at_once_and_the_next_is_served(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies in its own work, or outside of it and takes its thread along."""
+    healthy = getattr(Worker, place)
+
+    def die_once(self: Worker, *given: Any) -> Any:
+        monkeypatch.setattr(Worker, place, healthy)
+        if place == "_work":
+            raise SystemExit
+        turn, items, order = given
+        return healthy(self, turn, items, dataclasses.replace(order, work=fatal))
+
+    def fatal(items: list[Any]) -> list[Any]:
+        raise SystemExit
+
+    monkeypatch.setattr(Worker, place, die_once)
+    with on_loopback(app_of([Parity()])) as address, httpx.Client(base_url=address, timeout=WAIT) as client:
+        lost = client.post("/v1/answer", json={"inputs": [3]})
+        assert (lost.status_code, lost.headers["Retry-After"]) == (503, "1")
+        assert "ask again" in lost.json()["error"]
+        assert client.post("/v1/answer", json={"inputs": [3]}).json()["answers"][0]["answer"] == "odd"
+        assert (client.get("/health").status_code, client.get("/ready").status_code) == (200, 200)

@@ -14,6 +14,8 @@ import pytest
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
 from regard.serving.catalogue import Catalogue, open_models
+from regard.serving.doors.bodies import TranslateBody
+from regard.serving.doors.translate import all_finished, prepare
 from regard.serving.http.refusals import Refusal
 from regard.serving.metrics import Metrics
 from regard.serving.options import Batching, ServingOptions
@@ -361,6 +363,38 @@ def test_who_is_worked_on_when_a_thread_dies_is_told_at_once(worker: Worker, mon
 def test_who_orders_nothing_gets_nothing_and_the_thread_goes_on(worker: Worker) -> None:
     assert asyncio.run(all_of(worker, "a", lambda items: items, [])) == []
     assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+
+
+def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look into a model that is served by its export kept everyone waiting for three seconds."""
+    from regard.verbs.translate import model as loading
+
+    gate, begun, load = threading.Event(), threading.Event(), loading.load_translation_model
+
+    def load_late(*given: Any, **more: Any) -> Any:
+        begun.set()
+        assert gate.wait(WAIT)
+        return load(*given, **more)
+
+    monkeypatch.setattr(loading, "load_translation_model", load_late)
+    catalogue = Catalogue(open_models([forth]), ServingOptions(batching=Batching(turn=0.01)), Metrics())
+    (served,) = catalogue.translators.values()
+
+    async def main() -> None:
+        async def translated() -> str:
+            (told,) = await all_finished(catalogue, await prepare(catalogue, TranslateBody(text="Ana reads.")))
+            return told[0].translated.text
+
+        before = await translated()
+        looking = asyncio.create_task(catalogue.workers["forth"].one(PRICE, lambda: served.model, 1.0))
+        assert await asyncio.to_thread(begun.wait, WAIT)
+        assert await translated() == before
+        assert not looking.done()
+        gate.set()
+        assert await looking is served.model
+
+    asyncio.run(asyncio.wait_for(main(), 3 * WAIT))
+    catalogue.close()
 
 
 def test_threads_that_do_not_end_keep_a_server_for_two_seconds_in_all(

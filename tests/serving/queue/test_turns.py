@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from regard.base.pauses import between_steps
+from regard.base.pauses import between_steps, load_beside_pauses
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
 from regard.serving.queue.turns import Order, Price, Speed, Turns
@@ -16,6 +16,7 @@ from regard.serving.queue.worker import Abandoned, Done, Worker
 WAIT = 20.0
 A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first
 PRICE, SLOW = Price("items", A_SECOND, ordinary=250), Price("drawings", 2)
+UNINTERRUPTED = Price("items of an engine that cannot be interrupted", A_SECOND, ordinary=250, longest=1.5)
 
 
 def order(name: str, costs: Sequence[float], key: str | None = "a", price: Price = PRICE) -> Order:
@@ -92,12 +93,50 @@ def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
 
 def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
     """In a hundredth of a second a cost of ten would be done; alone each would be measured to be as slow for ever."""
-    assert turns_of(order("a", [250.0] * 10), seconds=0.01) == [[f"a{n}" for n in range(8)], ["a8", "a9"]]
+    assert turns_of(order("a", [250.0] * 6), seconds=0.01) == [[f"a{n}" for n in range(4)], ["a4", "a5"]]
     assert turns_of(order("x", [251.0] * 2), order("a", [250.0]), seconds=0.01) == [["x0"], ["a0"], ["x1"]]
 
 
+def batches_of(seconds_for: Callable[[int], float], sentences: int, rows: int = 64) -> list[int]:
+    """The rows of the turns of a book of ordinary sentences, of which so many take so many seconds."""
+    waiting, sizes = Turns(rows, 1.0), list[int]()
+    waiting.orders.append(order("b", [160.0] * sentences, price=UNINTERRUPTED))
+    while batch := waiting.take():
+        sizes.append(len(batch))
+        waiting.learn(UNINTERRUPTED, 160.0 * len(batch), seconds_for(len(batch)), now=0.0, rows=len(batch))
+    return sizes
+
+
+def test_batches_of_ordinary_sentences_are_no_longer_than_a_turn_and_a_half() -> None:
+    """A full batch of them took seven seconds, and whoever came then waited as long."""
+    slow = batches_of(lambda rows: 0.1 * rows, 200)
+    assert slow[0] * 0.1 <= 1.5
+    assert max(slow) * 0.1 <= 1.5
+    assert slow[-2] * 0.1 >= 0.8
+
+
+def test_batches_grow_as_long_as_they_end_in_time() -> None:
+    """One alone takes nearly as long as all together, which only larger batches show."""
+    assert batches_of(lambda rows: 1.0 + 0.001 * rows, 400)[-2] == 64
+    assert batches_of(lambda rows: 0.01, 400)[-2] == 64
+    assert max(batches_of(lambda rows: 1.0 + 0.1 * rows, 100)) <= 8
+
+
+def test_batches_shrink_when_a_model_becomes_slow_and_grow_again_when_it_is_quick() -> None:
+    sizes = batches_of(iter_seconds(quick=8, slow=6), 1200)
+    assert sizes[7] == 64
+    assert min(sizes[8:20]) <= 3
+    assert sizes[-2] == 64
+
+
+def iter_seconds(quick: int, slow: int) -> Callable[[int], float]:
+    """Seconds for a batch: quick for some turns, then slow for some, then quick again."""
+    turns = iter([0.001] * quick + [0.5] * slow + [0.001] * 1000)
+    return lambda rows: next(turns) * rows
+
+
 def test_speed_is_what_was_measured_of_late() -> None:
-    speed = Speed(A_SECOND)
+    speed = Speed(PRICE)
     assert speed.a_second == A_SECOND
     for _ in range(20):
         speed.add(500.0, 1.0)
@@ -112,6 +151,7 @@ def test_only_full_turns_of_late_tell_what_cannot_be_done_in_time() -> None:
     waiting, book = Turns(8, 1.0), order("b", [1000.0] * 100)
     for _ in range(9):
         waiting.learn(PRICE, 1.0, 0.1, now=0.0)
+        waiting.learn(PRICE, 60.0, 0.9, now=0.0)  # short ones on a machine that has much else to do
     assert waiting.least_seconds(book, now=0.0) == 0.0
     for moment in range(5):
         waiting.learn(PRICE, 4000.0, 1.0, now=float(moment))
@@ -119,6 +159,33 @@ def test_only_full_turns_of_late_tell_what_cannot_be_done_in_time() -> None:
     assert waiting.least_seconds(book, now=70.0) == 0.0  # it may be quicker by now
     book.taken = 60
     assert waiting.least_seconds(book, now=5.0) == pytest.approx(10.0)
+
+
+def test_a_few_long_turns_tell_as_much_as_many_short_ones() -> None:
+    """Sentences of twelve seconds each were worked on for a minute, and then given up with 504."""
+    waiting, book = Turns(8, 1.0), order("b", [1000.0] * 8)
+    waiting.learn(PRICE, 1000.0, 1.0, now=1.0)
+    waiting.learn(PRICE, 1000.0, 12.0, now=13.0)
+    assert waiting.least_seconds(book, now=13.0) == pytest.approx(8.0)  # the first of them was quick
+    waiting.learn(PRICE, 1000.0, 12.0, now=25.0)
+    assert waiting.least_seconds(book, now=62.0) == pytest.approx(96.0, rel=0.05)
+
+
+def test_the_first_turn_tells_nothing_in_its_first_seconds() -> None:
+    """Libraries load and kernels compile in it."""
+    waiting, book = Turns(8, 1.0), order("b", [1000.0] * 8)
+    waiting.learn(PRICE, 1000.0, 9.0, now=9.0)
+    assert waiting.least_seconds(book, now=9.0) == 0.0
+
+
+def test_what_was_given_up_is_not_tried_again_at_once() -> None:
+    """It was foreseen to take longer than a request may, so that it was given up told nothing, time after time."""
+    waiting, long_one, shorter = Turns(8, 1.0), order("x", [200_000.0]), order("y", [20_000.0])
+    waiting.learn(PRICE, 200_000.0, 60.0, now=60.0, is_finished=False)
+    assert waiting.foresee(PRICE, 1000.0) == 1.0
+    assert waiting.least_seconds(long_one, now=61.0) == pytest.approx(60.0)
+    assert waiting.least_seconds(shorter, now=61.0) == pytest.approx(6.0)
+    assert waiting.least_seconds(long_one, now=121.0) == 0.0
 
 
 def test_work_that_was_given_up_tells_of_its_speed_only_if_it_should_have_been_done_by_then() -> None:
@@ -245,12 +312,64 @@ def test_what_is_seen_not_to_be_done_in_time_is_given_up_as_soon_as_that_is_seen
     model = Model()
 
     async def main() -> None:
-        with pytest.raises(Refusal, match="would take about 95 seconds here"):
+        with pytest.raises(Refusal, match="would take about 100 seconds here"):
             await model.ask("long", [10] * 100)
 
     asyncio.run(main())
     model.worker.close(WAIT)
     assert len(model.finished) == 5
+
+
+def test_a_few_long_items_are_given_up_long_before_their_time_is_over() -> None:
+    """Five turns had to tell, and those of twelve seconds each took all the time that there is."""
+    model = Model()
+
+    async def main() -> None:
+        with pytest.raises(Refusal, match="would take about 96 seconds here, and a request may take 60"):
+            await model.ask("long", [120] * 8)
+
+    asyncio.run(main())
+    model.worker.close(WAIT)
+    assert model.now == pytest.approx(24.0)
+
+
+def test_what_took_all_the_time_there_is_is_refused_when_it_comes_again() -> None:
+    model = Model()
+
+    async def main() -> None:
+        answers = asyncio.create_task(model.ask("long", [100_000]))
+        while model.now < 60:
+            await asyncio.sleep(0.001)
+        answers.cancel()  # as the time for a request is over
+        await asyncio.gather(answers, return_exceptions=True)
+        while model.worker._working:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Refusal, match="and a request may take 60; ask for less at a time") as refusal:
+            await model.ask("again", [100_000])
+        assert refusal.value.status == 413
+        assert await model.ask("short", [1]) == ["short0"]
+
+    asyncio.run(asyncio.wait_for(main(), WAIT))
+    model.worker.close(WAIT)
+
+
+def test_a_turn_in_which_something_was_loaded_tells_nothing() -> None:
+    """Torch took fifteen seconds to load for one word, and every text was refused for a minute."""
+    model = Model()
+
+    def load() -> None:
+        model.now += 15.0
+
+    def work(items: list[int]) -> list[int]:
+        load_beside_pauses(load)
+        return items
+
+    async def main() -> None:
+        assert [found async for found in model.worker.each(PRICE, "b", work, [1], [200.0])] == [(0, 1)]
+        assert len(await model.ask("text", [10] * 20)) == 20
+
+    asyncio.run(main())
+    model.worker.close(WAIT)
 
 
 def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> None:
