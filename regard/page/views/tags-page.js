@@ -1,0 +1,11 @@
+// The page of `regard answer` for a model that gives a tag to each word: all sentences, one under another.
+
+import { byId, element } from "../parts/common.js";
+import { enclosed, openPlainPage } from "../parts/opening.js";
+import { taggedWords } from "./tags.js";
+import { say } from "../parts/texts.js";
+
+const { title, sentences } = enclosed();
+openPlainPage(say("tags.page"), title);
+const lines = sentences.map((each) => element("li", {}, taggedWords(each)));
+byId("views").append(element("ol", { class: "sentences" }, ...lines));

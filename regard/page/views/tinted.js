@@ -1,0 +1,48 @@
+// A text that was looked at: once for each that looks, its words tinted by how much of the look rests on them.
+
+import { remember } from "../parts/address.js";
+import { byId, element, percent, section } from "../parts/common.js";
+import { headControls, headWeights, settleHead } from "../parts/heads.js";
+import { savable } from "../parts/saving.js";
+import { say } from "../parts/texts.js";
+
+const MOST_NUMBERED = 8; // rows whose weights stand under the words in numbers too
+
+let tinted = null; // what is shown
+let wanted = {}; // its block and head
+
+/** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
+export function showTinted(found, wish) {
+  tinted = found;
+  settleTinted({ ...tinted.start, ...wish });
+}
+
+function settleTinted(wish) {
+  wanted = settleHead("tinted", tinted, wish);
+  const count = tinted.columns.length;
+  const weightsOf = (row) => headWeights(tinted, wanted, row * count, (row + 1) * count);
+  byId("tinted-rows").replaceChildren(...tinted.rows.map((name, row) => tintedRow(name, weightsOf(row))));
+}
+
+function tintedRow(name, weights) {
+  const words = weights.flatMap((weight, place) => {
+    const under = tinted.rows.length > MOST_NUMBERED ? [] : [element("rt", {}, percent(weight))];
+    const word = element("ruby", { class: "tinted", title: percent(weight) }, tinted.columns[place], ...under);
+    word.style.setProperty("--share", weight.toFixed(4));
+    return [word, " "];
+  });
+  const looker = element("th", { scope: "row", dir: "auto" }, name);
+  return element("tr", {}, looker, element("td", { dir: "auto" }, ...words));
+}
+
+/** Make room for the view. */
+export function mountTinted(holder) {
+  const form = headControls("tinted", (wish) => {
+    settleTinted({ ...wanted, ...wish });
+    remember(wanted);
+  });
+  const table = element("table", { id: "tinted" }, element("tbody", { id: "tinted-rows" }));
+  const part = section("tinted", say("overlay.title"), table);
+  holder.append(form, element("p", { id: "tinted-caption", class: "caption" }), part);
+  savable(part, () => `attention-block-${wanted.layer}-head-${wanted.head}`, () => tinted);
+}

@@ -1,0 +1,125 @@
+// The beam as a tree. In which lane a hypothesis stands comes with it, so that no two links cross; here columns become
+// as wide as their tokens, and links are drawn.
+
+import { byId, button, drawing, element, signed, spokenToken, tokenWord } from "../../parts/common.js";
+import { outputLine } from "../../parts/outputs.js";
+import { say } from "../../parts/texts.js";
+
+const [TOP, GAP, LANE] = [22, 30, 52]; // pixels: above the first lane, before a column, from lane to lane
+const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour stands for
+
+export let beam = null; // the hypotheses and what is known of them all
+export let extent = "all"; // or "outputs": only what led to one
+export let boxes = []; // the elements of the hypotheses
+export let paths = []; // and of the links that lead to them
+let winning = new Set();
+let lasting = new Set();
+
+/** A hypothesis and all that it continues, the first token first. */
+export function pathTo(place) {
+  const found = [];
+  for (let at = place; at !== null; at = beam.nodes[at].parent) found.unshift(at);
+  return found;
+}
+
+export const laneOf = (place) => beam.lanes[extent][place];
+export const isShown = (place) => laneOf(place) !== null;
+const fateOf = (place) => (winning.has(place) ? "won" : beam.nodes[place].fate);
+const standing = (place) => winning.has(place) + lasting.has(place);
+
+/** Take another beam: its hypotheses, their links, what the colours mean, and its outputs. */
+export function build(found) {
+  beam = found;
+  winning = new Set(beam.outputs.length ? pathTo(beam.outputs[0]) : []);
+  lasting = new Set(beam.outputs.flatMap(pathTo));
+  boxes = beam.nodes.map(boxOf);
+  paths = beam.nodes.map((node, place) => {
+    const role = winning.has(place) ? "link won" : lasting.has(place) ? "link lasting" : "link";
+    const width = (1 + 3 * Math.exp(Math.min(node.log_probability, 0))).toFixed(2);
+    return drawing("path", { class: role, "stroke-width": width });
+  });
+  // What leads to outputs lies on top of what does not.
+  const order = beam.nodes.map((_, place) => place).sort((one, other) => standing(one) - standing(other));
+  byId("links").replaceChildren(...order.map((place) => paths[place]));
+  byId("tree").replaceChildren(byId("links"), ...boxes);
+  byId("tree").classList.toggle("mirrored", beam.leftwards);
+  boxes[0].tabIndex = 0;
+  describe();
+}
+
+function boxOf(node, place) {
+  const finished = node.score !== null;
+  const number = signed(finished ? node.score : node.total);
+  const token = element("span", { class: `token ${fateOf(place)}` }, tokenWord(node.token, beam.target.language));
+  const rank = node.rank ? [element("span", { class: "rank" }, String(node.rank))] : [];
+  const { token: piece, step, text } = node;
+  const label = say("tree.node", { token: spokenToken(piece), step, text });
+  const kind = finished ? "node finished" : "node";
+  const attributes = { class: kind, tabindex: -1, "data-place": place, "aria-label": label };
+  return button(attributes, token, element("span", { class: "number" }, number), ...rank);
+}
+
+function describe() {
+  const steps = beam.nodes.reduce((most, { step }) => Math.max(most, step), 0);
+  byId("tree-caption").textContent = say("tree.caption", { width: beam.width, count: steps });
+  const there = (fate) => beam.nodes.some((node) => node.fate === fate);
+  const sign = (fate) => element("span", { class: `token ${fate}`, "aria-hidden": true });
+  const fates = FATES.filter(there);
+  byId("key").replaceChildren(...fates.map((fate) => element("li", {}, sign(fate), say(`tree.${fate}`))));
+  const { language } = beam.target;
+  byId("outputs").replaceChildren(...beam.outputs.map((place) => outputLine(beam.nodes[place], language, place)));
+}
+
+/** Columns as wide as their widest token, from the right where the target is read so. */
+export function layOutTree(wanted = extent) {
+  extent = wanted;
+  boxes.forEach((box, place) => {
+    box.hidden = !isShown(place);
+    box.style.width = "";
+  });
+  const widths = [];
+  boxes.forEach((box, place) => {
+    const column = beam.nodes[place].step - 1;
+    widths[column] = Math.max(widths[column] ?? 0, box.hidden ? 0 : Math.ceil(box.offsetWidth));
+  });
+  const ends = [];
+  widths.forEach((width, column) => ends.push((ends[column - 1] ?? 0) + GAP + width));
+  const whole = ends.at(-1) + GAP;
+  const across = (x) => (beam.leftwards ? whole - x : x);
+  boxes.forEach((box, place) => {
+    const column = beam.nodes[place].step - 1;
+    const left = Math.min(across(ends[column]), across(ends[column] - widths[column]));
+    const top = TOP + LANE * laneOf(place);
+    Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${widths[column]}px` });
+  });
+  drawBranches(ends, widths, across);
+  showSteps(ends, widths, across);
+  const lanes = beam.lanes[extent].reduce((most, lane) => Math.max(most, lane ?? 0), 0) + 1;
+  Object.assign(byId("tree").style, { width: `${whole}px`, height: `${TOP + LANE * lanes}px` });
+}
+
+/** Curves that bend in the gap before a column, as wide as their token is probable. */
+function drawBranches(ends, widths, across) {
+  const middle = boxes[0].querySelector(".token").offsetHeight / 2;
+  const height = (place) => TOP + LANE * (place === null ? 0 : laneOf(place)) + middle;
+  beam.nodes.forEach((node, place) => {
+    paths[place].toggleAttribute("hidden", !isShown(place));
+    if (!isShown(place)) return;
+    const column = node.step - 1;
+    const [from, to] = [ends[column - 1] ?? 4, ends[column] - widths[column]].map(across);
+    const bend = (from + to) / 2;
+    const [y1, y2] = [height(node.parent), height(place)];
+    paths[place].setAttribute("d", `M${from},${y1} C${bend},${y1} ${bend},${y2} ${to},${y2}`);
+  });
+}
+
+function showSteps(ends, widths, across) {
+  byId("tree").querySelectorAll(".step").forEach((old) => old.remove());
+  const steps = widths.map((width, column) => {
+    const step = element("span", { class: "step", "aria-hidden": true }, String(column + 1));
+    const left = Math.min(across(ends[column]), across(ends[column] - width));
+    Object.assign(step.style, { left: `${left}px`, width: `${width}px` });
+    return step;
+  });
+  byId("tree").prepend(...steps);
+}
