@@ -22,6 +22,7 @@ const idOf = (method, path) => `${method}${path.replaceAll(/\W+/g, "-")}`;
 
 function operationPart(document, path, method, operation) {
   const body = operation.requestBody?.content ?? {};
+  /** @type {Node[]} */
   const parts = [element("p", {}, described(operation.summary))];
   if (body[JSON_KIND]) {
     parts.push(heading("docs.body", Object.keys(body)));

@@ -62,6 +62,7 @@ function makeField() {
   });
   const named = { id: "input", "data-reads": model().reads };
   if (kind !== "drawing" && byId("input").dataset.reads === model().reads) return;
+  /** @type {any} */
   const made =
     kind === "drawing"
       ? makeSketchField(named, model().extent, answerAgain)

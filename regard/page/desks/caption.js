@@ -6,6 +6,7 @@ import { byId, element, reachable, section, signed, walkable } from "../parts/co
 import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { mountOverlay, pointAtWord, showOverlay } from "../views/overlay.js";
+import { brushOf } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { mountStrip, pointAtStripWord, showStrip } from "../views/strip.js";
@@ -63,7 +64,7 @@ async function shrink(file) {
   if (file.size <= limits.picture && whole.width * whole.height <= limits.pixels) return file;
   const share = Math.min(1, LARGEST_SIDE / Math.max(whole.width, whole.height));
   const canvas = element("canvas", { width: Math.ceil(whole.width * share), height: Math.ceil(whole.height * share) });
-  canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, canvas.height);
+  brushOf(canvas).drawImage(whole, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.92));
 }
 
@@ -130,7 +131,7 @@ export function mountCaptioning(served, granted) {
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
-  file.addEventListener("change", () => take(file.files[0]));
+  file.addEventListener("change", () => take(file.files?.[0]));
   listenForFiles(desk);
   listenToCaption(text);
 }
@@ -148,7 +149,7 @@ function listenForFiles(desk) {
     take(event.dataTransfer.files[0]);
   });
   addEventListener("paste", ({ clipboardData }) => {
-    if (!desk.hidden) take([...clipboardData.files].find(({ type }) => type.startsWith("image/")));
+    if (!desk.hidden) take([...(clipboardData?.files ?? [])].find(({ type }) => type.startsWith("image/")));
   });
 }
 
@@ -160,7 +161,7 @@ function listenToCaption(text) {
   };
   walkable(text, "[data-word]");
   for (const event of ["pointerover", "focusin", "click"]) {
-    text.addEventListener(event, ({ target }) => view.point(placeOf(target)));
+    text.addEventListener(event, (/** @type {any} */ { target }) => view.point(placeOf(target)));
   }
   for (const event of ["pointerleave", "focusout"]) text.addEventListener(event, () => view.point(null));
 }

@@ -28,7 +28,8 @@ export function followDrawing() {
 function takeModel() {
   asking.forget();
   byId("drawn-facts").textContent = "";
-  for (const each of document.querySelectorAll("#draw-desk .of-strokes")) each.hidden = !drawsStrokes();
+  const ofStrokes = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#draw-desk .of-strokes"));
+  for (const each of ofStrokes) each.hidden = !drawsStrokes();
   byId("draw-prompt").hidden = !readsText();
   byId("draw-nothing").textContent = say(readsText() ? "draw.paint" : "draw.nothing");
   byId("draw-count-label").hidden = drawsStrokes();

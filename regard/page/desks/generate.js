@@ -97,8 +97,9 @@ function modelChoice() {
   const legend = element("legend", {}, say("pair.models"));
   const choice = element("fieldset", { id: "writers-choice" }, legend, ...boxes);
   choice.hidden = models.length < 2;
-  choice.addEventListener("change", ({ target }) => {
-    const checked = [...choice.querySelectorAll("input:checked")].map(({ value }) => value);
+  choice.addEventListener("change", (/** @type {any} */ { target }) => {
+    const boxed = /** @type {NodeListOf<HTMLInputElement>} */ (choice.querySelectorAll("input:checked"));
+    const checked = [...boxed].map(({ value }) => value);
     if (!checked.length) target.checked = true; // one at least stays
     const names = checked.length ? checked : [target.value];
     const usual = models.slice(0, MOST_AT_FIRST).map(({ name }) => name);

@@ -141,7 +141,7 @@ export function mountNeighbouring(served) {
   byId("words-desk").append(wordForm(), analogyForm(), trouble, part, maps);
   savable(part, "words", () => shown);
   mountMapping(maps, () => ({ model: model().name, word: valueIn("word") }), (word) => lead(word, true));
-  table.addEventListener("click", ({ target }) => {
+  table.addEventListener("click", (/** @type {any} */ { target }) => {
     if (target.dataset?.word !== undefined) lead(target.dataset.word, false);
   });
 }

@@ -89,5 +89,6 @@ export function sampleOf(document, schema, depth = 0) {
     const fields = (whole.required ?? []).map((name) => [name, sampleOf(document, whole.properties[name], depth + 1)]);
     return Object.fromEntries(fields);
   }
-  return { integer: whole.minimum ?? 1, number: whole.minimum ?? 1, boolean: true, null: null }[whole.type] ?? "…";
+  const plain = { integer: whole.minimum ?? 1, number: whole.minimum ?? 1, boolean: true, null: null };
+  return Object.hasOwn(plain, whole.type) ? plain[whole.type] : "…";
 }

@@ -56,12 +56,13 @@ function choiceOf(values) {
 
 /** Ask, and tell what came back. */
 async function answerParts(path, method, fields) {
+  /** @type {RequestInit} */
   const request = { method: method.toUpperCase() };
   if (fields) {
     try {
       request.body = JSON.stringify(Object.fromEntries(fields.map(({ name, read }) => [name, valueOf(name, read)])));
     } catch (error) {
-      return [error.message];
+      return [/** @type {Error} */ (error).message];
     }
     request.headers = { "Content-Type": "application/json" };
   }

@@ -7,7 +7,9 @@ const KINDS = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder
 
 /** Fill texts, names for screen readers and hints in fields, and offer the languages. */
 export function fillTexts() {
-  for (const each of document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]")) {
+  /** @type {NodeListOf<any>} */
+  const marked = document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]");
+  for (const each of marked) {
     for (const [name, property] of Object.entries(KINDS)) {
       if (each.dataset[name]) each[property] = say(each.dataset[name]);
     }

@@ -1,6 +1,7 @@
 // Every part of a page can be kept: as a link to just this view, as a picture, as a drawing, as numbers.
 
 import { button, element, reachable, walkable } from "./common.js";
+import { brushOf } from "./raster.js";
 import { snapshot } from "./snapshot.js";
 import { say } from "./texts.js";
 
@@ -11,9 +12,13 @@ const KINDS = ["link", "png", "svg", "json"];
 /**
  * Give a part of the page its buttons; `name` is what files of it are called, or gives that, `numbers` what is behind
  * it, `link` the address that leads to it.
+ * @param {HTMLElement} part
+ * @param {string | (() => string)} name
+ * @param {() => unknown} numbers
  */
 export function savable(part, name, numbers, link = () => location.href) {
   const named = () => (typeof name === "function" ? name() : name);
+  /** @type {Record<string, () => unknown>} */
   const makers = {
     link: () => copy(link()),
     png: async () => download(await painted(snapshot(part)), `${named()}.png`),
@@ -30,7 +35,7 @@ export function savable(part, name, numbers, link = () => location.href) {
   const bar = element("div", { class: "saving unsaved", ...about }, ...made);
   reachable(made, made[0]);
   walkable(bar, ".save");
-  bar.addEventListener("click", async ({ target }) => {
+  bar.addEventListener("click", async (/** @type {any} */ { target }) => {
     const at = made.indexOf(target);
     if (at < 0) return;
     await makers[kinds[at]]();
@@ -40,7 +45,11 @@ export function savable(part, name, numbers, link = () => location.href) {
   return bar;
 }
 
-/** Say for a moment, on the button that was pressed, that it is done. */
+/**
+ * Say for a moment, on the button that was pressed, that it is done.
+ * @param {HTMLElement} pressed
+ * @param {string} done
+ */
 export function tellDone(pressed, done) {
   if (pressed.dataset.saying) return;
   const [text, label] = [pressed.textContent, pressed.getAttribute("aria-label") ?? pressed.textContent];
@@ -56,7 +65,10 @@ export function tellDone(pressed, done) {
   }, 1500);
 }
 
-/** Put a text where one can paste it from; the old way where the new one is not allowed. */
+/**
+ * Put a text where one can paste it from; the old way where the new one is not allowed.
+ * @param {string} text
+ */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -70,11 +82,17 @@ export async function copy(text) {
   }
 }
 
+/** @param {unknown} value */
 const jsonFile = (value) => new Blob([JSON.stringify(value, null, 1), "\n"], { type: "application/json" });
 
+/** @param {SVGElement} svg */
 const svgFile = (svg) => new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
 
-/** A drawing as a picture of pixels. */
+/**
+ * A drawing as a picture of pixels.
+ * @param {SVGElement} svg
+ * @returns {Promise<Blob>}
+ */
 async function painted(svg) {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
@@ -82,10 +100,14 @@ async function painted(svg) {
   const sides = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
   const [width, height] = sides.map((side) => Math.round(side * Math.min(SHARPNESS, LARGEST / Math.max(...sides))));
   const canvas = element("canvas", { width, height });
-  canvas.getContext("2d").drawImage(image, 0, 0, width, height);
-  return new Promise((resolve) => canvas.toBlob(resolve));
+  brushOf(canvas).drawImage(image, 0, 0, width, height);
+  return new Promise((resolve) => canvas.toBlob((blob) => resolve(/** @type {Blob} */ (blob))));
 }
 
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
 function download(blob, name) {
   const address = URL.createObjectURL(blob);
   element("a", { href: address, download: `regard-${name}` }).click();

@@ -4,7 +4,7 @@ const due = new Map(); // desks that are hidden, each with the work that waits f
 
 const watcher = new ResizeObserver((entries) => {
   for (const { target } of entries) {
-    const work = target.offsetWidth ? due.get(target) : undefined;
+    const work = /** @type {HTMLElement} */ (target).offsetWidth ? due.get(target) : undefined;
     if (!work) continue;
     due.delete(target);
     work();

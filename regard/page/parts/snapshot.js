@@ -1,6 +1,7 @@
 // A part of the page as a drawing: its boxes, words, canvases and curves, where and as the browser has laid them out.
 
 import { drawing } from "./common.js";
+import { brushOf } from "./raster.js";
 
 const LEFT_OUT = "[hidden], .unsaved, .unseen, input, select, textarea, details, script, style";
 const FIGURES = "path, line, circle, text"; // of which drawings inside the page are made
@@ -10,7 +11,7 @@ const FIGURE_STYLE = [
 ];
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // what XML cannot hold
 
-const measuring = document.createElement("canvas").getContext("2d");
+const measuring = brushOf(document.createElement("canvas"));
 
 /** The SVG element of a part of the page, all of it, whatever of it is scrolled out of sight. */
 export function snapshot(root) {
@@ -72,6 +73,7 @@ function framed(style, box, extent) {
   const inset = border / 2;
   const place = { x: box.left - extent.left + inset, y: box.top - extent.top + inset };
   const size = { width: Math.max(box.width - border, 0), height: Math.max(box.height - border, 0) };
+  /** @type {import("./common.js").Attributes} */
   const attributes = { ...place, ...size, rx: Number.parseFloat(style.borderTopLeftRadius) || 0 };
   attributes.fill = isFilled ? style.backgroundColor : "none";
   if (isEdged) Object.assign(attributes, { stroke: style.borderTopColor, "stroke-width": border });
@@ -121,9 +123,10 @@ function lettering(node, extent) {
     if (!box.width) continue;
     widen(extent, box);
     const line = lines.at(-1);
-    if (line && Math.abs(line.box.top - box.top) < 2) line.text += piece;
-    else lines.push({ text: piece, box });
-    lines.at(-1).right = Math.max(box.right, lines.at(-1).right ?? 0);
+    if (line && Math.abs(line.box.top - box.top) < 2) {
+      line.text += piece;
+      line.right = Math.max(box.right, line.right);
+    } else lines.push({ text: piece, box, right: box.right });
   }
   return lines.map((line) => lettered(line, style, extent));
 }

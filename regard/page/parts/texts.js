@@ -1,9 +1,13 @@
 // What pages say, in the language of whoever reads them. The tables of texts lie in the page; no other text is shown.
 
-const KEPT_AS = "regard-language";
-const HOLE = /\{(\w+)\}/; // where a value goes
+import { decimalIn, fill } from "./wording.js";
 
-const tables = JSON.parse(document.getElementById("page-texts").textContent);
+const KEPT_AS = "regard-language";
+
+/** @typedef {Record<string, any>} Values what the gaps of a text are filled with */
+
+/** @type {Record<string, Record<string, import("./wording.js").Text>>} */
+const tables = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page-texts")).textContent ?? "");
 
 /** The language that was chosen before; none where the browser keeps nothing. */
 function keptLanguage() {
@@ -18,51 +22,61 @@ function keptLanguage() {
 export const language =
   [keptLanguage(), ...navigator.languages]
     .map((tag) => tag?.split("-")[0])
-    .find((code) => Object.hasOwn(tables, code)) ?? Object.keys(tables)[0];
+    .find((code) => code && Object.hasOwn(tables, code)) ?? Object.keys(tables)[0];
 document.documentElement.lang = language;
 
-const plurals = new Intl.PluralRules(language);
-const formats = new Map();
+/**
+ * A number with so many decimals, or a large one by its power of ten, as the language writes it.
+ * @param {number} value
+ * @param {number} digits
+ */
+export const decimal = (value, digits) => decimalIn(language, value, digits);
 
-const LARGE = 1e6; // from here on a number is told by its power of ten
-
-/** A number with so many decimals, or a large one by its power of ten, as the language writes it. */
-export function decimal(value, digits) {
-  if (Math.abs(value) >= LARGE) {
-    return value.toLocaleString(language, { notation: "scientific", maximumFractionDigits: 1 });
-  }
-  if (!formats.has(digits)) {
-    const exactly = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-    formats.set(digits, new Intl.NumberFormat(language, { ...exactly, useGrouping: false, signDisplay: "negative" }));
-  }
-  return formats.get(digits).format(value);
-}
-
-/** A number as the language writes it. */
+/**
+ * A number as the language writes it.
+ * @param {number} value
+ */
 export const inLanguage = (value) => value.toLocaleString(language);
 
-/** How long something took. */
+/**
+ * How long something took.
+ * @param {number} seconds
+ */
 export function duration(seconds) {
   if (seconds < 1) return say("time.milliseconds", { time: decimal(seconds * 1000, 0) });
   return say("time.seconds", { time: decimal(seconds, 1) });
 }
 
-/** Whether there is a text under this name. */
+/**
+ * Whether there is a text under this name.
+ * @param {string} key
+ */
 export const isSaid = (key) => Object.hasOwn(tables[language], key);
 
-/** A text in English, in which servers speak, and the names of all such texts of a group. */
+/**
+ * A text in English, in which servers speak.
+ * @param {string} key
+ */
 export const original = (key) => tables.en[key];
+
+/**
+ * The names of all texts of a group.
+ * @param {string} group
+ */
 export const originalNames = (group) => Object.keys(tables.en).filter((key) => key.startsWith(`${group}.`));
 
-/** A text as a list of strings and of whatever its gaps are filled with; `count` chooses the form for that number. */
-export function sayParts(key, values = {}) {
-  const entry = tables[language][key];
-  const text = typeof entry === "string" ? entry : entry[plurals.select(values.count)] ?? entry.other;
-  const filled = (name) => (typeof values[name] === "number" ? inLanguage(values[name]) : values[name]);
-  return text.split(HOLE).map((part, place) => (place % 2 ? filled(part) : part)).filter((part) => part !== "");
-}
+/**
+ * A text as a list of strings and of whatever its gaps are filled with; `count` chooses the form for that number.
+ * @param {string} key
+ * @param {Values} [values]
+ */
+export const sayParts = (key, values) => fill(tables[language][key], values, language);
 
-/** A text of the page. */
+/**
+ * A text of the page.
+ * @param {string} key
+ * @param {Values} [values]
+ */
 export const say = (key, values) => sayParts(key, values).join("");
 
 /** A choice of language, which is kept; the page begins anew in it, with what its address says. */
@@ -71,7 +85,7 @@ export function languageChoice() {
   choice.setAttribute("aria-label", say("language.choose"));
   choice.className = "language unsaved";
   for (const [code, table] of Object.entries(tables)) {
-    const option = new Option(table["language.name"], code, false, code === language);
+    const option = new Option(String(table["language.name"]), code, false, code === language);
     option.lang = code;
     choice.append(option);
   }

@@ -19,7 +19,10 @@ listen(byId("views"));
 keep(wished());
 followAddress(keep);
 
-/** Keep the context that is wished for, if there is one. */
+/**
+ * Keep the context that is wished for, if there is one.
+ * @param {import("../parts/address.js").Wish} wish
+ */
 function keep({ context }) {
   kept = data.contexts[context - 1] ? context - 1 : null;
   mark();
@@ -65,7 +68,8 @@ function spotOf([x, y], number) {
 /** Let the context that is pointed at, or was clicked, stand out in all layers, and what is most like it there. */
 function mark() {
   const at = over ?? kept;
-  for (const each of document.querySelectorAll("[data-context]")) {
+  const marked = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-context]"));
+  for (const each of marked) {
     each.classList.toggle("chosen", Number(each.dataset.context) === at);
   }
   data.layers.forEach(({ nearest }, place) => {
@@ -94,11 +98,11 @@ function listen(holder) {
     over = number;
     mark();
   };
-  holder.addEventListener("pointermove", ({ target }) => point(contextUnder(target)));
+  holder.addEventListener("pointermove", (/** @type {any} */ { target }) => point(contextUnder(target)));
   holder.addEventListener("pointerleave", () => point(null));
-  holder.addEventListener("focusin", ({ target }) => point(contextUnder(target)));
+  holder.addEventListener("focusin", (/** @type {any} */ { target }) => point(contextUnder(target)));
   holder.addEventListener("focusout", () => point(null));
-  holder.addEventListener("click", ({ target }) => {
+  holder.addEventListener("click", (/** @type {any} */ { target }) => {
     const number = contextUnder(target);
     if (number === null) return;
     keep({ context: kept === number ? null : number + 1 });

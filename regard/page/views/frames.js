@@ -3,14 +3,15 @@
 import { remember } from "../parts/address.js";
 import { byId, drawing, element, percent, section } from "../parts/common.js";
 import { headControls, headWeights, settleHead } from "../parts/heads.js";
-import { paintTint } from "../parts/raster.js";
+import { paintTint, tintColour } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { inLanguage, say } from "../parts/texts.js";
 
 const MOST_NAMED = 40; // rows that have room for their names
 
 let frames = null; // what is shown
-let wanted = {}; // its block and head
+/** @type {import("../parts/heads.js").Chosen} */
+let wanted = { layer: 1, head: "mean" }; // its block and head
 let parts = null; // of the view, once there is one
 
 /** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
@@ -36,8 +37,7 @@ export function changeFrames(wish) {
 
 function settleFrames(wish) {
   wanted = settleHead("frames", frames, wish);
-  const tint = getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
-  paintTint(byId("frames-weights"), frames.count, headWeights(frames, wanted), tint);
+  paintTint(byId("frames-weights"), frames.count, headWeights(frames, wanted), tintColour());
   const rowHeight = Math.max(4, Math.min(28, 720 / frames.rows.length)); // pixels
   byId("frames-weights").style.height = `${rowHeight * frames.rows.length}px`;
   byId("frames-readout").textContent = say("frames.hint");

@@ -73,6 +73,7 @@ export function layOutGraph() {
   const size = Math.min(room, 400 + 6 * names.length + 2 * longest);
   const radius = size / 2 - longest - 14;
   byId("graph").style.width = byId("graph").style.height = `${size}px`;
+  /** @type {(place: number[]) => number[]} */
   const spot = ([across, up]) => [size / 2 + across * radius, size / 2 - up * radius];
   const nodeRadius = Math.max(5, 9 - names.length / 15);
   const lines = graph.edges.flatMap((ends, edge) => looksAlong(ends, edge, spot, radius));
@@ -112,11 +113,17 @@ function looksAlong(ends, edge, spot, radius) {
 }
 
 const crossOn = ({ place }, number, spot) => {
-  return drawing("path", { class: "mistaken", d: cross(...spot(place), number ? 3 : 5) });
+  return drawing("path", { class: "mistaken", d: cross(spot(place), number ? 3 : 5) });
 };
 
 const isMistaken = ({ answer, label }) => answer && label && answer !== label;
 
+/**
+ * @param {{ answer: string }} node
+ * @param {number[]} spot
+ * @param {number} radius
+ * @param {string} name
+ */
 function shapeOf({ answer }, [x, y], radius, name) {
   const kind = Math.max(0, graph.classes.indexOf(answer)) % KINDS_OF_SHAPES;
   return drawing("path", { class: `${name} kind-${kind + 1}`, d: outline(kind, x, y, radius) });
@@ -228,7 +235,9 @@ export function mountGraph(holder) {
   part.append(numbers);
   holder.append(form, element("p", { id: "graph-caption", class: "caption" }), part);
   savable(part, () => `neighbourhood-block-${chosen.layer}-head-${chosen.head}`, () => graph);
-  form.addEventListener("change", ({ target }) => changeGraph({ [target.name.replace("graph-", "")]: target.value }));
+  form.addEventListener("change", (/** @type {any} */ { target }) => {
+    changeGraph({ [target.name.replace("graph-", "")]: target.value });
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   walkable(nodes, ".node-name");
   listenToGraph(field);
@@ -239,10 +248,10 @@ function listenToGraph(field) {
     const found = target.dataset?.node ?? target.dataset?.to;
     return found === undefined ? null : Number(found);
   };
-  field.addEventListener("pointerover", ({ target }) => keptNode || pointAtNode(nodeUnder(target)));
+  field.addEventListener("pointerover", (/** @type {any} */ { target }) => keptNode || pointAtNode(nodeUnder(target)));
   field.addEventListener("pointerleave", () => keptNode || pointAtNode(null));
-  field.addEventListener("focusin", ({ target }) => keptNode || pointAtNode(nodeUnder(target)));
-  field.addEventListener("click", ({ target }) => {
+  field.addEventListener("focusin", (/** @type {any} */ { target }) => keptNode || pointAtNode(nodeUnder(target)));
+  field.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = nodeUnder(target);
     if (place === null) return;
     keptNode = !(keptNode && pointedNode === place);

@@ -176,7 +176,7 @@ export function mountMap(holder) {
   bar.addEventListener("submit", (event) => event.preventDefault());
   input.addEventListener("change", () => search(input.value));
   zooms.forEach((each) => each.addEventListener("click", () => pressed(each.dataset.key)));
-  part.addEventListener("click", ({ target }) => {
+  part.addEventListener("click", (/** @type {any} */ { target }) => {
     const isListed = target.className === "map-neighbour";
     if (target.dataset?.word === undefined || (!isListed && moved > STILL)) return;
     choose(Number(target.dataset.word), isListed);

@@ -13,12 +13,12 @@ export function showNBest(candidates, current, language, count) {
   listed = candidates;
   const lines = candidates.map(({ text, score }, place) => {
     const line = outputLine({ rank: place + 1, score, text }, language, place);
-    const chosen = line.querySelector("button");
-    chosen.setAttribute("aria-pressed", text === current);
-    chosen.querySelector("bdi").replaceChildren(...compared(text, candidates[0].text));
+    const chosen = /** @type {HTMLButtonElement} */ (line.querySelector("button"));
+    chosen.ariaPressed = String(text === current);
+    chosen.querySelector("bdi")?.replaceChildren(...compared(text, candidates[0].text));
     return line;
   });
-  const focused = document.activeElement.closest("#n-best .output")?.dataset.place;
+  const focused = /** @type {HTMLElement?} */ (document.activeElement?.closest("#n-best .output"))?.dataset.place;
   byId("n-best").replaceChildren(...lines);
   if (focused !== undefined) lines[focused]?.querySelector("button").focus();
   [byId("n-best-count").value, byId("n-best-count-value").value] = [count, count];
@@ -31,8 +31,12 @@ function compared(text, best) {
   return own.flatMap((word, place) => [place ? " " : "", common.has(place) ? word : element("mark", {}, word)]);
 }
 
-/** The places of one list whose items are in a longest common subsequence with another. */
-function inCommon(own, others) {
+/**
+ * The places of one list whose items are in a longest common subsequence with another.
+ * @param {string[]} own
+ * @param {string[]} others
+ */
+export function inCommon(own, others) {
   const table = Array.from({ length: own.length + 1 }, () => new Array(others.length + 1).fill(0));
   for (let row = own.length - 1; row >= 0; row -= 1) {
     for (let column = others.length - 1; column >= 0; column -= 1) {
@@ -62,7 +66,7 @@ export function mountNBest(holder, most, counted, chosen) {
   });
   holder.append(element("form", { class: "controls", "aria-label": say("others.controls") }, counting), made);
   savable(made, "n-best", () => listed);
-  list.addEventListener("click", ({ target }) => {
+  list.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = target.closest(".output")?.dataset.place;
     if (place !== undefined) chosen(listed[place].text);
   });

@@ -61,8 +61,8 @@ export const focusPlace = () => byId("before").querySelector(".place")?.focus();
 
 /** What was asked for, as far as it can be. */
 function settledOptions(wish) {
-  const found = {};
-  for (const name of Object.keys(OFF)) {
+  const found = { ...OFF };
+  for (const name of namesOfOptions) {
     const value = Object.hasOwn(wish, name) && wish[name] !== "" ? Number(wish[name]) : NaN;
     const [, most] = ranges[name];
     const fits = value <= most && (value > 0 || (value === 0 && name === "temperature"));
@@ -71,6 +71,7 @@ function settledOptions(wish) {
   return found;
 }
 
+const namesOfOptions = /** @type {(keyof typeof OFF)[]} */ (Object.keys(OFF));
 const usualCount = () => Math.min(coming.shown ?? 12, coming.tokens.length);
 const changedOptions = () => Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== OFF[name]));
 
@@ -203,13 +204,15 @@ export function mountNext(holder, listeners = {}) {
   holder.append(strip, element("div", { class: "drawing-from" }, sampling, tokens));
   savable(tokens, "next-token", numbersOfNext);
   walkable(strip, "[data-at]");
-  strip.addEventListener("click", ({ target }) => {
+  strip.addEventListener("click", (/** @type {any} */ { target }) => {
     const at = target.closest("[data-at]")?.dataset.at;
     if (at !== undefined) heard.go(Number(at));
   });
-  sliders.addEventListener("input", ({ target }) => changeNext({ ...options, [target.id]: target.value }));
+  sliders.addEventListener("input", (/** @type {any} */ { target }) => {
+    changeNext({ ...options, [target.id]: target.value });
+  });
   sliders.addEventListener("submit", (event) => event.preventDefault());
-  examples.addEventListener("click", ({ target }) => {
+  examples.addEventListener("click", (/** @type {any} */ { target }) => {
     if (target.dataset.options) changeNext(JSON.parse(target.dataset.options));
   });
 }
@@ -226,8 +229,8 @@ function mountTokens() {
   const below = element("p", { class: "below unsaved" }, label, range, value);
   const summary = element("p", { id: "summary", role: "status" });
   const made = section("tokens", say("next.title"), summary, hint, table, below);
-  range.addEventListener("input", ({ target }) => changeNext({ ...options, shown: target.value }));
-  table.addEventListener("click", ({ target }) => {
+  range.addEventListener("input", (/** @type {any} */ { target }) => changeNext({ ...options, shown: target.value }));
+  table.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = target.closest(".pick")?.dataset.place;
     if (place !== undefined) heard.pick(Number(place));
   });

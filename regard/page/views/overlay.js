@@ -5,14 +5,15 @@ import {
   byId, button, element, percent, reachable, section, spokenToken, tokenParts, walkable,
 } from "../parts/common.js";
 import { headControls, headWeights, settleHead } from "../parts/heads.js";
-import { paintPicture, paintTint } from "../parts/raster.js";
+import { brushOf, paintPicture, paintTint, tintColour } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
 const FEW_PIXELS = 100; // up to which each is shown as a square
 
 let overlay = null; // what is shown
-let wanted = {}; // its block, head and word
+/** @type {import("../parts/heads.js").Chosen & { word: number }} */
+let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
 let overWord = null; // the word that is pointed at, counted from 0
 let room = null; // what the view is made of, once it is mounted
 
@@ -43,10 +44,6 @@ function settleOverlay(wish) {
   showWord();
 }
 
-const tintColour = () => {
-  return getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
-};
-
 /** The weights of one word over all cells, of one head or of all joined. */
 function cellWeights(place) {
   const cells = overlay.grid[0] * overlay.grid[1];
@@ -56,7 +53,7 @@ function cellWeights(place) {
 function wordThumb(word, place) {
   const large = byId("overlay-picture");
   const picture = element("canvas", { "aria-hidden": true, width: large.width, height: large.height });
-  picture.getContext("2d").drawImage(large, 0, 0);
+  brushOf(picture).drawImage(large, 0, 0);
   const tint = element("canvas", { class: "tint", "aria-hidden": true });
   const stack = element("span", { class: "stack" }, picture, tint);
   return button({ class: "word-thumb", "data-word": place }, stack, element("span", {}, ...tokenParts(word)));
@@ -119,11 +116,11 @@ function listenToWords(words) {
     const found = target?.closest?.("[data-word]");
     pointAtWord(found ? Number(found.dataset.word) : null);
   };
-  words.addEventListener("pointerover", ({ target }) => over(target));
+  words.addEventListener("pointerover", (/** @type {any} */ { target }) => over(target));
   words.addEventListener("pointerleave", () => over(null));
-  words.addEventListener("focusin", ({ target }) => over(target));
+  words.addEventListener("focusin", (/** @type {any} */ { target }) => over(target));
   words.addEventListener("focusout", () => over(null));
-  words.addEventListener("click", ({ target }) => {
+  words.addEventListener("click", (/** @type {any} */ { target }) => {
     const found = target.closest("[data-word]");
     if (found) changeOverlay({ word: Number(found.dataset.word) + 1 });
   });

@@ -5,14 +5,15 @@ import {
   byId, button, element, percent, reachable, section, spokenToken, tokenParts, walkable,
 } from "../parts/common.js";
 import { headControls, headWeights, settleHead } from "../parts/heads.js";
-import { paintPicture } from "../parts/raster.js";
+import { brushOf, paintPicture } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
 const LEAST = 0.12; // how much is seen of a frame that nobody looks at
 
 let strip = null; // what is shown
-let wanted = {}; // its block, head and word
+/** @type {import("../parts/heads.js").Chosen & { word: number }} */
+let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
 let overWord = null; // the word that is pointed at, counted from 0
 let room = null; // what the view is made of, once it is mounted
 
@@ -40,7 +41,7 @@ function frameCanvases() {
   const width = strip.picture.width / strip.count;
   return Array.from({ length: strip.count }, (_, frame) => {
     const own = element("canvas", { width, height: strip.picture.height, "data-frame": frame, "aria-hidden": true });
-    own.getContext("2d").drawImage(whole, -frame * width, 0);
+    brushOf(own).drawImage(whole, -frame * width, 0);
     return own;
   });
 }
@@ -124,7 +125,7 @@ function listenToStrip(field) {
   };
   field.addEventListener("pointerleave", leave);
   field.addEventListener("focusout", leave);
-  field.addEventListener("click", ({ target }) => {
+  field.addEventListener("click", (/** @type {any} */ { target }) => {
     const found = target.closest("[data-word]");
     if (found) changeStrip({ word: Number(found.dataset.word) + 1 });
   });

@@ -10,7 +10,8 @@ import { say } from "../parts/texts.js";
 const STRONGEST = 5; // pixels that the line to the point that is looked at most is wider than others
 
 let strokes = null; // what is shown
-let wanted = {}; // its block, head and point
+/** @type {import("../parts/heads.js").Chosen & { point: number }} */
+let wanted = { layer: 1, head: "mean", point: 1 }; // its block, head and point
 let overPoint = null; // the point that is pointed at, counted from 0
 
 const current = () => overPoint ?? wanted.point - 1;
@@ -52,7 +53,7 @@ function drawStrokes() {
     const [x1, y1] = points[before];
     const share = before + 1 <= reach ? weights[before + 1] / most : 0;
     const line = drawing("line", { x1, y1, x2, y2, class: before + 1 <= reach ? "piece" : "piece unread" });
-    if (before + 1 <= reach) line.style.strokeOpacity = 0.15 + 0.85 * share;
+    if (before + 1 <= reach) line.style.strokeOpacity = String(0.15 + 0.85 * share);
     line.style.strokeWidth = `${1.5 + STRONGEST * share}px`;
     return [line];
   });
@@ -63,7 +64,7 @@ function drawStrokes() {
   const firsts = points.flatMap((point, at) => {
     if (at > reach || (at && !ends[at - 1])) return [];
     const dot = spot(point, "first", radius * (0.3 + weights[at] / most));
-    dot.style.fillOpacity = 0.15 + (0.85 * weights[at]) / most;
+    dot.style.fillOpacity = String(0.15 + (0.85 * weights[at]) / most);
     return [dot];
   });
   const marks = [...firsts, spot(points[place], "here")];
@@ -96,7 +97,7 @@ export function mountStrokes(holder) {
   savable(part, "strokes", () => ({ ...wanted, points: strokes.points, weights: pointWeights(current()) }));
   slider.addEventListener("input", () => changeStrokes({ point: slider.value }));
   field.addEventListener("pointermove", ({ clientX, clientY }) => {
-    const spot = new DOMPoint(clientX, clientY).matrixTransform(field.getScreenCTM().inverse());
+    const spot = new DOMPoint(clientX, clientY).matrixTransform(field.getScreenCTM()?.inverse());
     const distances = strokes.points.slice(0, strokes.looking).map(([x, y]) => Math.hypot(x - spot.x, y - spot.y));
     overPoint = distances.indexOf(Math.min(...distances));
     drawStrokes();

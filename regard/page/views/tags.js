@@ -24,7 +24,7 @@ export function taggedWords({ words, answers, probabilities, spans }) {
   for (const [type, start, end] of spans ?? []) {
     line.append(...parted(next, start));
     const span = element("span", { class: "span", title: type }, ...parted(start, end));
-    span.style.setProperty("--hue", hueOf(type));
+    span.style.setProperty("--hue", String(hueOf(type)));
     line.append(span, element("wbr"));
     next = end;
   }

@@ -9,7 +9,8 @@ import { say } from "../parts/texts.js";
 const MOST_NUMBERED = 8; // rows whose weights stand under the words in numbers too
 
 let tinted = null; // what is shown
-let wanted = {}; // its block and head
+/** @type {import("../parts/heads.js").Chosen} */
+let wanted = { layer: 1, head: "mean" }; // its block and head
 
 /** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
 export function showTinted(found, wish) {

@@ -47,7 +47,7 @@ function pointAt(place) {
   boxes.forEach((box, each) => {
     box.classList.toggle("on", on.has(each));
     box.classList.toggle("active", each === place);
-    box.setAttribute("aria-pressed", each === place && kept);
+    box.ariaPressed = String(each === place && kept);
     paths[each].classList.toggle("on", on.has(each));
   });
   for (const output of byId("outputs").querySelectorAll(".output")) {
@@ -111,9 +111,9 @@ function listenToNodes(holder) {
     if (!kept && pointerType !== "touch") pointAt(nodeAt(target) ?? nodeAt(document.activeElement));
   });
   holder.addEventListener("pointerleave", () => kept || pointAt(nodeAt(document.activeElement)));
-  holder.addEventListener("focusin", ({ target }) => kept || pointAt(nodeAt(target)));
+  holder.addEventListener("focusin", (/** @type {any} */ { target }) => kept || pointAt(nodeAt(target)));
   holder.addEventListener("focusout", () => kept || pointAt(null));
-  holder.addEventListener("click", ({ target }) => {
+  holder.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = nodeAt(target);
     if (place === null) return;
     kept = !(kept && pointed === place);
@@ -158,6 +158,6 @@ export function mountTree(holder, ...controls) {
   savable(byId("outputs-part"), "outputs", () => beam.outputs.map((place) => beam.nodes[place]));
   listenToNodes(tree);
   listenToNodes(outputs);
-  group.addEventListener("change", ({ target }) => changeTree({ show: target.value }));
+  group.addEventListener("change", (/** @type {any} */ { target }) => changeTree({ show: target.value }));
   form.addEventListener("submit", (event) => event.preventDefault());
 }

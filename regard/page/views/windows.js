@@ -10,7 +10,9 @@ const LARGEST_SIDE = 520; // pixels on the screen
 const HUES = 8; // from the first step to the last
 
 let glimpses = null; // what is shown
+/** @type {number | "all"} */
 let step = "all"; // the step that is chosen, counted from 1, or all of them
+/** @type {number | null} */
 let overStep = null; // the step that is pointed at, counted from 0
 
 const stepHue = (place) => {
@@ -79,7 +81,8 @@ function shownExtent() {
   return [least(0), least(1), most(0, width), most(1, height)];
 }
 
-function place(thing, [left, top], width, height) {
+function place(thing, origin, width, height) {
+  const [left, top] = origin;
   const sizes = { left, top, width, height };
   for (const [name, value] of Object.entries(sizes)) thing.style[name] = `${value}px`;
 }
@@ -132,7 +135,7 @@ export function mountWindows(holder) {
   holder.append(form, element("div", { class: "beside-each-other" }, part, seen));
   savable(part, "glimpses", () => glimpses);
   savable(seen, "glimpses-seen", () => glimpses);
-  group.addEventListener("change", ({ target }) => changeWindows({ step: target.value }));
+  group.addEventListener("change", (/** @type {any} */ { target }) => changeWindows({ step: target.value }));
   form.addEventListener("submit", (event) => event.preventDefault());
   walkable(patches, ".glimpse");
   for (const each of [field, patches]) listenToSteps(each);
@@ -149,11 +152,11 @@ function listenToSteps(holder) {
     layOutWindows();
   };
   // Numbers are drawn anew when one is pointed at, so leaving is noticed at the holder, which stays.
-  holder.addEventListener("pointermove", ({ target }) => over(stepUnder(target)));
+  holder.addEventListener("pointermove", (/** @type {any} */ { target }) => over(stepUnder(target)));
   holder.addEventListener("pointerleave", () => over(null));
-  holder.addEventListener("focusin", ({ target }) => over(stepUnder(target)));
+  holder.addEventListener("focusin", (/** @type {any} */ { target }) => over(stepUnder(target)));
   holder.addEventListener("focusout", () => over(null));
-  holder.addEventListener("click", ({ target }) => {
+  holder.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = stepUnder(target);
     if (place !== null) changeWindows({ step: step === place + 1 ? "all" : place + 1 });
   });

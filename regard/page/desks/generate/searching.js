@@ -25,7 +25,10 @@ function valueOf(name) {
   return value === "" ? NUMBERS[name].usual : Number(value);
 }
 
-/** What to ask the server for, beside the prompt. */
+/**
+ * What to ask the server for, beside the prompt.
+ * @returns {{ tokens: number, past_end: boolean, beam?: number, sample?: Record<string, number> }}
+ */
 export function searchWanted() {
   const search = chosen();
   const common = { tokens: valueOf("tokens"), past_end: byId("past-end").checked };

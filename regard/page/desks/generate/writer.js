@@ -226,7 +226,7 @@ function announce(writer) {
 
 function listenToWriter(writer) {
   const { table, text, goes, takes, heard } = writer;
-  table.addEventListener("click", ({ target }) => {
+  table.addEventListener("click", (/** @type {any} */ { target }) => {
     const each = writer.read?.next[target.closest(".pick")?.dataset.place];
     if (each?.text) heard.chosen(writer.prompt, writer.read.stem + each.text, nameOf(each));
   });
@@ -245,9 +245,9 @@ function listenToWriter(writer) {
     heard.chosen(writer.prompt, stem + taken, say("writer.taken", { count: place + 1, model: writer.model.name }));
   };
   takes.addEventListener("click", () => takeUpTo(writer.written.length - 1));
-  text.addEventListener("click", ({ target }) => {
+  text.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = target.dataset.place;
-    if (place !== undefined && getSelection().isCollapsed) takeUpTo(Number(place)); // who selects text wants to copy it
+    if (place !== undefined && getSelection()?.isCollapsed) takeUpTo(Number(place)); // who selects wants to copy
   });
   walkable(text, ".continued");
   text.addEventListener("keydown", (event) => {

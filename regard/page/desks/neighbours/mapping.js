@@ -15,6 +15,7 @@ const METHODS = { pca: "mapping.by_pca", "t-sne": "mapping.by_t_sne" }; // and w
 const [USUAL] = Object.keys(METHODS);
 
 let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
+/** @type {{ scope: string | null, method: string }} */
 let wanted = { scope: null, method: USUAL };
 let shown = null; // the map that is shown
 
@@ -24,7 +25,10 @@ const hideMap = () => {
 };
 const asking = oneAtATime("map-view", "map-trouble", hideMap);
 
-/** Show the map that the address asks for. */
+/**
+ * Show the map that the address asks for.
+ * @param {import("../../parts/address.js").Wish} wish
+ */
 export function followMap({ map, layout }) {
   wanted = { scope: SCOPES.includes(map) ? map : null, method: Object.hasOwn(METHODS, layout) ? layout : USUAL };
   settleControls();
@@ -73,14 +77,14 @@ export function mountMapping(holder, about, chosen) {
   holder.append(element("h2", { class: "view-title" }, say("map.page")), form, trouble, view);
   mountMap(view);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", ({ target }) => {
+  form.addEventListener("change", (/** @type {any} */ { target }) => {
     const name = target.name === "map-scope" ? "scope" : "method";
     wanted = { ...wanted, [name]: target.value };
     remember({ map: wanted.scope, layout: wanted.method === USUAL ? null : wanted.method });
     settleControls();
     draw();
   });
-  view.addEventListener("click", ({ target }) => {
+  view.addEventListener("click", (/** @type {any} */ { target }) => {
     const clicked = target.closest(".map-word, .map-point, .map-neighbour")?.dataset.word;
     const pressed = byId("map-words").querySelector("[aria-pressed=true]");
     if (pressed && pressed.dataset.word === clicked) chosen(pressed.textContent); // and the map was not just dragged

@@ -25,6 +25,7 @@ export function makePanel(model, heard) {
   const foot = element("p", { class: "foot" }, facts, copying);
   const root = element("section", { class: "translation" }, name, output, trouble, doubt, foot, said);
   const parts = { root, output, trouble, doubt, facts, said };
+  /** @type {any} */
   const panel = { model, ...parts, heard, sentences: [], coming: [], controller: null };
   savable(root, "translation", () => {
     return { model: model.name, text: output.textContent, seconds: panel.seconds, sentences: panel.sentences };
@@ -62,8 +63,7 @@ export async function translate(panel, text) {
     const followed = await Promise.allSettled(panel.coming);
     if (signal.aborted) return;
     finish(panel);
-    const refused = followed.find(({ status }) => status === "rejected");
-    if (refused) throw refused.reason;
+    for (const each of followed) if (each.status === "rejected") throw each.reason;
   } catch (error) {
     if (signal.aborted) return;
     if (!isKnown) {
@@ -152,6 +152,7 @@ export async function changeSentence(panel, place) {
 function fail(panel, error, again) {
   if (!(error instanceof Refusal)) throw error;
   panel.root.removeAttribute("aria-busy");
+  /** @type {import("../../parts/common.js").Child[]} */
   const parts = [error.message, " "];
   if (error.wait && error.wait <= MOST_PATIENCE) {
     parts.push(say("trouble.waiting", { seconds: error.wait }));
@@ -228,13 +229,13 @@ function listenToWords(panel) {
     const found = target?.closest?.(".written");
     return found ? { sentence: Number(found.dataset.sentence), word: Number(found.dataset.word) } : null;
   };
-  output.addEventListener("pointerover", ({ target }) => heard.pointed(panel, placeOf(target)));
+  output.addEventListener("pointerover", (/** @type {any} */ { target }) => heard.pointed(panel, placeOf(target)));
   output.addEventListener("pointerleave", () => heard.pointed(panel, null));
-  output.addEventListener("focusin", ({ target }) => heard.pointed(panel, placeOf(target)));
+  output.addEventListener("focusin", (/** @type {any} */ { target }) => heard.pointed(panel, placeOf(target)));
   output.addEventListener("focusout", () => heard.pointed(panel, null));
-  output.addEventListener("click", ({ target }) => {
+  output.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = placeOf(target);
-    if (place && getSelection().isCollapsed) heard.opened(panel, place, false); // who selects text wants to copy it
+    if (place && getSelection()?.isCollapsed) heard.opened(panel, place, false); // who selects text wants to copy it
   });
   output.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;

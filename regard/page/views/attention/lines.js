@@ -126,6 +126,12 @@ function drawLinks() {
   strands.sort((one, other) => one.weight - other.weight);
 }
 
+/**
+ * @param {number[]} from
+ * @param {number[]} to
+ * @param {number} row
+ * @param {number} column
+ */
 function strand([x1, y1], [x2, y2], row, column) {
   const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const bends = isBeside() ? `${x},${y1} ${x},${y2}` : `${x1},${y} ${x2},${y}`;
@@ -136,6 +142,7 @@ function strand([x1, y1], [x2, y2], row, column) {
 
 /** The links of the active word as dark as they are strong and on top of all others, which fade. */
 function shadeLinks() {
+  /** @type {SVGElement[][]} */
   const [faded, lit] = [[], []];
   for (const { row, column, weight, path } of strands) {
     const role = roleOf(row, column);
@@ -191,12 +198,12 @@ function listenTo(holder) {
     if (!pinned && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));
   });
   holder.addEventListener("pointerleave", () => pinned || point(placeOf(document.activeElement)));
-  holder.addEventListener("focusin", ({ target }) => {
+  holder.addEventListener("focusin", (/** @type {any} */ { target }) => {
     reachable(wordsIn(target.parentElement.id), target);
     if (!pinned) point(placeOf(target));
   });
   holder.addEventListener("focusout", () => pinned || point(null));
-  holder.addEventListener("click", ({ target }) => {
+  holder.addEventListener("click", (/** @type {any} */ { target }) => {
     const at = placeOf(target);
     if (!at) return;
     pinned = !(pinned && same(active, at));
@@ -204,6 +211,7 @@ function listenTo(holder) {
   });
   holder.addEventListener("keydown", (event) => {
     const from = placeOf(event.target);
+    if (!from) return;
     const to = event.key === "Escape" ? from : stepFrom(from, event.key);
     if (!to) return;
     event.preventDefault();

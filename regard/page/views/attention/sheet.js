@@ -61,7 +61,7 @@ export function mountSheet(holder) {
 }
 
 function listenToThumbs(sheet) {
-  sheet.addEventListener("click", ({ target }) => {
+  sheet.addEventListener("click", (/** @type {any} */ { target }) => {
     const chosen = target.closest(".thumb");
     if (!chosen) return;
     changeAttention({ layer: chosen.dataset.layer, head: chosen.dataset.head });

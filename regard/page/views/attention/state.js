@@ -15,10 +15,21 @@ const SIDES = {
 const WITHIN = ["source", "source"];
 const JOININGS = ["mean", "max"];
 
-export let sight = null; // the texts, and all that was looked at between them
-export let state = {};
+/** @typedef {import("../../parts/heads.js").Block & { entropy: number[] }} Seen */
+/** @typedef {{ rows: string[], columns: string[], usual: number, blocks: Seen[] }} Side */
+/** @typedef {{ text: string, language: string }} Text */
+/** @typedef {{ source: Text, target: Text, modes: Record<string, Record<string, Side>>, offered?: string[] }} Sight */
+/** @typedef {{ side: string, layer: number, head: import("../../parts/heads.js").Head, mode: string }} Shown */
+
+/** @type {Sight} */
+export let sight; // the texts, and all that was looked at between them
+/** @type {Shown} */
+export let state;
+/** @type {Float32Array} */
 let weights; // of the matrix that is shown, row after row
+/** @type {() => void} */
 let redraw; // what draws it
+/** @type {(mode: string) => void} */
 let lacking; // what is told of a mode that is offered but not here yet
 
 export const shown = () => sight.modes[state.mode][state.side];
@@ -93,7 +104,7 @@ export function title() {
 
 function showCaption() {
   const { entropy, where } = block();
-  const chosen = isJoining(state.head) ? entropy : [entropy[state.head - 1]];
+  const chosen = isJoining(state.head) ? entropy : [entropy[Number(state.head) - 1]];
   const [low, high] = [Math.min(...chosen), Math.max(...chosen)].map((value) => decimal(value, 2));
   const spread = low === high ? say("heads.entropy", { value: low }) : say("heads.entropies", { low, high });
   const about = say(isSaid(`sides.${state.side}_about`) ? `sides.${state.side}_about` : "sides.within_about");
@@ -117,7 +128,9 @@ export function mountControls(holder, drawing, asking) {
   const groups = ["side", "layer", "head", "mode"].map(group);
   const about = { "aria-label": say("controls.what") };
   const controls = element("form", { id: "controls", class: "controls", ...about }, ...groups);
-  controls.addEventListener("change", ({ target }) => changeAttention({ [target.name]: target.value }));
+  controls.addEventListener("change", (/** @type {any} */ { target }) => {
+    changeAttention({ [target.name]: target.value });
+  });
   controls.addEventListener("submit", (event) => event.preventDefault());
   holder.append(controls, element("p", { id: "caption", class: "caption", role: "status" }));
 }

@@ -8,24 +8,63 @@ import { say } from "../../parts/texts.js";
 const [TOP, GAP, LANE] = [22, 30, 52]; // pixels: above the first lane, before a column, from lane to lane
 const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour stands for
 
-export let beam = null; // the hypotheses and what is known of them all
+/**
+ * @typedef {object} Hypothesis
+ * @property {string} token
+ * @property {string} text
+ * @property {number} step
+ * @property {number | null} parent
+ * @property {number} log_probability
+ * @property {number} total
+ * @property {number | null} score of one that is finished
+ * @property {number | null} rank of an output
+ * @property {string} fate
+ */
+/**
+ * @typedef {object} Beam
+ * @property {number} width
+ * @property {boolean} leftwards whether the target is read from the right
+ * @property {{ language: string }} target
+ * @property {Hypothesis[]} nodes
+ * @property {number[]} outputs
+ * @property {Record<string, (number | null)[]>} lanes
+ */
+
+/** @type {Beam} */
+export let beam; // the hypotheses and what is known of them all
 export let extent = "all"; // or "outputs": only what led to one
+/** @type {HTMLButtonElement[]} */
 export let boxes = []; // the elements of the hypotheses
+/** @type {SVGPathElement[]} */
 export let paths = []; // and of the links that lead to them
+/** @type {Set<number>} */
 let winning = new Set();
+/** @type {Set<number>} */
 let lasting = new Set();
 
-/** A hypothesis and all that it continues, the first token first. */
+/**
+ * A hypothesis and all that it continues, the first token first.
+ * @param {number} place
+ */
 export function pathTo(place) {
   const found = [];
-  for (let at = place; at !== null; at = beam.nodes[at].parent) found.unshift(at);
+  /** @type {number | null} */
+  let at = place;
+  for (; at !== null; at = beam.nodes[at].parent) found.unshift(at);
   return found;
 }
 
-export const laneOf = (place) => beam.lanes[extent][place];
-export const isShown = (place) => laneOf(place) !== null;
+/**
+ * The lane of a hypothesis that is shown.
+ * @param {number} place
+ */
+export const laneOf = (place) => beam.lanes[extent][place] ?? 0;
+
+/** @param {number} place */
+export const isShown = (place) => beam.lanes[extent][place] !== null;
+
 const fateOf = (place) => (winning.has(place) ? "won" : beam.nodes[place].fate);
-const standing = (place) => winning.has(place) + lasting.has(place);
+const standing = (place) => Number(winning.has(place)) + Number(lasting.has(place));
 
 /** Take another beam: its hypotheses, their links, what the colours mean, and its outputs. */
 export function build(found) {
@@ -70,6 +109,15 @@ function describe() {
   byId("outputs").replaceChildren(...beam.outputs.map((place) => outputLine(beam.nodes[place], language, place)));
 }
 
+/**
+ * Where each column ends, from the side that the target is read from.
+ * @param {number[]} widths
+ */
+export function columnEnds(widths) {
+  let end = 0;
+  return widths.map((width) => (end += GAP + width));
+}
+
 /** Columns as wide as their widest token, from the right where the target is read so. */
 export function layOutTree(wanted = extent) {
   extent = wanted;
@@ -82,9 +130,8 @@ export function layOutTree(wanted = extent) {
     const column = beam.nodes[place].step - 1;
     widths[column] = Math.max(widths[column] ?? 0, box.hidden ? 0 : Math.ceil(box.offsetWidth));
   });
-  const ends = [];
-  widths.forEach((width, column) => ends.push((ends[column - 1] ?? 0) + GAP + width));
-  const whole = ends.at(-1) + GAP;
+  const ends = columnEnds(widths);
+  const whole = ends[ends.length - 1] + GAP;
   const across = (x) => (beam.leftwards ? whole - x : x);
   boxes.forEach((box, place) => {
     const column = beam.nodes[place].step - 1;
@@ -94,13 +141,15 @@ export function layOutTree(wanted = extent) {
   });
   drawBranches(ends, widths, across);
   showSteps(ends, widths, across);
-  const lanes = beam.lanes[extent].reduce((most, lane) => Math.max(most, lane ?? 0), 0) + 1;
+  const lanes = Math.max(...boxes.map((_, place) => laneOf(place))) + 1;
   Object.assign(byId("tree").style, { width: `${whole}px`, height: `${TOP + LANE * lanes}px` });
 }
 
 /** Curves that bend in the gap before a column, as wide as their token is probable. */
 function drawBranches(ends, widths, across) {
-  const middle = boxes[0].querySelector(".token").offsetHeight / 2;
+  const token = /** @type {HTMLElement} */ (boxes[0].querySelector(".token"));
+  const middle = token.offsetHeight / 2;
+  /** @param {number | null} place */
   const height = (place) => TOP + LANE * (place === null ? 0 : laneOf(place)) + middle;
   beam.nodes.forEach((node, place) => {
     paths[place].toggleAttribute("hidden", !isShown(place));
