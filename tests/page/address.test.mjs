@@ -62,7 +62,8 @@ test("what is chosen no more is gone from the address", () => {
 });
 
 test("a choice that someone wrote by hand and that is none is passed over", () => {
-  location.hash = `#${new URLSearchParams([["pick", "{"], ["pick", '["plain","a",7]'], ["pick", '["plain","b","c"]']])}`;
+  const written = ["{", '["plain","a",7]', '["plain","b","c"]'];
+  location.hash = `#${new URLSearchParams(written.map((pick) => ["pick", pick]))}`;
   readPicks();
   assert.deepEqual([pickOf("plain", "a"), pickOf("plain", "b")], [null, "c"]);
 });

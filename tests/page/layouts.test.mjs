@@ -13,6 +13,7 @@ const { headWeights } = await import("../../regard/page/parts/heads.js");
 const { weightsOf } = await import("../../regard/page/views/attention/state.js");
 const { columnEnds } = await import("../../regard/page/views/tree/layout.js");
 const { inCommon } = await import("../../regard/page/views/n-best.js");
+const { tokenOfWord } = await import("../../regard/page/desks/translate/panel.js");
 const { wordsOf } = await import("../../regard/page/desks/translate/writing.js");
 
 test("a name stands right of its point, and left of it where that is taken", () => {
@@ -31,8 +32,8 @@ test("no two names cover each other, and what finds no room is left out", () => 
   assert.ok(placed.length > 0 && placed.length < boxes.length);
   for (const [place, one] of placed.entries()) {
     for (const other of placed.slice(place + 1)) {
-      const apart = one.right <= other.left || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top;
-      assert.ok(apart);
+      const isBeside = one.right <= other.left || other.right <= one.left;
+      assert.ok(isBeside || one.bottom <= other.top || other.bottom <= one.top);
     }
   }
 });
@@ -83,4 +84,9 @@ test("the words of one text that another has too, in its order, are in common", 
 
 test("words are counted as alignments count them: what stands between spaces", () => {
   assert.deepEqual(wordsOf(" O gato,\u00a0sim"), [{ word: "O", index: 1 }, { word: "gato,\u00a0sim", index: 3 }]);
+});
+
+test("the token that begins a word is found among pieces, bytes and bare spaces", () => {
+  const output = { text: "O gato☃ dorme", tokens: ["▁O", "▁ga", "to", "<0xE2>", "▁", "dor", "me", "</s>"] };
+  assert.deepEqual([0, 1, 2].map((word) => tokenOfWord(output, word)), [0, 1, 5]);
 });

@@ -57,9 +57,10 @@ test("who forgets a question hears nothing of it", async () => {
 
 test("events are told in their order, wherever the stream was cut", async () => {
   const heard = [];
-  answer(inPieces("event: start\ndata: {\"n\"", ": 2}\n", "\nevent: sentence\r\ndata: 1\r\n\r\n: a comment\n\n", "event: done\ndata: {}\n\n"));
-  const note = (kind) => (value) => heard.push([kind, value]);
-  await listen("v1/translate", { text: "a" }, signal, { start: note("start"), sentence: note("sentence"), done: note("done") });
+  const middle = "\nevent: sentence\r\ndata: 1\r\n\r\n: a comment\n\n";
+  answer(inPieces('event: start\ndata: {"n"', ": 2}\n", middle, "event: done\ndata: {}\n\n"));
+  const notes = ["start", "sentence", "done"].map((kind) => [kind, (value) => heard.push([kind, value])]);
+  await listen("v1/translate", { text: "a" }, signal, Object.fromEntries(notes));
   assert.deepEqual(heard, [["start", { n: 2 }], ["sentence", 1], ["done", {}]]);
   assert.equal(asked[0][1].stream, true);
 });

@@ -3,19 +3,29 @@
 import { element } from "../parts/common.js";
 import { say } from "../parts/texts.js";
 
+/** @typedef {Record<string, any>} Schema */
+/** @typedef {{ components: { schemas: Record<string, Schema> } }} Described */
+/** @typedef {{ name: string, schema: Schema, isRequired: boolean }} Field */
+
 const REFERENCE = "#/components/schemas/";
 const DEEPEST = 4; // records in one another of a sample
 const LARGE = 2 ** 31; // no bound that anybody comes to
 
-const nameOf = (schema) => schema.$ref?.startsWith(REFERENCE) && schema.$ref.slice(REFERENCE.length);
+/** @type {(schema: Schema) => string} */
+const nameOf = (schema) => (schema.$ref?.startsWith(REFERENCE) ? schema.$ref.slice(REFERENCE.length) : "");
+/** @type {(document: Described, schema: Schema) => Schema} */
 const resolved = (document, schema) => (nameOf(schema) ? document.components.schemas[nameOf(schema)] : schema);
 
-/** What a value may be, with links to records. */
+/**
+ * What a value may be, with links to records.
+ * @type {(document: Described, schema: Schema) => import("../parts/common.js").Child[]}
+ */
 export function typeParts(document, schema) {
   if (nameOf(schema)) return [element("a", { href: `#record-${nameOf(schema)}` }, nameOf(schema))];
+  /** @type {Schema[] | undefined} */
   const either = schema.anyOf ?? schema.oneOf;
   if (either) return either.flatMap((each, place) => [...(place ? [" | "] : []), ...typeParts(document, each)]);
-  if (schema.enum) return [schema.enum.map((value) => JSON.stringify(value)).join(" | ")];
+  if (schema.enum) return [schema.enum.map((/** @type {unknown} */ value) => JSON.stringify(value)).join(" | ")];
   if (schema.const !== undefined) return [JSON.stringify(schema.const)];
   if (schema.type === "array") return nested("docs.list", document, schema.items ?? schema.prefixItems?.[0] ?? {});
   if (schema.type === "object" && schema.additionalProperties instanceof Object) {
@@ -24,11 +34,13 @@ export function typeParts(document, schema) {
   return [schema.type === "null" ? say("docs.nothing") : schema.type ?? say("docs.any"), bounds(schema)];
 }
 
+/** @type {(key: string, document: Described, schema: Schema) => import("../parts/common.js").Child[]} */
 function nested(key, document, schema) {
   const [before, after] = say(key, { type: "\u0000" }).split("\u0000");
   return [before, ...typeParts(document, schema), after];
 }
 
+/** @type {(schema: Schema) => string} */
 function bounds({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, maxLength, maxItems }) {
   const told = [
     minimum !== undefined && `≥ ${minimum}`,
@@ -41,7 +53,10 @@ function bounds({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: b
   return told.length ? ` (${told.join(", ")})` : "";
 }
 
-/** The fields of a record as a table. */
+/**
+ * The fields of a record as a table.
+ * @type {(document: Described, schema: Schema) => HTMLDivElement}
+ */
 export function fieldTable(document, schema) {
   const { properties = {}, required = [] } = resolved(document, schema);
   const names = ["field", "type", "what"].map((name) => element("th", { scope: "col" }, say(`docs.${name}`)));
@@ -52,6 +67,7 @@ export function fieldTable(document, schema) {
   return element("div", { class: "fields", tabindex: 0 }, lines.length ? table : say("docs.any"));
 }
 
+/** @type {(document: Described, name: string, field: Schema, isRequired: boolean) => HTMLTableRowElement} */
 function fieldLine(document, name, field, isRequired) {
   const usual = field.default === undefined || field.default === null ? "" : JSON.stringify(field.default);
   const need = isRequired ? say("docs.required") : usual && say("docs.usual", { value: usual });
@@ -61,7 +77,10 @@ function fieldLine(document, name, field, isRequired) {
   return element("tr", {}, title, element("td", {}, ...typeParts(document, field)), what);
 }
 
-/** The fields of what is sent, if anything is: their names and schemas, and whether they must be given. */
+/**
+ * The fields of what is sent, if anything is: their names and schemas, and whether they must be given.
+ * @type {(document: Described, schema?: Schema) => Field[]}
+ */
 export function requestFields(document, schema) {
   const { properties = {}, required = [] } = schema ? resolved(document, schema) : {};
   return Object.entries(properties).map(([name, field]) => {
@@ -69,14 +88,20 @@ export function requestFields(document, schema) {
   });
 }
 
-/** Of the kinds of value that a schema allows the first that is more than nothing. */
+/**
+ * Of the kinds of value that a schema allows the first that is more than nothing.
+ * @type {(document: Described, schema: Schema) => Schema}
+ */
 export function plainOf(document, schema) {
   const whole = resolved(document, schema);
   const either = whole.anyOf ?? whole.oneOf;
-  return either ? plainOf(document, either.find(({ type }) => type !== "null") ?? {}) : whole;
+  return either ? plainOf(document, either.find((/** @type {Schema} */ { type }) => type !== "null") ?? {}) : whole;
 }
 
-/** A small value that fits a schema: of a record the fields that must be given. */
+/**
+ * A small value that fits a schema: of a record the fields that must be given.
+ * @type {(document: Described, schema?: Schema, depth?: number) => any}
+ */
 export function sampleOf(document, schema, depth = 0) {
   const whole = resolved(document, schema ?? {});
   const either = whole.anyOf ?? whole.oneOf;
@@ -86,9 +111,11 @@ export function sampleOf(document, schema, depth = 0) {
   if (whole.const !== undefined) return whole.const;
   if (whole.type === "array") return depth < DEEPEST ? [sampleOf(document, whole.items, depth + 1)] : [];
   if (whole.type === "object") {
-    const fields = (whole.required ?? []).map((name) => [name, sampleOf(document, whole.properties[name], depth + 1)]);
-    return Object.fromEntries(fields);
+    /** @type {string[]} */
+    const names = whole.required ?? [];
+    return Object.fromEntries(names.map((name) => [name, sampleOf(document, whole.properties[name], depth + 1)]));
   }
+  /** @type {Record<string, any>} */
   const plain = { integer: whole.minimum ?? 1, number: whole.minimum ?? 1, boolean: true, null: null };
   return Object.hasOwn(plain, whole.type) ? plain[whole.type] : "…";
 }

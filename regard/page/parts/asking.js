@@ -3,8 +3,14 @@
 import { byId } from "./common.js";
 import { Refusal } from "./server.js";
 
-/** What asks for a part of the page, busy meanwhile; a refusal is told in `trouble` once `refused` left nothing old. */
+/** @typedef {(work: (signal: AbortSignal) => Promise<void>) => Promise<void>} Attempt */
+
+/**
+ * What asks for a part of the page, busy meanwhile; a refusal is told in `trouble` once `refused` left nothing old.
+ * @type {(part: string, trouble: string, refused?: () => void) => { attempt: Attempt, forget: () => void }}
+ */
 export function oneAtATime(part, trouble, refused = () => {}) {
+  /** @type {AbortController | null} */
   let controller = null;
 
   function forget() {
@@ -13,6 +19,7 @@ export function oneAtATime(part, trouble, refused = () => {}) {
     byId(part).removeAttribute("aria-busy");
   }
 
+  /** @type {Attempt} */
   async function attempt(work) {
     forget();
     const { signal } = (controller = new AbortController());

@@ -18,6 +18,7 @@ const JOINED = ["mean", "max"];
  * @param {Node[]} more
  */
 export function headControls(view, changed, ...more) {
+  /** @type {(id: string) => HTMLFieldSetElement} */
   const group = (id) => element("fieldset", { id: `${view}-${id}` }, element("legend", {}, say(`controls.${id}`)));
   const groups = ["layer", "head"].map(group);
   const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups, ...more);

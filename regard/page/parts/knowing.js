@@ -4,11 +4,29 @@ import { button, element } from "./common.js";
 import { inPageLanguage } from "./refusals.js";
 import { decimal, isSaid, say, sayParts } from "./texts.js";
 
+/** @typedef {{ metric: string, value: number, split: string }} Score */
+/**
+ * @typedef {object} Known what the server says of a model
+ * @property {string} name
+ * @property {string} reads
+ * @property {string} description
+ * @property {string[]} [examples]
+ * @property {number} [parameters]
+ * @property {{ unit: string, count: number } | null} [amount]
+ * @property {string[]} [data]
+ * @property {Score[]} [scores]
+ * @property {string} [best_by]
+ * @property {{ validated: boolean } | null} [hardly_trained]
+ */
+
 // The first of these that there is is told, where weights were chosen by none of the scores, or by a loss.
 const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"];
 const NO_TEXT = ["nodes", "picture", "video", "sound", "drawing", "words"]; // what models read that is none
 
-/** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
+/**
+ * Say what models know, and offer texts to try; `take` hears of one that is chosen.
+ * @type {(holder: HTMLElement, models: Known[], take: (text: string) => void) => void}
+ */
 export function showKnowledge(holder, models, take) {
   const examples = models.find(({ examples: own }) => own?.length)?.examples ?? [];
   const tries = examples.map((text) => {
@@ -22,6 +40,7 @@ export function showKnowledge(holder, models, take) {
   holder.replaceChildren(...models.map(paragraph), ...(isOfText ? [offered] : []));
 }
 
+/** @type {(model: Known) => HTMLParagraphElement} */
 function paragraph(model) {
   const { name, parameters } = model;
   const description = inPageLanguage(model.description, "descriptions");
@@ -35,7 +54,10 @@ function paragraph(model) {
   return element("p", {}, ...said, warned, ...cautioned, facts ? element("small", {}, ` ${facts}`) : "");
 }
 
-/** What a model learnt from, as far as its folder says so. */
+/**
+ * What a model learnt from, as far as its folder says so.
+ * @type {(model: Known) => string}
+ */
 function learntFrom({ amount, data }) {
   const names = (data ?? []).join(", ");
   const counted = amount ? say(`knowing.${amount.unit}`, { count: amount.count }) : "";
@@ -44,15 +66,22 @@ function learntFrom({ amount, data }) {
   return names ? say("knowing.names", { names }) : "";
 }
 
-/** A warning of a model that has hardly been trained. */
+/**
+ * A warning of a model that has hardly been trained.
+ * @type {(model: Known) => string}
+ */
 function caution({ hardly_trained: course }) {
   if (!course) return "";
   return say(course.validated ? "knowing.hardly" : "knowing.hardly_unvalidated", course);
 }
 
-/** The score by which weights were chosen, or else the one that tells people most, on a test or on validation data. */
+/**
+ * The score by which weights were chosen, or else the one that tells people most, on a test or on validation data.
+ * @type {(model: Known) => string}
+ */
 function score({ scores = [], best_by: chosen }) {
-  const isScored = chosen !== "loss" && scores.some(({ metric }) => metric === chosen);
+  const isScored = chosen && chosen !== "loss" && scores.some(({ metric }) => metric === chosen);
+  /** @type {(metric: string) => (score: Score) => boolean} */
   const isKept = (metric) => (score) => score.metric === metric && isFinite(score.value);
   const order = (isScored ? [chosen] : METRICS).flatMap((metric) => scores.filter(isKept(metric)));
   const best = order.find(({ split }) => split === "test") ?? order.find(({ split }) => split === "valid");

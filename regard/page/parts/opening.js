@@ -4,11 +4,20 @@ import { wished } from "./address.js";
 import { byId, element, word } from "./common.js";
 import { languageChoice, say } from "./texts.js";
 
-/** What the page was made with. */
+/** @typedef {{ text: string, language: string }} Text */
+
+/**
+ * What the page was made with.
+ * @type {() => any}
+ */
 export const enclosed = () => JSON.parse(byId("data").textContent);
 
-/** The heading: what is read, and what is written or was so far. */
+/**
+ * The heading: what is read, and what is written or was so far.
+ * @type {(title: string, pair: { source: Text, target: Text }, ending?: string) => void}
+ */
 export function openPage(title, { source, target }, ending = "") {
+  /** @type {(name: string, text: Text) => HTMLElement} */
   const line = (name, { text, language }) => {
     const shown = word(text, language);
     shown.id = name;
@@ -20,7 +29,10 @@ export function openPage(title, { source, target }, ending = "") {
   byId("views").hidden = false;
 }
 
-/** The heading of a page that is about one thing, and not about a pair of texts. */
+/**
+ * The heading of a page that is about one thing, and not about a pair of texts.
+ * @type {(title: string, subject: string) => void}
+ */
 export function openPlainPage(title, subject) {
   const about = element("p", { id: "subject", class: "subject" }, subject);
   byId("heading").append(element("h1", {}, title), languageChoice(), about);
@@ -28,7 +40,10 @@ export function openPlainPage(title, subject) {
   byId("views").hidden = false;
 }
 
-/** Follow the fragment when someone changes it by hand. */
+/**
+ * Follow the fragment when someone changes it by hand.
+ * @type {(change: (wish: import("./address.js").Wish) => void) => void}
+ */
 export function followAddress(change) {
   addEventListener("hashchange", () => change(wished()));
 }
@@ -36,6 +51,7 @@ export function followAddress(change) {
 /**
  * Lay out anew when what is shown has another width; the height changes with it. A holder that is hidden has none, and
  * is laid out once it is seen.
+ * @type {(layOut: () => void, holder?: HTMLElement) => void}
  */
 export function followWidth(layOut, holder = document.body) {
   let width = holder.clientWidth;

@@ -2,7 +2,12 @@
 
 import { button, element, signed, word } from "./common.js";
 
-/** A line of the list as a button: its rank, its score and its text. */
+/** @typedef {{ rank: number | null, score: number | null, text: string }} Output */
+
+/**
+ * A line of the list as a button: its rank, its score and its text.
+ * @type {(output: Output, language: string, place: number) => HTMLLIElement}
+ */
 export function outputLine({ rank, score, text }, language, place) {
   const value = element("span", { class: "score" }, score === null ? "" : signed(score));
   const parts = [element("b", {}, String(rank)), value, word(text, language)];

@@ -53,9 +53,10 @@ export function savable(part, name, numbers, link = () => location.href) {
 export function tellDone(pressed, done) {
   if (pressed.dataset.saying) return;
   const [text, label] = [pressed.textContent, pressed.getAttribute("aria-label") ?? pressed.textContent];
+  /** @type {(seen: string | null, heard: string | null) => void} */
   const show = (seen, heard) => {
     pressed.textContent = seen;
-    pressed.setAttribute("aria-label", heard);
+    pressed.ariaLabel = heard;
   };
   pressed.dataset.saying = done;
   show(done, done);

@@ -15,7 +15,7 @@ const MOST_COUNTED = 100; // the top-k slider counts up to here; its last place 
 
 let coming = null; // what may come at one place, as showNext has it
 let own = new Float64Array(); // the log-probabilities of the whole vocabulary, the likeliest first
-let ownShares = [];
+let ownShares = new Float64Array();
 let options = { ...OFF };
 let count = 0; // of tokens that are shown
 let ranges = {};

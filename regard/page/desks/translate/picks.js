@@ -3,10 +3,15 @@
 
 import { remember, wishedAll } from "../../parts/address.js";
 
+/** @typedef {string | string[]} Choice a whole output, or the tokens that it begins with */
+
+/** @type {Map<string, Choice>} */
 let picks = new Map();
 
+/** @type {(model: string, sentence: string) => string} */
 const nameFor = (model, sentence) => JSON.stringify([model, sentence]);
 
+/** @type {(values: unknown[]) => boolean} */
 const isText = (values) => values.every((value) => typeof value === "string");
 
 /** Take the choices from the address. */
@@ -22,16 +27,23 @@ export function readPicks() {
   }
 }
 
+/** @type {(model: string, sentence: string) => Choice | null} */
 export const pickOf = (model, sentence) => picks.get(nameFor(model, sentence)) ?? null;
 
-/** Choose tokens to begin with, a whole output as text, or with null what the model finds best. */
+/**
+ * Choose tokens to begin with, a whole output as text, or with null what the model finds best.
+ * @type {(model: string, sentence: string, choice: Choice | null) => void}
+ */
 export function setPick(model, sentence, choice) {
   if (choice === null) picks.delete(nameFor(model, sentence));
   else picks.set(nameFor(model, sentence), choice);
   remember({ pick: [...picks].map(([name, chosen]) => JSON.stringify([...JSON.parse(name), chosen])) });
 }
 
-/** What to ask the server for a sentence, as was chosen for it. */
+/**
+ * What to ask the server for a sentence, as was chosen for it.
+ * @type {(model: string, sentence: string) => Record<string, unknown>}
+ */
 export function questionOf(model, sentence) {
   const choice = pickOf(model, sentence);
   if (choice === null) return { model, text: sentence, split_sentences: false };
