@@ -7,19 +7,30 @@ import { get, Refusal } from "./parts/server.js";
 import { say, sayParts } from "./parts/texts.js";
 import { tryingForm } from "./docs/trying.js";
 
+/** @import { Described, Schema } from "./docs/schemas.js" */
+/** @import { Child } from "./parts/common.js" */
+
 const JSON_KIND = "application/json";
 
-/** A part of the page under a heading, which can be linked to. */
+/**
+ * A part of the page under a heading, which can be linked to.
+ * @type {(id: string, heading: Child[], ...children: Node[]) => HTMLElement}
+ */
 function linkable(id, heading, ...children) {
   const title = element("h2", { id: `${id}-title` }, ...heading);
   return element("section", { id, "aria-labelledby": `${id}-title` }, title, ...children);
 }
 
-/** Text of the description, which is in English. */
+/**
+ * Text of the description, which is in English.
+ * @type {(text: string) => HTMLSpanElement}
+ */
 const described = (text) => element("span", { lang: "en" }, text);
 
+/** @type {(method: string, path: string) => string} */
 const idOf = (method, path) => `${method}${path.replaceAll(/\W+/g, "-")}`;
 
+/** @type {(document: Described, path: string, method: string, operation: any) => HTMLElement} */
 function operationPart(document, path, method, operation) {
   const body = operation.requestBody?.content ?? {};
   /** @type {Node[]} */
@@ -45,12 +56,16 @@ function operationPart(document, path, method, operation) {
   return linkable(idOf(method, path), name, ...parts);
 }
 
+/** @type {(key: string, kinds: string[]) => HTMLHeadingElement} */
 function heading(key, kinds) {
   const isUsual = String(kinds) === JSON_KIND;
   return element("h3", {}, say(key), ...(isUsual ? [] : [", ", say("docs.kinds", { kinds: kinds.join(", ") })]));
 }
 
-/** A command that asks this of this very server. */
+/**
+ * A command that asks this of this very server.
+ * @type {(document: Described, path: string, method: string, schema?: Schema) => string}
+ */
 function command(document, path, method, schema) {
   const address = `${location.origin}${location.pathname.replace(/docs\/?$/, "").replace(/\/$/, "")}${path}`;
   if (method === "get") return `curl -s ${address}`;
@@ -58,6 +73,7 @@ function command(document, path, method, schema) {
   return `curl -s ${address} -H 'Content-Type: ${JSON_KIND}' -d '${sent}'`;
 }
 
+/** @type {(operations: [string, string, any][]) => HTMLElement} */
 function contents(operations) {
   const lines = operations.map(([path, method, { summary }]) => {
     const link = element("a", { href: `#${idOf(method, path)}` }, element("code", {}, path));
@@ -67,10 +83,13 @@ function contents(operations) {
   return element("nav", { "aria-label": say("docs.addresses") }, element("ul", {}, ...lines));
 }
 
+/** @type {(document: Described & Record<string, any>) => void} */
 function show(document) {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => [path, method, operation]),
-  );
+  /** @type {[string, string, any][]} */
+  const operations = [];
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) operations.push([path, method, operation]);
+  }
   const file = element("a", { href: "openapi.json" }, "openapi.json");
   const about = element("p", {}, ...sayParts("docs.about", { file, version: document.info.version }));
   const parts = operations.map(([path, method, operation]) => operationPart(document, path, method, operation));

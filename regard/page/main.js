@@ -14,7 +14,12 @@ import { say } from "./parts/texts.js";
 import { followTranscribing, mountTranscribing, transcribeAgain } from "./desks/transcribe.js";
 import { followTranslating, mountTranslating, translateAll } from "./desks/translate.js";
 
+/** @import { Model } from "./parts/server.js" */
+/** @typedef {(models: Model[], limits: Record<string, number>) => void} Mount */
+/** @typedef {{ holder: string, mount: Mount, follow: () => void, again: () => void }} Desk */
+
 // What models can do -> the element that holds it, and what mounts it, follows the address and asks anew.
+/** @type {Record<string, Desk>} */
 const DESKS = {
   translate: {
     holder: "desk",
@@ -68,13 +73,17 @@ const DESKS = {
 
 let open = ""; // the desk that is shown
 
-/** Show the desk that the address asks for, or the first. */
+/**
+ * Show the desk that the address asks for, or the first.
+ * @type {(verbs: string[]) => void}
+ */
 function openWished(verbs) {
   const { tab } = wished();
   open = verbs.includes(tab) ? tab : verbs[0];
   showOpen(verbs);
 }
 
+/** @type {(verbs: string[]) => void} */
 function showOpen(verbs) {
   for (const verb of verbs) {
     byId(DESKS[verb].holder).hidden = verb !== open;
@@ -83,8 +92,12 @@ function showOpen(verbs) {
   reachable(verbs.map((verb) => byId(`${verb}-verb`)), byId(`${open}-verb`));
 }
 
-/** A tab for each thing to do; where there is only one, nobody needs to choose. */
+/**
+ * A tab for each thing to do; where there is only one, nobody needs to choose.
+ * @type {(verbs: string[]) => void}
+ */
 function mountVerbs(verbs) {
+  /** @type {(event: any) => void} */
   const choose = ({ target }) => {
     if (!target.dataset.verb || target.dataset.verb === open) return;
     open = target.dataset.verb;
@@ -103,6 +116,7 @@ function mountVerbs(verbs) {
   byId("verbs").addEventListener("focusin", choose);
 }
 
+/** @type {(served: { models: Model[], limits: Record<string, number>, needs_key: boolean }) => void} */
 function openDesks({ models, limits, needs_key: needsKey }) {
   const verbs = Object.keys(DESKS).filter((verb) => models.some(({ can }) => can.includes(verb)));
   if (!verbs.length) {
@@ -116,7 +130,7 @@ function openDesks({ models, limits, needs_key: needsKey }) {
   byId("motto").textContent = `${motto[0].toUpperCase()}${motto.slice(1)}.`;
   document.title = say("desks.page", { motto });
   byId("key-form").hidden = !needsKey;
-  byId("key-form").addEventListener("submit", (event) => {
+  byId("key-form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     keepKey(byId("key-field").value);
     DESKS[open].again();

@@ -12,8 +12,12 @@ import { makeSketchField, sketched } from "./answer/sketching.js";
 import { taggedWords } from "../views/tags.js";
 import { duration, say } from "../parts/texts.js";
 
+/** @import { Attributes } from "../parts/common.js" */
+/** @import { Model } from "../parts/server.js" */
+
 const SHOWN = 10; // answers, the most probable first
 // What a model reads -> how the field for it is filled.
+/** @type {Record<string, Attributes>} */
 const FIELDS = {
   nodes: { type: "number", min: 0, step: 1, inputmode: "numeric" },
   picture: { type: "file", accept: "image/*" },
@@ -24,13 +28,18 @@ const FIELDS = {
   story: { rows: 7, dir: "auto" },
 };
 
+/** @type {Model[]} */
 let models = [];
+/** @type {Record<string, number>} */
 let limits = {};
+/** @type {any} */
 let shown = null; // the answer that is shown
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("answerer").value) ?? models[0];
+/** @type {(model: Model) => string} */
 const kindOfField = ({ reads }) => (reads === "drawing" || Object.hasOwn(FIELDS, reads) ? reads : "text");
 
 /** Show what the address asks for. */
@@ -43,7 +52,10 @@ export function followAnswering() {
   answerAgain();
 }
 
-/** Put an input into its field; of a pair of texts, the second into the other. */
+/**
+ * Put an input into its field; of a pair of texts, the second into the other.
+ * @type {(input: string) => void}
+ */
 function fillField(input) {
   const [first, second] = model().pairs ? input.split("\t") : [input];
   [byId("input").value, byId("second").value] = [first, second ?? ""];
@@ -73,7 +85,10 @@ function makeField() {
   showPreview(null);
 }
 
-/** A field of lines: Enter ends a fact, and behind a question it asks. */
+/**
+ * A field of lines: Enter ends a fact, and behind a question it asks.
+ * @type {(field: HTMLTextAreaElement) => void}
+ */
 function openForTelling(field) {
   field.placeholder = say("answer.story_hint");
   field.addEventListener("keydown", (event) => {
@@ -83,6 +98,7 @@ function openForTelling(field) {
   });
 }
 
+/** @type {(file: File | null) => void} */
 function showPreview(file) {
   URL.revokeObjectURL(byId("preview").src);
   byId("preview").hidden = !file;
@@ -110,7 +126,9 @@ export async function answerAgain() {
     if (signal.aborted) return;
     if (input === "") return hideAnswer(); // what there is is an answer to something else
     if (typeof input !== "object") remember({ input });
-    const manner = { tokens: { raw: byId("raw").checked }, text: { unfold: true } }[asked.reads];
+    /** @type {Record<string, object>} */
+    const manners = { tokens: { raw: byId("raw").checked }, text: { unfold: true } };
+    const manner = manners[asked.reads];
     const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
     byId("looking").hidden = true; // which is of the input before
@@ -124,6 +142,7 @@ function forgetAnswer() {
   hideAnswer();
 }
 
+/** @type {(found: any, input: any) => void} */
 function showAnswer(found, input) {
   const [answer] = found.answers;
   shown = { ...found, input };
@@ -135,10 +154,16 @@ function showAnswer(found, input) {
   byId("answer-part").hidden = false;
 }
 
-/** What a text is asked about: what stands in brackets. */
+/**
+ * What a text is asked about: what stands in brackets.
+ * @type {(text: string) => string}
+ */
 const aspectOf = (text) => /\[([^[\]]+)\]/.exec(text)?.[1] ?? text;
 
-/** The best class of each answer in a line, and the probabilities of all beneath; where there are aspects, for each. */
+/**
+ * The best class of each answer in a line, and the probabilities of all beneath; where there are aspects, for each.
+ * @type {(answers: any[], aspects: string[]) => void}
+ */
 function showClasses(answers, aspects) {
   const parts = answers.flatMap(({ answer, probability, probabilities }, place) => {
     const about = aspects.length ? [`${place ? " · " : ""}${aspects[place]}: `] : [];
@@ -149,6 +174,7 @@ function showClasses(answers, aspects) {
   byId("answers").replaceChildren(...answers.map((each, place) => classTable(each, aspects[place])));
 }
 
+/** @type {(answer: any, aspect: string) => HTMLElement} */
 function classTable({ answer, probabilities }, aspect) {
   const ranked = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
   const lines = ranked.slice(0, SHOWN).map(([name, share]) => answerLine(name, share, name === answer));
@@ -158,13 +184,17 @@ function classTable({ answer, probabilities }, aspect) {
   return element("table", { class: "bars" }, ...caption, element("tbody", {}, ...lines));
 }
 
+/** @type {(name: string, share: number, isBest: boolean) => HTMLElement} */
 function answerLine(name, share, isBest) {
   const bar = element("div", { class: "bar" }, element("i"), element("span", {}, percent(share)));
   bar.style.setProperty("--share", share.toFixed(5));
   return element("tr", isBest ? { class: "taken" } : {}, element("th", { scope: "row" }, name), element("td", {}, bar));
 }
 
-/** Make room for the desk, and offer the models that answer. */
+/**
+ * Make room for the desk, and offer the models that answer.
+ * @type {(served: Model[], granted: Record<string, number>) => void}
+ */
 export function mountAnswering(served, granted) {
   [models, limits] = [served, granted];
   const choice = element("select", { id: "answerer", "aria-label": say("answer.model") });

@@ -12,22 +12,33 @@ import { ask } from "../parts/server.js";
 import { mountStrip, pointAtStripWord, showStrip } from "../views/strip.js";
 import { duration, say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Model } from "../parts/server.js" */
+/** @typedef {(looks: any, wish: Wish) => void} Show */
+/** @typedef {{ mount: (holder: HTMLElement) => void, show: Show, point: (place: number | null) => void }} View */
+
 const LARGEST_SIDE = 640; // pixels of a picture that is made smaller before it is sent
 // What was looked at in a picture, and in a video: what makes room for it, shows it, and points at a word.
+/** @type {Record<string, View>} */
 const VIEWS = {
   overlay: { mount: mountOverlay, show: showOverlay, point: pointAtWord },
   strip: { mount: mountStrip, show: showStrip, point: pointAtStripWord },
 };
 
+/** @type {Model[]} */
 let models = [];
+/** @type {Record<string, number>} */
 let limits = {};
+/** @type {File | null} */
 let picture = null; // the file that is asked about
+/** @type {any} */
 let shown = null; // the caption that is shown
 let view = VIEWS.overlay; // of what its words looked at
 
 const asking = oneAtATime("caption-part", "caption-trouble", () => {
   for (const part of ["caption-part", "caption-looks"]) byId(part).hidden = true;
 });
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("captioner").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -41,7 +52,10 @@ export function followCaptioning() {
   captionAgain();
 }
 
-/** Take a file for the picture that is asked about. */
+/**
+ * Take a file for the picture that is asked about.
+ * @type {(file: File | null | undefined) => void}
+ */
 function take(file) {
   if (!file) return;
   picture = file;
@@ -52,12 +66,16 @@ function take(file) {
   captionAgain();
 }
 
-/** A picture as the server takes it; one with too many bytes or pixels is made smaller first, unless it may move. */
+/**
+ * A picture as the server takes it; one with too many bytes or pixels is made smaller first, unless it may move.
+ * @type {(file: File) => Promise<Record<string, string>>}
+ */
 async function sendable(file) {
   const small = file.type !== "image/gif" ? await shrink(file) : file;
   return { picture: await encoded(small, limits.picture, "answer.too_large") };
 }
 
+/** @type {(file: File) => Promise<Blob>} */
 async function shrink(file) {
   const whole = await createImageBitmap(file).catch(() => null);
   if (!whole) return file; // the server says what is wrong with it
@@ -65,15 +83,16 @@ async function shrink(file) {
   const share = Math.min(1, LARGEST_SIDE / Math.max(whole.width, whole.height));
   const canvas = element("canvas", { width: Math.ceil(whole.width * share), height: Math.ceil(whole.height * share) });
   brushOf(canvas).drawImage(whole, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.92));
+  return new Promise((done) => canvas.toBlob((blob) => done(/** @type {Blob} */ (blob)), "image/jpeg", 0.92));
 }
 
 /** Ask what the picture shows; what was asked for before and did not come yet is forgotten. */
 export async function captionAgain() {
-  if (!picture) return;
+  const chosen = picture;
+  if (!chosen) return;
   const { name, can } = model();
   await asking.attempt(async (signal) => {
-    const sent = await sendable(picture);
+    const sent = await sendable(chosen);
     const found = await ask("v1/caption", { model: name, pictures: [sent] }, signal);
     if (signal.aborted) return;
     byId("caption-looks").hidden = true; // which are of the words before
@@ -89,9 +108,11 @@ export async function captionAgain() {
   });
 }
 
+/** @type {(found: any) => void} */
 function showCaption(found) {
   const [{ text, score, attention }] = found.captions;
   shown = found;
+  /** @type {string[]} */
   const words = text.split(" ").filter(Boolean);
   const linked = words.map((word, place) => {
     const own = attention ? { class: "written", tabindex: -1, "data-word": place } : {};
@@ -105,7 +126,10 @@ function showCaption(found) {
   byId("caption-part").hidden = false;
 }
 
-/** Make room for the desk, and offer the models that say what pictures show. */
+/**
+ * Make room for the desk, and offer the models that say what pictures show.
+ * @type {(served: Model[], granted: Record<string, number>) => void}
+ */
 export function mountCaptioning(served, granted) {
   [models, limits] = [served, granted];
   const choice = element("select", { id: "captioner", "aria-label": say("caption.model") });
@@ -136,7 +160,10 @@ export function mountCaptioning(served, granted) {
   listenToCaption(text);
 }
 
-/** Pictures that are dropped on the desk, or pasted while it is open. */
+/**
+ * Pictures that are dropped on the desk, or pasted while it is open.
+ * @type {(desk: HTMLElement) => void}
+ */
 function listenForFiles(desk) {
   desk.addEventListener("dragover", (event) => {
     event.preventDefault();
@@ -146,15 +173,19 @@ function listenForFiles(desk) {
   desk.addEventListener("drop", (event) => {
     event.preventDefault();
     desk.classList.remove("dropping");
-    take(event.dataTransfer.files[0]);
+    take(event.dataTransfer?.files[0]);
   });
   addEventListener("paste", ({ clipboardData }) => {
     if (!desk.hidden) take([...(clipboardData?.files ?? [])].find(({ type }) => type.startsWith("image/")));
   });
 }
 
-/** The words of the caption, each of which shows where it looked when it is pointed at or reached by a key. */
+/**
+ * The words of the caption, each of which shows where it looked when it is pointed at or reached by a key.
+ * @type {(text: HTMLElement) => void}
+ */
 function listenToCaption(text) {
+  /** @type {(target: any) => number | null} */
   const placeOf = (target) => {
     const found = target?.closest?.("[data-word]");
     return found ? Number(found.dataset.word) : null;

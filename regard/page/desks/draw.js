@@ -8,12 +8,18 @@ import { addDrawn, clearPaper, makePaper, ownStrokes, ROOM, undoStroke } from ".
 import { ask } from "../parts/server.js";
 import { decimal, duration, say } from "../parts/texts.js";
 
+/** @import { Paper, Stroke } from "../parts/paper.js" */
+/** @import { Model } from "../parts/server.js" */
+
 const LARGEST_SEED = 2 ** 31;
 
+/** @type {Model[]} */
 let models = [];
-let paper = null;
+/** @type {Paper} */
+let paper;
 
 const asking = oneAtATime("draw-part", "draw-trouble");
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("drawer").value) ?? models[0];
 const drawsStrokes = () => model().reads === "drawing";
 const readsText = () => model().reads === "text";
@@ -55,8 +61,12 @@ export function drawAgain() {
   return drawFrom(drawsStrokes() && paper.own.length ? ownStrokes(paper) : null);
 }
 
-/** Let the model draw, from nothing or on from strokes; what was asked for before and did not come yet is forgotten. */
+/**
+ * Let the model draw, from nothing or on from strokes; what was asked for before and did not come yet is forgotten.
+ * @type {(strokes: Stroke[] | null) => Promise<void>}
+ */
 async function drawFrom(strokes) {
+  /** @type {Record<string, unknown>} */
   const question = { model: model().name, seed: Math.floor(Math.random() * LARGEST_SEED) };
   if (drawsStrokes()) question.temperature = Number(byId("draw-temperature").value);
   else question.count = Number(byId("draw-count").value);
@@ -68,6 +78,7 @@ async function drawFrom(strokes) {
   });
 }
 
+/** @type {(found: any) => void} */
 function showDrawn({ model: name, seconds, drawings }) {
   if (drawsStrokes()) {
     const { strokes, begun } = drawings[0].drawing;
@@ -76,7 +87,7 @@ function showDrawn({ model: name, seconds, drawings }) {
     const points = strokes.flat().length - begun;
     byId("drawn-facts").textContent = `${say("draw.added", { points })} · ${duration(seconds)} · ${name}`;
   } else {
-    const shown = drawings.map(({ animation }) =>
+    const shown = drawings.map((/** @type {any} */ { animation }) =>
       element("img", { class: "preview", alt: say("draw.picture"), src: `data:image/gif;base64,${animation}` }),
     );
     byId("drawn-pictures").replaceChildren(...shown);
@@ -86,7 +97,10 @@ function showDrawn({ model: name, seconds, drawings }) {
   offerButtons();
 }
 
-/** Make room for the desk, and offer the models that draw. */
+/**
+ * Make room for the desk, and offer the models that draw.
+ * @type {(served: Model[]) => void}
+ */
 export function mountDrawing(served) {
   models = served;
   const choice = element("select", { id: "drawer", "aria-label": say("draw.model") });

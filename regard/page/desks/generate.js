@@ -8,14 +8,21 @@ import { onceSeen } from "../parts/seeing.js";
 import { say } from "../parts/texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
 
+/** @import { Model } from "../parts/server.js" */
+
 const PAUSE = 250; // milliseconds without a key, then the prompt is read
 const MOST_AT_FIRST = 3; // models side by side when nobody has said which
 
+/** @type {Model[]} */
 let models = [];
+/** @type {any[]} */
 let writers = []; // of the models that are chosen, side by side
+/** @type {{ before: string, after: string }[]} */
 let steps = []; // what was added to the prompt by choosing: the text before and after each
+/** @type {number | undefined} */
 let waiting; // for a pause in the typing
 
+/** @type {() => string} */
 const prompt = () => byId("prompt").value;
 
 /** Show what the address asks for. */
@@ -36,16 +43,23 @@ export function generateAgain() {
   writers.forEach(read);
 }
 
+/** @type {(writer: any) => Promise<void>} */
 const read = (writer) => readPrompt(writer, prompt(), { ...drawingWanted(), ...fullnessWanted(writer.model) });
 
-/** Let a model go on; where it has not read the prompt yet, it does so first. */
+/**
+ * Let a model go on; where it has not read the prompt yet, it does so first.
+ * @type {(writer: any) => Promise<void>}
+ */
 async function write(writer) {
   const wanted = prompt();
   if (writer.prompt !== wanted) await read(writer);
   if (writer.prompt === wanted) await goOn(writer, wanted, { ...searchWanted(), ...fullnessWanted(writer.model) });
 }
 
-/** Have the prompt be another text, as a step that can be undone; not where something was typed since it was read. */
+/**
+ * Have the prompt be another text, as a step that can be undone; not where something was typed since it was read.
+ * @type {(from: any, text: string, called: string) => void}
+ */
 function choose(from, text, called) {
   if (from !== prompt()) return;
   steps.push({ before: prompt(), after: text });
@@ -56,7 +70,7 @@ function choose(from, text, called) {
 
 /** Go back by one step; what was typed since the last one is a step too. */
 function undo() {
-  const last = steps.at(-1);
+  const last = steps[steps.length - 1];
   const wasTyped = prompt() !== last.after;
   byId("prompt").value = wasTyped ? last.after : last.before;
   if (!wasTyped) steps.pop();
@@ -71,15 +85,21 @@ function showState() {
 
 // Which models stand side by side
 
+/** @type {(names: string[]) => void} */
 function chooseModels(names) {
   const there = models.map(({ name }) => name);
   const wanted = there.filter((name) => names.includes(name));
   const chosen = wanted.length ? wanted : there.slice(0, MOST_AT_FIRST);
-  byId("writers-choice").querySelectorAll("input").forEach((box) => (box.checked = chosen.includes(box.value)));
+  byId("writers-choice").querySelectorAll("input").forEach((/** @type {HTMLInputElement} */ box) => {
+    box.checked = chosen.includes(box.value);
+  });
   arrangeWriters(chosen);
 }
 
-/** A panel for each model that is chosen; those that stay keep what they have. */
+/**
+ * A panel for each model that is chosen; those that stay keep what they have.
+ * @type {(names: string[]) => void}
+ */
 function arrangeWriters(names) {
   const kept = new Map(writers.map((writer) => [writer.model.name, writer]));
   writers.filter(({ model }) => !names.includes(model.name)).forEach(stopWriter);
@@ -110,7 +130,10 @@ function modelChoice() {
   return choice;
 }
 
-/** Make room for the desk, and offer the models that go on with a prompt. */
+/**
+ * Make room for the desk, and offer the models that go on with a prompt.
+ * @type {(served: Model[], limits: Record<string, number>) => void}
+ */
 export function mountGenerating(served, limits) {
   models = served;
   const field = element("textarea", { id: "prompt", rows: 3, dir: "auto", placeholder: say("prompt.hint") });

@@ -8,15 +8,22 @@ import { savable } from "../parts/saving.js";
 import { ask, Refusal } from "../parts/server.js";
 import { duration, say, sayParts } from "../parts/texts.js";
 
+/** @import { Child } from "../parts/common.js" */
+/** @import { Model } from "../parts/server.js" */
+
 const COUNT = 15; // words that are shown
 const ANALOGY = ["like", "as", "third"]; // the fields of an analogy, in the order in which they are read
 
+/** @type {Model[]} */
 let models = [];
+/** @type {any} */
 let shown = null; // the answer that is shown
 
 const hideWords = () => (byId("words-part").hidden = true);
 const asking = oneAtATime("words-part", "words-trouble", hideWords);
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("lexicon").value) ?? models[0];
+/** @type {(id: string) => string} */
 const valueIn = (id) => byId(id).value.trim();
 
 /** Show what the address asks for. */
@@ -38,7 +45,10 @@ export function neighbourAgain() {
   }
 }
 
-/** Ask for the neighbours of a word; where it was chosen on the map, that stays as it is. */
+/**
+ * Ask for the neighbours of a word; where it was chosen on the map, that stays as it is.
+ * @type {(isOnMap?: boolean) => Promise<void>}
+ */
 function findNeighbours(isOnMap = false) {
   const word = valueIn("word");
   ANALOGY.forEach((id) => (byId(id).value = ""));
@@ -66,12 +76,16 @@ async function refuseGaps() {
   throw new Refusal(say("words.three"));
 }
 
-/** Ask for words. */
+/**
+ * Ask for words.
+ * @type {(path: string, question: object, show: (found: any) => void) => Promise<void>}
+ */
 const askFor = (path, question, show) => asking.attempt(async (signal) => {
   const found = await ask(path, { model: model().name, count: COUNT, ...question }, signal);
   if (!signal.aborted) show(found);
 });
 
+/** @type {(found: any, title: Child[], neighbours: [string, number][]) => void} */
 function showWords(found, title, neighbours) {
   shown = found;
   byId("words-title-line").replaceChildren(...title);
@@ -80,6 +94,7 @@ function showWords(found, title, neighbours) {
   byId("words-part").hidden = false;
 }
 
+/** @type {(neighbour: [string, number]) => HTMLTableRowElement} */
 function neighbourLine([word, cosine]) {
   const bar = element("div", { class: "bar" }, element("i"), element("span", {}, signed(cosine)));
   bar.style.setProperty("--share", Math.max(cosine, 0).toFixed(5));
@@ -87,7 +102,10 @@ function neighbourLine([word, cosine]) {
   return element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, bar));
 }
 
-/** Show the neighbours of a word that was chosen somewhere. */
+/**
+ * Show the neighbours of a word that was chosen somewhere.
+ * @type {(word: string, isOnMap: boolean) => void}
+ */
 function lead(word, isOnMap) {
   byId("word").value = word;
   findNeighbours(isOnMap);
@@ -110,6 +128,7 @@ function wordForm() {
 
 /** The three words of an analogy, in a sentence with gaps. */
 function analogyForm() {
+  /** @type {(id: string) => HTMLElement} */
   const gap = (id) => {
     const about = say(`words.${id}`);
     return element("input", { id, type: "text", autocomplete: "off", dir: "auto", required: "", "aria-label": about });
@@ -120,6 +139,7 @@ function analogyForm() {
   return askingForm("completing", completeAnalogy, sentence, go);
 }
 
+/** @type {(id: string, submit: () => void, ...children: Child[]) => HTMLFormElement} */
 function askingForm(id, submit, ...children) {
   const form = element("form", { id, class: "asking" }, ...children);
   form.addEventListener("submit", (event) => {
@@ -129,7 +149,10 @@ function askingForm(id, submit, ...children) {
   return form;
 }
 
-/** Make room for the desk, and offer the models that have word vectors. */
+/**
+ * Make room for the desk, and offer the models that have word vectors.
+ * @type {(served: Model[]) => void}
+ */
 export function mountNeighbouring(served) {
   models = served;
   const table = element("table", { id: "words-near", class: "bars" }, element("tbody"));

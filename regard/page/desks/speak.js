@@ -8,10 +8,14 @@ import { showKnowledge } from "../parts/knowing.js";
 import { ask } from "../parts/server.js";
 import { decimal, duration, say } from "../parts/texts.js";
 
+/** @import { Model } from "../parts/server.js" */
+
+/** @type {Model[]} */
 let models = [];
 
 const hideSound = () => ["sound-part", "speak-frames"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("sound-part", "speak-trouble", hideSound);
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("voice").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -26,6 +30,7 @@ export function followSpeaking() {
 
 /** The people whose voices the chosen model has. */
 function offerSpeakers() {
+  /** @type {{ speakers: string[] }} */
   const { speakers } = model();
   byId("speaker").replaceChildren(...speakers.map((name) => element("option", { value: name }, name)));
   byId("speaker-label").hidden = speakers.length < 2;
@@ -59,6 +64,7 @@ export async function speakAgain() {
   });
 }
 
+/** @type {(found: any) => void} */
 function showSound({ model: name, seconds, sounds: [sound] }) {
   const bytes = Uint8Array.from(atob(sound.wav), (character) => character.charCodeAt(0));
   const player = byId("player");
@@ -71,7 +77,10 @@ function showSound({ model: name, seconds, sounds: [sound] }) {
   byId("sound-part").hidden = false;
 }
 
-/** Make room for the desk, and offer the models that speak. */
+/**
+ * Make room for the desk, and offer the models that speak.
+ * @type {(served: Model[]) => void}
+ */
 export function mountSpeaking(served) {
   models = served;
   const choice = element("select", { id: "voice", "aria-label": say("speak.model") });

@@ -10,12 +10,18 @@ import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { duration, inLanguage, say } from "../parts/texts.js";
 
+/** @import { Model } from "../parts/server.js" */
+
+/** @type {Model[]} */
 let models = [];
+/** @type {Record<string, number>} */
 let limits = {};
+/** @type {any} */
 let shown = null; // the transcript that is shown
 
 const hideTranscript = () => ["transcript-part", "transcribe-frames"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("transcript-part", "transcribe-trouble", hideTranscript);
+/** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("transcriber").value) ?? models[0];
 
 /** Show what the address asks for. */
@@ -57,11 +63,12 @@ export async function transcribeAgain() {
   });
 }
 
+/** @type {(found: any) => void} */
 function showTranscript(found) {
   const [{ text, score, alignment }] = found.transcripts;
   shown = found;
   byId("transcript").textContent = text || say("transcribe.nothing");
-  const lines = alignment.map(([symbol, start, end]) => {
+  const lines = alignment.map((/** @type {[string, number, number]} */ [symbol, start, end]) => {
     const times = { start: inLanguage(Number(start.toFixed(2))), end: inLanguage(Number(end.toFixed(2))) };
     return element("li", {}, element("b", {}, symbol.trim() || "␣"), ` ${say("transcribe.symbol", times)}`);
   });
@@ -71,7 +78,10 @@ function showTranscript(found) {
   byId("transcript-part").hidden = false;
 }
 
-/** Make room for the desk, and offer the models that transcribe. */
+/**
+ * Make room for the desk, and offer the models that transcribe.
+ * @type {(served: Model[], granted: Record<string, number>) => void}
+ */
 export function mountTranscribing(served, granted) {
   [models, limits] = [served, granted];
   const choice = element("select", { id: "transcriber", "aria-label": say("transcribe.model") });

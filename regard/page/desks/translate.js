@@ -12,9 +12,16 @@ import { pickOf, readPicks, setPick } from "./translate/picks.js";
 import { say } from "../parts/texts.js";
 import { mountWriting, sentenceAtCaret, showSentences, writeText, writtenText } from "./translate/writing.js";
 
+/** @import { Model } from "../parts/server.js" */
+/** @import { Panel, Sentence } from "./translate/panel.js" */
+/** @import { Choice } from "./translate/picks.js" */
+/** @import { Place } from "./translate/writing.js" */
+
 const PAUSE = 250; // milliseconds without a key, then it is translated
 
+/** @type {Panel[]} */
 let panels = [];
+/** @type {number | undefined} */
 let waiting; // for a pause in the typing
 let isTyping = false; // what is explained then is the sentence at the caret
 const subject = { model: "", sentence: 0 }; // whose translation, and which sentence, is explained
@@ -57,10 +64,12 @@ function arrangePanels() {
   });
 }
 
+/** @type {(model: Model) => Panel} */
 function newPanel(model) {
   return makePanel(model, { began, settled, pointed: (panel, place) => light(panels, panel, place), opened });
 }
 
+/** @type {(panel: Panel) => void} */
 function began(panel) {
   const sources = panel.sentences.map(({ source }) => source);
   showSentences(sources);
@@ -69,6 +78,7 @@ function began(panel) {
   remember({ sentence: subject.sentence ? subject.sentence + 1 : null, at: null });
 }
 
+/** @type {(panel: Panel) => void} */
 function settled(panel) {
   light(panels, null, null);
   if (panel !== subjectPanel()) return;
@@ -79,7 +89,10 @@ function settled(panel) {
 
 // Explaining
 
-/** Explain the sentence that is chosen, or the nearest there is. */
+/**
+ * Explain the sentence that is chosen, or the nearest there is.
+ * @type {(place?: number) => Promise<void> | undefined}
+ */
 function showSubject(place) {
   const panel = subjectPanel();
   const { sentences, model } = panel;
@@ -101,14 +114,19 @@ function showSubject(place) {
   return explain(model, sentence, place);
 }
 
-/** The place of the next sentence in one direction that there is something to say about. */
+/**
+ * The place of the next sentence in one direction that there is something to say about.
+ * @type {(step: number) => number | undefined}
+ */
 function neighbour(step) {
   const { sentences } = subjectPanel();
   const places = [...sentences.keys()].filter((place) => sentences[place].tokens.length);
+  /** @type {(place: number) => boolean} */
   const isThere = (place) => (step > 0 ? place > subject.sentence : place < subject.sentence);
   return step > 0 ? places.find(isThere) : places.findLast(isThere);
 }
 
+/** @type {(panel: Panel) => void} */
 function markSubject(panel) {
   const several = panel.sentences.length > 1;
   for (const { output } of panels) {
@@ -118,6 +136,7 @@ function markSubject(panel) {
   }
 }
 
+/** @type {(panel: Panel, sentence: Sentence) => void} */
 function showPicked(panel, sentence) {
   const isPicked = pickOf(panel.model.name, sentence.source.text) !== null;
   byId("picked").hidden = !isPicked;
@@ -127,13 +146,17 @@ function showPicked(panel, sentence) {
   byId("picked").replaceChildren(say("why.picked"), " ", back);
 }
 
+/** @type {(model: string, sentence: number, place: number) => Promise<void> | undefined} */
 function chooseSubject(model, sentence, place) {
   Object.assign(subject, { model, sentence });
   remember({ model: panels.length > 1 ? model : null, sentence: sentence ? sentence + 1 : null, at: place || null });
   return showSubject(place);
 }
 
-/** A word of a translation was chosen: what could stand there? Who chose it by a key goes on from there. */
+/**
+ * A word of a translation was chosen: what could stand there? Who chose it by a key goes on from there.
+ * @type {(panel: Panel, place: Place, byKey: boolean) => Promise<void>}
+ */
 async function opened(panel, { sentence, word: at }, byKey) {
   const place = tokenOfWord(panel.sentences[sentence], at);
   openView("next", place);
@@ -143,7 +166,10 @@ async function opened(panel, { sentence, word: at }, byKey) {
   else byId("why").scrollIntoView({ block: "nearest" });
 }
 
-/** Something else was chosen for a sentence, wherever it stands in the text. */
+/**
+ * Something else was chosen for a sentence, wherever it stands in the text.
+ * @type {(model: Model, text: string, choice: Choice | null) => void}
+ */
 function picked({ name }, text, choice) {
   setPick(name, text, choice);
   const panel = panels.find(({ model }) => model.name === name);
@@ -151,10 +177,13 @@ function picked({ name }, text, choice) {
 }
 
 function listenToSubject() {
-  const step = (by) => () => chooseSubject(subjectPanel().model.name, neighbour(by), 0);
+  /** @type {(by: number) => () => void} */
+  const step = (by) => () => chooseSubject(subjectPanel().model.name, neighbour(by) ?? subject.sentence, 0);
   byId("sentence-before").addEventListener("click", step(-1));
   byId("sentence-after").addEventListener("click", step(1));
-  byId("subject-model").addEventListener("change", ({ target }) => chooseSubject(target.value, subject.sentence, 0));
+  byId("subject-model").addEventListener("change", (/** @type {any} */ { target }) => {
+    chooseSubject(target.value, subject.sentence, 0);
+  });
 }
 
 // Beginning
@@ -171,7 +200,10 @@ export function followTranslating() {
   translateAll();
 }
 
-/** Offer the models that translate. */
+/**
+ * Offer the models that translate.
+ * @type {(models: Model[], limits: Record<string, number>) => void}
+ */
 export function mountTranslating(models, limits) {
   mountExplaining(limits, { picked });
   mountChoosing(models, () => {

@@ -3,6 +3,7 @@
 import { element } from "../parts/common.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Child } from "../parts/common.js" */
 /** @typedef {Record<string, any>} Schema */
 /** @typedef {{ components: { schemas: Record<string, Schema> } }} Described */
 /** @typedef {{ name: string, schema: Schema, isRequired: boolean }} Field */
@@ -18,7 +19,7 @@ const resolved = (document, schema) => (nameOf(schema) ? document.components.sch
 
 /**
  * What a value may be, with links to records.
- * @type {(document: Described, schema: Schema) => import("../parts/common.js").Child[]}
+ * @type {(document: Described, schema: Schema) => Child[]}
  */
 export function typeParts(document, schema) {
   if (nameOf(schema)) return [element("a", { href: `#record-${nameOf(schema)}` }, nameOf(schema))];
@@ -34,7 +35,7 @@ export function typeParts(document, schema) {
   return [schema.type === "null" ? say("docs.nothing") : schema.type ?? say("docs.any"), bounds(schema)];
 }
 
-/** @type {(key: string, document: Described, schema: Schema) => import("../parts/common.js").Child[]} */
+/** @type {(key: string, document: Described, schema: Schema) => Child[]} */
 function nested(key, document, schema) {
   const [before, after] = say(key, { type: "\u0000" }).split("\u0000");
   return [before, ...typeParts(document, schema), after];

@@ -4,11 +4,19 @@ import { element } from "../parts/common.js";
 import { plainOf, requestFields, sampleOf } from "./schemas.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Child } from "../parts/common.js" */
+/** @import { Described, Field, Schema } from "./schemas.js" */
+/** @typedef {{ name: string, isRequired: boolean, read: () => unknown, line: HTMLElement }} Filled a field */
+
 const MOST = 20_000; // letters of an answer that are shown
 
-/** The form of an operation; one without a schema of what to send has nothing to fill in. */
+/**
+ * The form of an operation; one without a schema of what to send has nothing to fill in.
+ * @type {(document: Described, path: string, method: string, schema?: Schema) => HTMLFormElement}
+ */
 export function tryingForm(document, path, method, schema) {
   const fields = requestFields(document, schema).map((field) => fieldOf(document, field, `${method}${path}`));
+  /** @type {(isRequired: boolean) => HTMLElement[]} */
   const lines = (isRequired) => fields.filter((each) => each.isRequired === isRequired).map(({ line }) => line);
   const form = element("form", { class: "trying" }, ...lines(true));
   if (lines(false).length) {
@@ -24,7 +32,10 @@ export function tryingForm(document, path, method, schema) {
   return form;
 }
 
-/** One field: a line of the form, and `read`, which gives its value, or nothing where nothing is filled in. */
+/**
+ * One field: a line of the form, and `read`, which gives its value, or nothing where nothing is filled in.
+ * @type {(document: Described, field: Field, of: string) => Filled}
+ */
 function fieldOf(document, { name, schema, isRequired }, of) {
   const id = `try-${of}-${name}`.replaceAll(/\W+/g, "-");
   const plain = plainOf(document, schema);
@@ -41,20 +52,28 @@ function fieldOf(document, { name, schema, isRequired }, of) {
   return { name, isRequired, read, line: element("p", {}, title, control) };
 }
 
+/** @type {(type: string) => boolean} */
 const isJson = (type) => !["string", "integer", "number"].includes(type);
 
+/** @type {(type: string) => HTMLInputElement} */
 function inputOf(type) {
   const isNumber = type === "integer" || type === "number";
   return element("input", isNumber ? { type: "number", step: type === "integer" ? 1 : "any" } : { type: "text" });
 }
 
-/** What may be chosen, as JSON; at first nothing. */
+/**
+ * What may be chosen, as JSON; at first nothing.
+ * @type {(values: unknown[]) => HTMLSelectElement}
+ */
 function choiceOf(values) {
   const options = values.map((value) => element("option", { value: JSON.stringify(value) }, String(value)));
   return element("select", {}, element("option", { value: "" }, "–"), ...options);
 }
 
-/** Ask, and tell what came back. */
+/**
+ * Ask, and tell what came back.
+ * @type {(path: string, method: string, fields?: Filled[]) => Promise<Child[]>}
+ */
 async function answerParts(path, method, fields) {
   /** @type {RequestInit} */
   const request = { method: method.toUpperCase() };
@@ -78,6 +97,7 @@ async function answerParts(path, method, fields) {
   ];
 }
 
+/** @type {(name: string, read: () => unknown) => unknown} */
 function valueOf(name, read) {
   try {
     return read();
@@ -86,6 +106,7 @@ function valueOf(name, read) {
   }
 }
 
+/** @type {(text: string) => string} */
 function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 1);

@@ -3,6 +3,8 @@
 import { byId, choiceName, element, offer, partName } from "./common.js";
 import { say, sayParts } from "./texts.js";
 
+/** @import { Wish } from "./address.js" */
+
 const WEIGHT_OF_ONE = 10_000; // as it comes
 const JOINED = ["mean", "max"];
 
@@ -14,7 +16,7 @@ const JOINED = ["mean", "max"];
 /**
  * A form in which block and head of a view are chosen, with more controls behind; `changed` hears of what is.
  * @param {string} view
- * @param {(wish: import("./address.js").Wish) => void} changed
+ * @param {(wish: Wish) => void} changed
  * @param {Node[]} more
  */
 export function headControls(view, changed, ...more) {
@@ -35,7 +37,7 @@ export function headControls(view, changed, ...more) {
  * The block and head nearest to what is wished for, shown in the controls and in the caption of the view.
  * @param {string} view
  * @param {Looks} looks
- * @param {import("./address.js").Wish} wish
+ * @param {Wish} wish
  * @returns {Chosen}
  */
 export function settleHead(view, { blocks, start }, wish) {

@@ -4,6 +4,7 @@ import { wished } from "./address.js";
 import { byId, element, word } from "./common.js";
 import { languageChoice, say } from "./texts.js";
 
+/** @import { Wish } from "./address.js" */
 /** @typedef {{ text: string, language: string }} Text */
 
 /**
@@ -42,7 +43,7 @@ export function openPlainPage(title, subject) {
 
 /**
  * Follow the fragment when someone changes it by hand.
- * @type {(change: (wish: import("./address.js").Wish) => void) => void}
+ * @type {(change: (wish: Wish) => void) => void}
  */
 export function followAddress(change) {
   addEventListener("hashchange", () => change(wished()));

@@ -56,7 +56,7 @@ export function tellDone(pressed, done) {
   /** @type {(seen: string | null, heard: string | null) => void} */
   const show = (seen, heard) => {
     pressed.textContent = seen;
-    pressed.ariaLabel = heard;
+    pressed.setAttribute("aria-label", heard ?? "");
   };
   pressed.dataset.saying = done;
   show(done, done);

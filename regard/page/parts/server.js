@@ -5,6 +5,7 @@ import { say } from "./texts.js";
 
 const KEY = "regard-key";
 
+/** @typedef {any} Model what the server says of a model, as /v1/models has it */
 /** @typedef {Record<string, (value: any) => void>} Heard what is done with each kind of event */
 
 /** What the server refused, or could not do, in a sentence; `wait` is how many seconds it asks for. */

@@ -3,6 +3,7 @@
 import { drawing } from "./common.js";
 import { brushOf } from "./raster.js";
 
+/** @import { Attributes } from "./common.js" */
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Extent */
 /** @typedef {{ text: string, box: DOMRect, right: number }} Line */
 
@@ -89,7 +90,7 @@ function framed(style, box, extent) {
   const inset = border / 2;
   const place = { x: box.left - extent.left + inset, y: box.top - extent.top + inset };
   const size = { width: Math.max(box.width - border, 0), height: Math.max(box.height - border, 0) };
-  /** @type {import("./common.js").Attributes} */
+  /** @type {Attributes} */
   const attributes = { ...place, ...size, rx: Number.parseFloat(style.borderTopLeftRadius) || 0 };
   attributes.fill = isFilled ? style.backgroundColor : "none";
   if (isEdged) Object.assign(attributes, { stroke: style.borderTopColor, "stroke-width": border });

@@ -2,11 +2,13 @@
 
 import { decimalIn, fill } from "./wording.js";
 
+/** @import { Text } from "./wording.js" */
+
 const KEPT_AS = "regard-language";
 
 /** @typedef {Record<string, any>} Values what the gaps of a text are filled with */
 
-/** @type {Record<string, Record<string, import("./wording.js").Text>>} */
+/** @type {Record<string, Record<string, Text>>} */
 const tables = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page-texts")).textContent ?? "");
 
 /** The language that was chosen before; none where the browser keeps nothing. */

@@ -7,7 +7,13 @@ import { savable } from "../parts/saving.js";
 import { layOutSheet, mountSheet, showSheet } from "./attention/sheet.js";
 import { block, mountControls, shown, sight, state, take, title } from "./attention/state.js";
 
-/** Make room for the view; `lacking` is told of a mode that is offered but not here yet. */
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Sight } from "./attention/state.js" */
+
+/**
+ * Make room for the view; `lacking` is told of a mode that is offered but not here yet.
+ * @type {(holder: HTMLElement, lacking?: (mode: string) => void) => void}
+ */
 export function mountAttention(holder, lacking = () => {}) {
   mixColours();
   mountControls(holder, drawAttention, lacking);
@@ -22,10 +28,16 @@ export function mountAttention(holder, lacking = () => {}) {
   });
 }
 
-/** What a file of what is shown is called: its side, block and head are part of the name. */
+/**
+ * What a file of what is shown is called: its side, block and head are part of the name.
+ * @type {(kind: string) => string}
+ */
 const fileName = (kind) => `attention-${kind}-${state.side}-block-${state.layer}-head-${state.head}`;
 
-/** Show what was seen: `modes` with their sides, and the texts of source and target. */
+/**
+ * Show what was seen: `modes` with their sides, and the texts of source and target.
+ * @type {(seen: Sight, wish: Wish) => void}
+ */
 export function showAttention(seen, wish) {
   take(seen, wish);
 }

@@ -6,11 +6,17 @@ import { enclosed, followAddress, openPlainPage } from "../parts/opening.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @typedef {{ title: string, points: number[][], nearest: number[] | null, cosines: number[][] }} Layer */
+
 const REACH = 1.2; // of a plane, beyond its farthest point
 const RADIUS = 0.085;
 
+/** @type {{ title: string, contexts: string[][], layers: Layer[] }} */
 const data = enclosed();
+/** @type {number | null} */
 let kept = null; // the context that was clicked
+/** @type {number | null} */
 let over = null; // the one that is pointed at
 
 openPlainPage(say("contexts.page"), data.title);
@@ -21,7 +27,7 @@ followAddress(keep);
 
 /**
  * Keep the context that is wished for, if there is one.
- * @param {import("../parts/address.js").Wish} wish
+ * @param {Wish} wish
  */
 function keep({ context }) {
   kept = data.contexts[context - 1] ? context - 1 : null;
@@ -49,7 +55,10 @@ function contextList() {
   return part;
 }
 
-/** The plane of one layer. */
+/**
+ * The plane of one layer.
+ * @type {(layer: Layer, place: number) => HTMLElement}
+ */
 function layerPart(layer, place) {
   const points = layer.nearest ? layer.points.map(spotOf) : [];
   const nothing = element("p", { class: "caption" }, say("contexts.one_vector"));
@@ -60,6 +69,7 @@ function layerPart(layer, place) {
   return part;
 }
 
+/** @type {(point: number[], number: number) => SVGElement} */
 function spotOf([x, y], number) {
   const name = drawing("text", { x, y: -y, dy: "0.03" }, String(number + 1));
   return drawing("g", { "data-context": number }, drawing("circle", { cx: x, cy: -y, r: RADIUS }), name);
@@ -80,6 +90,7 @@ function mark() {
   byId("contexts-readout").textContent = at === null ? say("contexts.hint") : toldOf(at);
 }
 
+/** @type {(at: number) => string} */
 function toldOf(at) {
   const told = data.layers.flatMap(({ nearest, cosines }, place) =>
     nearest ? [say("contexts.nearest", { layer: place, ...likest(nearest[at], cosines[at]) })] : [],
@@ -87,13 +98,17 @@ function toldOf(at) {
   return say("contexts.most_like", { number: at + 1, told: told.join(", ") });
 }
 
+/** @type {(other: number, cosines: number[]) => { number: number, cosine: string }} */
 const likest = (other, cosines) => ({ number: other + 1, cosine: signed(cosines[other]) });
 
+/** @type {(holder: HTMLElement) => void} */
 function listen(holder) {
+  /** @type {(target: any) => number | null} */
   const contextUnder = (target) => {
     const found = target.closest?.("[data-context]");
     return found ? Number(found.dataset.context) : null;
   };
+  /** @type {(number: number | null) => void} */
   const point = (number) => {
     over = number;
     mark();

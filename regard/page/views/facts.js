@@ -4,11 +4,17 @@ import { byId, element, percent, section } from "../parts/common.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
+/** @typedef {{ facts: string[], forgotten: string[], question: string, answer: string, hops: number[][] }} Story */
+
 const ONE = 10_000; // a weight of 1, as it comes
 
-let story = null; // what is shown
+/** @type {Story} */
+let story; // what is shown
 
-/** Show a story and the hops through it. */
+/**
+ * Show a story and the hops through it.
+ * @type {(found: Story) => void}
+ */
 export function showFacts(found) {
   story = found;
   const names = story.hops.map((_, place) => say("facts.hop", { number: place + 1 }));
@@ -25,6 +31,7 @@ export function showFacts(found) {
   );
 }
 
+/** @type {(fact: string, place: number) => HTMLTableRowElement} */
 function factLine(fact, place) {
   const cells = story.hops.map((weights) => {
     const share = Math.min(1, Math.max(0, weights[place] / ONE));
@@ -36,7 +43,10 @@ function factLine(fact, place) {
   return element("tr", {}, element("th", { scope: "row", dir: "auto" }, fact), ...cells);
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountFacts(holder) {
   const forgotten = element("p", { id: "facts-forgotten", class: "caption", hidden: "" });
   const head = element("thead", { id: "facts-head" });

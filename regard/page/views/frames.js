@@ -7,14 +7,24 @@ import { paintTint, tintColour } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { inLanguage, say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Chosen, Looks } from "../parts/heads.js" */
+/** @typedef {{ low: number[], high: number[], height: number }} Wave */
+/** @typedef {{ rows: string[], count: number, seconds: number, wave: Wave }} Sound */
+
 const MOST_NAMED = 40; // rows that have room for their names
 
-let frames = null; // what is shown
-/** @type {import("../parts/heads.js").Chosen} */
+/** @type {Looks & Sound} */
+let frames; // what is shown
+/** @type {Chosen} */
 let wanted = { layer: 1, head: "mean" }; // its block and head
+/** @type {HTMLElement[] | null} */
 let parts = null; // of the view, once there is one
 
-/** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
+/**
+ * Show what was looked at, and of it what is wished for: a block, and a head or how all are joined.
+ * @type {(found: typeof frames, wish: Wish) => void}
+ */
 export function showFrames(found, wish) {
   frames = found;
   drawWave();
@@ -27,14 +37,19 @@ export function showFrames(found, wish) {
   settleFrames({ ...frames.start, ...wish });
 }
 
+/** @type {(value: number) => string} */
 const seconds = (value) => say("frames.seconds", { seconds: inLanguage(Number(value.toFixed(2))) });
 
-/** Change what is shown, and say so in the address. */
+/**
+ * Change what is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeFrames(wish) {
   settleFrames({ ...wanted, ...wish });
   remember(wanted);
 }
 
+/** @type {(wish: Wish) => void} */
 function settleFrames(wish) {
   wanted = settleHead("frames", frames, wish);
   paintTint(byId("frames-weights"), frames.count, headWeights(frames, wanted), tintColour());
@@ -52,12 +67,14 @@ function drawWave() {
   wave.replaceChildren(drawing("path", { d: `M ${[...above, ...below].join(" L ")} Z` }));
 }
 
-/** Make room for the view; where it lies elsewhere on the page already, bring it here. */
+/**
+ * Make room for the view; where it lies elsewhere on the page already, bring it here.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountFrames(holder) {
   const before = parts?.[0].parentElement;
   if (before && before !== holder) before.hidden = true;
-  parts ??= makeParts();
-  holder.append(...parts);
+  holder.append(...(parts ??= makeParts()));
 }
 
 function makeParts() {
@@ -74,8 +91,10 @@ function makeParts() {
   return [form, element("p", { id: "frames-caption", class: "caption" }), part];
 }
 
+/** @type {(weights: HTMLCanvasElement) => void} */
 function listenToFrames(weights) {
   weights.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    /** @type {(value: number, whole: number, count: number) => number} */
     const part = (value, whole, count) => Math.min(count - 1, Math.max(0, Math.floor((value / whole) * count)));
     const frame = part(offsetX, weights.clientWidth, frames.count);
     const row = part(offsetY, weights.clientHeight, frames.rows.length);

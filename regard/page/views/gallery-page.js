@@ -5,9 +5,25 @@ import { enclosed, openPlainPage } from "../parts/opening.js";
 import { paintPicture, paintTint } from "../parts/raster.js";
 import { decimal, say } from "../parts/texts.js";
 
+/** @import { Picture } from "../parts/raster.js" */
+
+/**
+ * @typedef {object} Caption
+ * @property {string} name
+ * @property {string[]} words
+ * @property {string[]} references
+ * @property {number} score
+ * @property {Picture | null} picture
+ * @property {number} columns
+ * @property {number[][]} weights of each word over the cells of the picture
+ */
+
 const TINT = [255, 158, 0]; // orange over grey is told apart by any colour vision
 
-/** The picture of a caption under a canvas for its words; without a picture, an empty field as wide as its grid. */
+/**
+ * The picture of a caption under a canvas for its words; without a picture, an empty field as wide as its grid.
+ * @type {(caption: Caption) => HTMLDivElement}
+ */
 function shownPicture({ picture, columns, weights }) {
   const canvas = element("canvas", { "aria-hidden": true, width: 4, height: 3 });
   if (picture) paintPicture(canvas, picture);
@@ -15,9 +31,13 @@ function shownPicture({ picture, columns, weights }) {
   return element("div", { class: "shown" }, canvas, element("canvas", { class: "tint", "aria-hidden": true }));
 }
 
-/** Let a word show where it looked for as long as it is pointed at, or reached by a key. */
+/**
+ * Let a word show where it looked for as long as it is pointed at, or reached by a key.
+ * @type {(said: HTMLElement, caption: Caption, shown: HTMLElement) => void}
+ */
 function listenToWords(said, { picture, columns, weights }, shown) {
-  const [canvas, tint] = shown.children;
+  const [canvas, tint] = /** @type {HTMLCanvasElement[]} */ ([...shown.children]);
+  /** @type {(target: any) => void} */
   const point = (target) => {
     const place = target?.closest?.("[data-word]")?.dataset.word;
     if (picture) paintPicture(canvas, picture, place !== undefined);
@@ -29,6 +49,7 @@ function listenToWords(said, { picture, columns, weights }, shown) {
   for (const event of ["pointerleave", "focusout"]) said.addEventListener(event, () => point(null));
 }
 
+/** @type {(caption: Caption, measure: string) => HTMLLIElement} */
 function card(caption, measure) {
   const isSeen = caption.weights.length > 0;
   const words = caption.words.map((word, place) => {
@@ -52,6 +73,6 @@ const about = say("gallery.about", { count: data.count, measure: data.measure })
 const isSeen = [...data.best, ...data.worst].some((caption) => caption.weights.length > 0);
 byId("views").append(element("p", { class: "caption" }, isSeen ? `${about} ${say("gallery.hint")}` : about));
 for (const part of ["best", "worst"]) {
-  const cards = data[part].map((caption) => card(caption, data.measure));
+  const cards = data[part].map((/** @type {Caption} */ caption) => card(caption, data.measure));
   byId("views").append(section(part, say(`gallery.${part}`), element("ul", { class: "cards" }, ...cards)));
 }

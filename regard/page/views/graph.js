@@ -9,6 +9,23 @@ import { savable } from "../parts/saving.js";
 import { bow, cross, KINDS_OF_SHAPES, outline } from "../parts/shapes.js";
 import { decimal, say, sayParts } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Block, Chosen } from "../parts/heads.js" */
+/** @typedef {(place: number[]) => number[]} Spot where a place of the ring lies on the screen */
+/** @typedef {{ name: string, place: number[], answer: string, label: string }} GraphNode */
+/**
+ * @typedef {object} Graph
+ * @property {GraphNode[]} nodes
+ * @property {number[][]} edges
+ * @property {boolean[]} outward
+ * @property {number} room
+ * @property {number} hidden
+ * @property {number[] | null} itself
+ * @property {string[]} classes
+ * @property {Block[]} blocks
+ * @property {Chosen} start
+ */
+
 const WHOLE = 10_000; // a weight of 1, as it comes
 const COLOURS = 8; // of heads; beyond, they repeat
 const CROWD = 22; // nodes from which on names turn with the ring
@@ -16,20 +33,31 @@ const MIDDLE_RADIUS = 13; // pixels
 const LONGEST_NAME = 140; // pixels
 const MOST_FOR_NAMES = 0.22; // of the width, on either side
 
-let graph = null; // what is shown
-let chosen = {}; // its block and head
+/** @type {Graph} */
+let graph; // what is shown
+/** @type {{ layer: number, head: number | "all" }} */
+let chosen = { layer: 1, head: "all" }; // its block and head
+/** @type {number | null} */
 let pointedNode = null; // the node that is pointed at
 let keptNode = false; // it stays when the pointer leaves
 
 const graphBlock = () => graph.blocks[chosen.layer - 1];
+/** @type {() => number[]} */
 const shownHeads = () => (chosen.head === "all" ? graphBlock().heads.map((_, head) => head) : [chosen.head - 1]);
+/** @type {(head: number, edge: number) => number} */
 const weightOf = (head, edge) => graphBlock().heads[head][edge] / WHOLE;
 const largestWeight = () => Math.max(0, ...shownHeads().flatMap((head) => graphBlock().heads[head])) / WHOLE;
+/** @type {(head: number) => string} */
 const headName = (head) => say("heads.head", { number: head + 1 });
+/** @type {(head: number) => string} */
 const hue = (head) => `hue-${(head % COLOURS) + 1}`;
+/** @type {(ends: number[]) => boolean} */
 const looksAtItself = ([from, to]) => from === 0 && to === 0;
 
-/** Show a neighbourhood, and of it what is wished for: a block, a head or all, and a node to point at. */
+/**
+ * Show a neighbourhood, and of it what is wished for: a block, a head or all, and a node to point at.
+ * @type {(found: Graph, wish: Wish) => void}
+ */
 export function showGraph(found, wish) {
   graph = found;
   [pointedNode, keptNode] = [null, false];
@@ -37,13 +65,19 @@ export function showGraph(found, wish) {
   settleGraph({ ...graph.start, ...wish });
 }
 
-/** Change what is shown, and say so in the address. */
+/**
+ * Change what is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeGraph(wish) {
   settleGraph({ ...chosen, ...wish });
   remember({ ...chosen, node: keptNode ? pointedNode : null });
 }
 
-/** The nearest state that exists to what was asked for. */
+/**
+ * The nearest state that exists to what was asked for.
+ * @type {(wish: Wish) => void}
+ */
 function settleGraph(wish) {
   const layer = graph.blocks[wish.layer - 1] ? Number(wish.layer) : graph.start.layer;
   const head = graph.blocks[layer - 1].heads[wish.head - 1] ? Number(wish.head) : "all";
@@ -58,6 +92,7 @@ function settleGraph(wish) {
   showTable();
 }
 
+/** @type {(node: GraphNode, place: number) => HTMLButtonElement} */
 function nodeButton({ name }, place) {
   if (place) return button({ class: "node-name", "data-node": place }, name);
   return button({ class: "node-name middle", "data-node": place, "aria-label": name });
@@ -88,13 +123,16 @@ export function layOutGraph() {
   if (graph.itself) placeName(byId("graph-itself"), graph.itself, spot, nodeRadius);
 }
 
-/** The looks along one edge: a bow for each head outwards, one thin line between nodes that are shown anyway. */
+/**
+ * The looks along one edge: a bow for each head outwards, one thin line between nodes that are shown anyway.
+ * @type {(ends: number[], edge: number, spot: Spot, radius: number) => SVGPathElement[]}
+ */
 function looksAlong(ends, edge, spot, radius) {
   const [from, to] = ends;
   const heads = shownHeads();
   const strongest = largestWeight() || 1;
   const start = spot(graph.nodes[from].place);
-  const end = spot(looksAtItself(ends) ? graph.itself : graph.nodes[to].place);
+  const end = spot(graph.itself && looksAtItself(ends) ? graph.itself : graph.nodes[to].place);
   const about = { "data-from": from, "data-to": to };
   if (!graph.outward[edge]) {
     if (from === to) return [];
@@ -112,11 +150,13 @@ function looksAlong(ends, edge, spot, radius) {
   });
 }
 
+/** @type {(node: GraphNode, number: number, spot: Spot) => SVGPathElement} */
 const crossOn = ({ place }, number, spot) => {
   return drawing("path", { class: "mistaken", d: cross(spot(place), number ? 3 : 5) });
 };
 
-const isMistaken = ({ answer, label }) => answer && label && answer !== label;
+/** @type {(node: GraphNode) => boolean} */
+const isMistaken = ({ answer, label }) => Boolean(answer && label) && answer !== label;
 
 /**
  * @param {{ answer: string }} node
@@ -129,7 +169,10 @@ function shapeOf({ answer }, [x, y], radius, name) {
   return drawing("path", { class: `${name} kind-${kind + 1}`, d: outline(kind, x, y, radius) });
 }
 
-/** A name outside its node; with many nodes it turns with the ring. */
+/**
+ * A name outside its node; with many nodes it turns with the ring.
+ * @type {(name: HTMLElement, place: number[], spot: Spot, radius: number) => void}
+ */
 function placeName(name, place, spot, radius) {
   const [x, y] = spot(place);
   const distance = Math.hypot(...place);
@@ -151,7 +194,10 @@ function placeName(name, place, spot, radius) {
   } else if (across < 0) name.style.left = `${left - width}px`;
 }
 
-/** Point at a node, or at none: the looks at it in full, all others faded, and their numbers. */
+/**
+ * Point at a node, or at none: the looks at it in full, all others faded, and their numbers.
+ * @type {(place: number | null) => void}
+ */
 function pointAtNode(place) {
   pointedNode = place;
   byId("graph").classList.toggle("pointing", place !== null);
@@ -169,6 +215,7 @@ function howToPointAtNodes() {
   return element("p", { class: "unsaved" }, say("graph.hint"));
 }
 
+/** @type {(place: number) => HTMLElement[]} */
 function toldOfNode(place) {
   const { name, answer, label } = graph.nodes[place];
   const node = element("b", {}, say("graph.node", { name }));
@@ -178,6 +225,7 @@ function toldOfNode(place) {
   return [about, ...looks.map(([from, edge]) => toldOfLook(from, place, edge))];
 }
 
+/** @type {(from: number, to: number, edge: number) => HTMLElement} */
 function toldOfLook(from, to, edge) {
   const shares = shownHeads().map((head) => {
     return element("span", { class: `head-share ${hue(head)}` }, `${head + 1}: ${percent(weightOf(head, edge))}`);
@@ -207,9 +255,11 @@ function showKey() {
 /** All weights as a table, filled when someone opens it. */
 function showTable() {
   if (!byId("graph-numbers").open) return;
+  /** @type {(name: "th" | "td", text: string) => HTMLTableCellElement} */
   const cell = (name, text) => element(name, {}, text);
   const titles = [say("graph.column_looks"), say("graph.column_at"), ...shownHeads().map(headName)];
   const first = element("tr", {}, ...titles.map((title) => cell("th", title)));
+  /** @type {(ends: number[], edge: number) => HTMLTableRowElement} */
   const line = ([from, to], edge) => {
     const numbers = shownHeads().map((head) => cell("td", decimal(weightOf(head, edge), 4)));
     return element("tr", {}, cell("th", graph.nodes[from].name), cell("th", graph.nodes[to].name), ...numbers);
@@ -217,8 +267,12 @@ function showTable() {
   byId("graph-table").replaceChildren(element("table", {}, first, ...graph.edges.map(line)));
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountGraph(holder) {
+  /** @type {(id: string) => HTMLFieldSetElement} */
   const group = (id) => element("fieldset", { id: `graph-${id}` }, element("legend", {}, say(`controls.${id}`)));
   const groups = ["layer", "head"].map(group);
   const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
@@ -243,7 +297,9 @@ export function mountGraph(holder) {
   listenToGraph(field);
 }
 
+/** @type {(field: HTMLElement) => void} */
 function listenToGraph(field) {
+  /** @type {(target: any) => number | null} */
   const nodeUnder = (target) => {
     const found = target.dataset?.node ?? target.dataset?.to;
     return found === undefined ? null : Number(found);

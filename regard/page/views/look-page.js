@@ -9,10 +9,16 @@ import { changeTree, mountTree, showTree } from "./tree.js";
 import { changeAttention } from "./attention/state.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+
 const data = enclosed();
+/** @type {((wish: Wish) => void)[]} */
 const followers = [];
 
-/** Room for one more view, under a heading where there are several. */
+/**
+ * Room for one more view, under a heading where there are several.
+ * @type {(name: string, title: string, about: string) => HTMLDivElement}
+ */
 function room(name, title, about) {
   const heading = element("h2", { class: "view-title", id: `${name}-view-title` }, title);
   const holder = element("div", { id: `${name}-view`, class: "view" });
@@ -30,12 +36,14 @@ function beginAttention() {
 /** What could have been written at each place of the output; the fragment says at which. */
 function beginNext() {
   const { places, tokens } = data.next;
+  /** @type {(wish: Wish) => void} */
   const show = (wish) => {
     const at = places[wish.at] ? Number(wish.at) : 0;
     const outputs = "output";
     const around = { before: tokens.slice(0, at), after: tokens.slice(at), language: data.target.language, outputs };
     showNext({ ...places[at], ...around }, wish);
   };
+  /** @type {(at: number) => void} */
   const go = (at) => {
     remember({ at: at || null });
     show(wished());

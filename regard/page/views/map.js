@@ -8,6 +8,11 @@ import { savable } from "../parts/saving.js";
 import { outline } from "../parts/shapes.js";
 import { say, sayParts } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @typedef {{ x: number, y: number }} Spot */
+/** @typedef {{ word: string, place: number[], group: number, near: [number, number][] }} Word */
+/** @typedef {{ words: Word[], variance: number | null }} WordMap */
+
 const COLOURS = 8; // of groups; beyond, they repeat
 const RADIUS = 3; // pixels of a point
 const GAP = 6; // pixels between a point and its name
@@ -18,21 +23,32 @@ const MOST_ZOOM = 60;
 const STEP = 60; // pixels that an arrow key moves
 const FACTOR = 1.4; // of zooming by a key or a button
 
-let map = null; // what is shown
+/** @type {WordMap} */
+let map; // what is shown
 let view = { x: 0, y: 0, zoom: 1 }; // what lies in the middle, and how large
+/** @type {number | null} */
 let chosen = null; // the number of a word
+/** @type {{ width: number, height: number }[]} */
 let sizes = []; // of the names, in pixels
+/** @type {Map<number, Spot>} */
 const touching = new Map(); // the pointers that are down, by their numbers
 let moved = 0; // pixels since the first of them came down
 
-/** A text without case and accents, as people search. */
+/**
+ * A text without case and accents, as people search.
+ * @type {(text: string) => string}
+ */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
+/** @type {(word: Word) => string} */
 const hue = ({ group }) => (group < 0 ? "" : `hue-${(group % COLOURS) + 1}`);
 const field = () => byId("map");
 const pixels = () => (Math.min(field().clientWidth, field().clientHeight) / 2 - MARGIN) * view.zoom;
 
-/** Show a map, and of it what is wished for: a word. */
+/**
+ * Show a map, and of it what is wished for: a word.
+ * @type {(found: WordMap, wish: Wish) => void}
+ */
 export function showMap(found, wish) {
   map = found;
   const names = map.words.map((each, number) => {
@@ -45,18 +61,27 @@ export function showMap(found, wish) {
   changeMap(wish);
 }
 
-/** How the places were found. */
+/**
+ * How the places were found.
+ * @type {(map: WordMap) => string}
+ */
 function methodOf({ variance }) {
   return variance === null ? say("map.by_t_sne") : say("map.by_components", { share: percent(variance) });
 }
 
-/** Show the word that is wished for, if it is on the map. */
+/**
+ * Show the word that is wished for, if it is on the map.
+ * @type {(wish: Wish) => void}
+ */
 export function changeMap(wish) {
   const number = map.words.findIndex(({ word }) => word === wish.word);
   choose(number < 0 ? null : number, number >= 0);
 }
 
-/** Choose a word, or none; where it is looked for, the map comes to it. */
+/**
+ * Choose a word, or none; where it is looked for, the map comes to it.
+ * @type {(number: number | null, isLookedFor?: boolean) => void}
+ */
 function choose(number, isLookedFor = false) {
   chosen = number;
   if (number !== null && isLookedFor) {
@@ -76,10 +101,13 @@ export function layOutMap() {
   const spots = map.words.map(({ place: [x, y] }) => {
     return { x: width / 2 + (x - view.x) * scale, y: height / 2 - (y - view.y) * scale };
   });
+  /** @type {(spot: Spot) => boolean} */
   const isSeen = ({ x, y }) => x > -RADIUS && y > -RADIUS && x < width + RADIUS && y < height + RADIUS;
+  /** @type {(number: number) => number} */
   const rank = (number) => (number === chosen ? 0 : near.has(number) ? 1 : 2);
   const seen = spots.flatMap((spot, number) => (isSeen(spot) ? [number] : []));
   seen.sort((one, other) => rank(one) - rank(other) || one - other);
+  /** @type {(number: number) => { width: number, height: number }} */
   const room = (number) => ({ ...sizes[number], width: sizes[number].width * (rank(number) < 2 ? BOLDER : 1) });
   const boxes = placeLabels(seen.map((number) => ({ ...spots[number], ...room(number) })), GAP);
   const names = byId("map-words").children;
@@ -96,7 +124,8 @@ export function layOutMap() {
   });
   const lines = [...near.keys()].map((number) => {
     const { x, y } = spots[number];
-    return drawing("path", { class: "map-line", d: `M ${spots[chosen].x} ${spots[chosen].y} L ${x} ${y}` });
+    const { x: left, y: top } = spots[chosen ?? 0]; // which there are lines from
+    return drawing("path", { class: "map-line", d: `M ${left} ${top} L ${x} ${y}` });
   });
   const points = seen.map((number) => {
     const kind = rank(number) < 2 ? "near" : "";
@@ -122,14 +151,19 @@ function tellChosen() {
   byId("map-readout").replaceChildren(title, element("p", { id: "map-neighbours" }, ...others));
 }
 
+/** @type {(across: number, down: number) => void} */
 function move(across, down) {
   const scale = pixels();
+  /** @type {(value: number) => number} */
   const within = (value) => Math.min(1.2, Math.max(-1.2, value));
   view = { ...view, x: within(view.x - across / scale), y: within(view.y + down / scale) };
   layOutMap();
 }
 
-/** Zoom about a point of the field, which stays where it is. */
+/**
+ * Zoom about a point of the field, which stays where it is.
+ * @type {(factor: number, x?: number, y?: number) => void}
+ */
 function zoom(factor, x = field().clientWidth / 2, y = field().clientHeight / 2) {
   const [across, down] = [x - field().clientWidth / 2, y - field().clientHeight / 2];
   const before = pixels();
@@ -144,7 +178,10 @@ function showAll() {
   layOutMap();
 }
 
-/** Choose the first word that is spelled so, or that begins so. */
+/**
+ * Choose the first word that is spelled so, or that begins so.
+ * @type {(text: string) => void}
+ */
 function search(text) {
   const wanted = plain(text.trim());
   const words = map.words.map(({ word }) => plain(word));
@@ -155,7 +192,10 @@ function search(text) {
   byId("map-unknown").textContent = wanted && found < 0 ? say("map.unknown", { word: text.trim() }) : "";
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountMap(holder) {
   const input = element("input", { id: "map-search", type: "search", list: "map-known", autocomplete: "off" });
   const label = element("label", { for: "map-search" }, say("map.find"));
@@ -175,7 +215,7 @@ export function mountMap(holder) {
   savable(part, "map", () => map);
   bar.addEventListener("submit", (event) => event.preventDefault());
   input.addEventListener("change", () => search(input.value));
-  zooms.forEach((each) => each.addEventListener("click", () => pressed(each.dataset.key)));
+  zooms.forEach((each) => each.addEventListener("click", () => pressed(each.dataset.key ?? "")));
   part.addEventListener("click", (/** @type {any} */ { target }) => {
     const isListed = target.className === "map-neighbour";
     if (target.dataset?.word === undefined || (!isListed && moved > STILL)) return;
@@ -184,7 +224,10 @@ export function mountMap(holder) {
   listenToMap();
 }
 
-/** Do what a key of the map does; says whether it is one. */
+/**
+ * Do what a key of the map does; says whether it is one.
+ * @type {(key: string) => boolean}
+ */
 function pressed(key) {
   const does = {
     "+": () => zoom(FACTOR), "=": () => zoom(FACTOR), "-": () => zoom(1 / FACTOR), "−": () => zoom(1 / FACTOR),
@@ -197,7 +240,9 @@ function pressed(key) {
 }
 
 function listenToMap() {
+  /** @type {HTMLElement} */
   const plane = field();
+  /** @type {(event: MouseEvent) => Spot} */
   const at = ({ clientX, clientY }) => {
     const { left, top } = plane.getBoundingClientRect();
     return { x: clientX - left, y: clientY - top };
@@ -209,8 +254,9 @@ function listenToMap() {
   });
   plane.addEventListener("pointermove", (event) => touching.has(event.pointerId) && drag(event.pointerId, at(event)));
   for (const name of ["pointerup", "pointercancel", "pointerleave"]) {
-    plane.addEventListener(name, ({ pointerId }) => touching.delete(pointerId));
+    plane.addEventListener(name, (/** @type {any} */ { pointerId }) => touching.delete(pointerId));
   }
+  /** @type {(event: WheelEvent) => void} */
   const turn = (event) => {
     event.preventDefault();
     const { x, y } = at(event);
@@ -219,13 +265,17 @@ function listenToMap() {
   plane.addEventListener("wheel", turn, { passive: false });
 }
 
-/** One pointer moves the map; two zoom it about their middle. */
+/**
+ * One pointer moves the map; two zoom it about their middle.
+ * @type {(pointer: number, to: Spot) => void}
+ */
 function drag(pointer, to) {
-  const from = touching.get(pointer);
+  const from = touching.get(pointer) ?? to;
   touching.set(pointer, to);
   moved += Math.hypot(to.x - from.x, to.y - from.y);
   const other = [...touching].find(([number]) => number !== pointer)?.[1];
   if (!other) return move(to.x - from.x, to.y - from.y);
+  /** @type {(place: Spot) => number} */
   const apart = (place) => Math.hypot(place.x - other.x, place.y - other.y) || 1;
   zoom(apart(to) / apart(from), (to.x + other.x) / 2, (to.y + other.y) / 2);
 }

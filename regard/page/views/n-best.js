@@ -7,24 +7,32 @@ import { range } from "../parts/ranges.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Child } from "../parts/common.js" */
+/** @typedef {{ text: string, score: number | null }} Candidate */
+
+/** @type {Candidate[]} */
 let listed = [];
 
+/** @type {(candidates: Candidate[], current: string, language: string, count: number) => void} */
 export function showNBest(candidates, current, language, count) {
   listed = candidates;
   const lines = candidates.map(({ text, score }, place) => {
     const line = outputLine({ rank: place + 1, score, text }, language, place);
     const chosen = /** @type {HTMLButtonElement} */ (line.querySelector("button"));
-    chosen.ariaPressed = String(text === current);
+    chosen.setAttribute("aria-pressed", String(text === current));
     chosen.querySelector("bdi")?.replaceChildren(...compared(text, candidates[0].text));
     return line;
   });
   const focused = /** @type {HTMLElement?} */ (document.activeElement?.closest("#n-best .output"))?.dataset.place;
   byId("n-best").replaceChildren(...lines);
-  if (focused !== undefined) lines[focused]?.querySelector("button").focus();
+  if (focused !== undefined) lines[Number(focused)]?.querySelector("button")?.focus();
   [byId("n-best-count").value, byId("n-best-count-value").value] = [count, count];
 }
 
-/** A text whose words that the best has not, or has not there, are marked. */
+/**
+ * A text whose words that the best has not, or has not there, are marked.
+ * @type {(text: string, best: string) => Child[]}
+ */
 function compared(text, best) {
   const [own, others] = [text.split(" "), best.split(" ")];
   const common = inCommon(own, others);
@@ -55,7 +63,10 @@ export function inCommon(own, others) {
   return found;
 }
 
-/** Make room for the list; `counted` hears that another number is wanted, `chosen` of an output. */
+/**
+ * Make room for the list; `counted` hears that another number is wanted, `chosen` of an output.
+ * @type {(holder: HTMLElement, most: number, counted: () => void, chosen: (text: string) => void) => void}
+ */
 export function mountNBest(holder, most, counted, chosen) {
   const list = element("ol", { id: "n-best", class: "outputs" });
   const hint = element("p", { class: "hint unsaved" }, say("others.hint"));

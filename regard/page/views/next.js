@@ -9,23 +9,51 @@ import { distribution, entropyOf, normalised, OFF } from "./next/filters.js";
 import { savable } from "../parts/saving.js";
 import { decimal, inLanguage, say, sayParts } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Child } from "../parts/common.js" */
+/** @typedef {Record<string, number>} Example options of sampling that are worth a try */
+/** @typedef {{ pick?: (place: number) => void, go?: (at: number) => void }} Heard */
+/**
+ * @typedef {object} Coming
+ * @property {string[]} before
+ * @property {string[]} [after]
+ * @property {string[]} tokens
+ * @property {number | null} taken
+ * @property {number[]} log_probabilities
+ * @property {{ count: number, probability: number } | null} [rest]
+ * @property {string} language
+ * @property {number} [shown]
+ * @property {Example[]} [examples]
+ * @property {string} [outputs] what the output is called: "output", "translation" or "best"
+ */
+
 const SLIDERS = ["temperature", "top_k", "top_p", "min_p", "typical"];
+/** @type {Example[]} */
 const EXAMPLES = [{ temperature: 0.5 }, { temperature: 1.5 }, { top_k: 5 }, { top_p: 0.9 }];
 const MOST_COUNTED = 100; // the top-k slider counts up to here; its last place is all tokens
 
-let coming = null; // what may come at one place, as showNext has it
+/** @type {Coming} */
+let coming; // what may come at one place, as showNext has it
+/** @type {Float64Array} */
 let own = new Float64Array(); // the log-probabilities of the whole vocabulary, the likeliest first
+/** @type {Float64Array} */
 let ownShares = new Float64Array();
 let options = { ...OFF };
 let count = 0; // of tokens that are shown
+/** @type {Record<string, number[]>} */
 let ranges = {};
+/** @type {Heard} */
 let heard = {}; // who wants to know of a token that was picked, or of another place
+/** @type {Example[] | null} */
 let examplesShown = null;
 
-/** All log-probabilities: those that have names or numbers, and the rest as so many tokens alike. */
+/**
+ * All log-probabilities: those that have names or numbers, and the rest as so many tokens alike.
+ * @type {(next: Coming) => Float64Array}
+ */
 function wholeVocabulary({ log_probabilities: known, rest }) {
-  const unnamed = rest?.probability > 0 ? rest.count : 0;
-  const all = new Float64Array(known.length + unnamed).fill(unnamed ? Math.log(rest.probability / unnamed) : 0);
+  const { probability, count: unnamed } = rest?.probability ? rest : { probability: 0, count: 0 };
+  const all = new Float64Array(known.length + unnamed).fill(unnamed ? Math.log(probability / unnamed) : 0);
   all.set(known);
   return all;
 }
@@ -34,6 +62,7 @@ function wholeVocabulary({ log_probabilities: known, rest }) {
  * Show what may come next: `before` (tokens), `after` (tokens that follow the place in the output, if there is one),
  * `tokens` (names of the likeliest), `taken` (the place among them of what the output has, or null),
  * `log_probabilities`, `rest`, `language`, `shown` and `examples`.
+ * @type {(next: Coming, wish: Wish) => void}
  */
 export function showNext(next, wish) {
   coming = next;
@@ -59,7 +88,10 @@ export function showNext(next, wish) {
 /** Lead the keyboard to the place in question. */
 export const focusPlace = () => byId("before").querySelector(".place")?.focus();
 
-/** What was asked for, as far as it can be. */
+/**
+ * What was asked for, as far as it can be.
+ * @type {(wish: Wish) => typeof OFF}
+ */
 function settledOptions(wish) {
   const found = { ...OFF };
   for (const name of namesOfOptions) {
@@ -73,8 +105,13 @@ function settledOptions(wish) {
 
 const namesOfOptions = /** @type {(keyof typeof OFF)[]} */ (Object.keys(OFF));
 const usualCount = () => Math.min(coming.shown ?? 12, coming.tokens.length);
-const changedOptions = () => Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== OFF[name]));
+/** @type {() => Example} */
+const changedOptions = () => {
+  const changed = namesOfOptions.filter((name) => options[name] !== OFF[name]);
+  return Object.fromEntries(changed.map((name) => [name, options[name]]));
+};
 
+/** @type {(wish: Wish) => void} */
 function settle(wish) {
   options = settledOptions(wish);
   const wanted = Math.round(Number(wish.shown)) || usualCount();
@@ -82,7 +119,10 @@ function settle(wish) {
   drawNext();
 }
 
-/** Change options of sampling or how much is shown, and say so in the address. */
+/**
+ * Change options of sampling or how much is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeNext(wish) {
   settle({ shown: count, ...wish });
   const none = Object.fromEntries(Object.keys(OFF).map((name) => [name, null]));
@@ -90,10 +130,10 @@ export function changeNext(wish) {
 }
 
 function drawNext() {
-  Object.keys(OFF).forEach(showSlider);
+  namesOfOptions.forEach(showSlider);
   const asked = JSON.stringify(changedOptions());
-  byId("examples").querySelectorAll("button").forEach((each) => {
-    each.setAttribute("aria-pressed", each.dataset.options === asked);
+  byId("examples").querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ each) => {
+    each.setAttribute("aria-pressed", String(each.dataset.options === asked));
   });
   [byId("shown").value, byId("shown-value").value] = [count, count];
   const values = distribution(own, options);
@@ -101,6 +141,7 @@ function drawNext() {
   showTokens(values.map(Math.exp));
 }
 
+/** @type {(name: keyof typeof OFF) => void} */
 function showSlider(name) {
   const slider = byId(name);
   slider.value = name === "top_k" && !options.top_k ? ranges.top_k[1] : options[name];
@@ -110,8 +151,10 @@ function showSlider(name) {
   slider.parentElement.classList.toggle("set", options[name] !== OFF[name]);
 }
 
+/** @type {(values: Float64Array) => void} */
 function showSummary(values) {
-  const left = values.reduce((sum, value) => sum + (value > -Infinity), 0);
+  const left = values.reduce((sum, value) => sum + Number(value > -Infinity), 0);
+  /** @type {(each: Float64Array) => string} */
   const nats = (each) => decimal(Math.max(entropyOf(each), 0), 2);
   const sentences = [say("next.drawable", { count: left, all: own.length })];
   sentences.push(" ", say("next.entropy", { drawn: nats(values), own: nats(normalised(own)) }));
@@ -122,7 +165,9 @@ function showSummary(values) {
   byId("summary").replaceChildren(...sentences);
 }
 
+/** @type {(shares: Float64Array) => void} */
 function showTokens(shares) {
+  /** @type {(from: Float64Array) => number} */
   const sum = (from) => from.slice(count).reduce((total, share) => total + share, 0);
   const lines = coming.tokens.slice(0, count).map((token, place) => {
     return tokenLine(tokenName(token, place), ownShares[place], shares[place], place === coming.taken ? "taken" : "");
@@ -131,7 +176,10 @@ function showTokens(shares) {
   byId("tokens").tBodies[0].replaceChildren(...lines, tokenLine(rest, sum(ownShares), sum(shares), "others"));
 }
 
-/** The name of a token; a button where picking it leads somewhere. */
+/**
+ * The name of a token; a button where picking it leads somewhere.
+ * @type {(token: string, place: number) => HTMLElement}
+ */
 function tokenName(token, place) {
   const name = tokenWord(token, coming.language);
   if (!heard.pick || place === coming.taken) return name;
@@ -139,7 +187,10 @@ function tokenName(token, place) {
   return button({ class: "pick", "data-place": place, "aria-label": label }, name);
 }
 
-/** One token, or all others: its name, what the model gives it, and what is drawn from. */
+/**
+ * One token, or all others: its name, what the model gives it, and what is drawn from.
+ * @type {(name: Child, before: number, after: number, kind: string) => HTMLTableRowElement}
+ */
 function tokenLine(name, before, after, kind) {
   const first = element("td", {}, bar(before, before, percent(before)));
   const isGone = after === 0 && before > 0;
@@ -149,6 +200,7 @@ function tokenLine(name, before, after, kind) {
   return element("tr", kind ? { class: kind } : {}, element("th", { scope: "row" }, name), first, last);
 }
 
+/** @type {(share: number, before: number, text: string) => HTMLDivElement} */
 function bar(share, before, text) {
   const made = element("div", { class: "bar" }, element("i"), element("span", {}, text));
   made.style.setProperty("--share", share.toFixed(5));
@@ -174,12 +226,14 @@ function showStrip() {
   if (hadFocus) focusPlace();
 }
 
+/** @type {(examples: Example[]) => void} */
 function showExamples(examples) {
   if (examplesShown === examples) return;
   examplesShown = examples;
   byId("examples").replaceChildren(...[{}, ...examples].map(exampleButton));
 }
 
+/** @type {(name: string) => HTMLDivElement} */
 function sliderOf(name) {
   const input = element("input", { type: "range", id: name, "aria-describedby": `${name}-what` });
   const head = [element("label", { for: name }, say(`next.${name}`)), element("output", { for: name })];
@@ -187,12 +241,16 @@ function sliderOf(name) {
   return element("div", { class: "slider" }, ...head, input, about);
 }
 
+/** @type {(example: Example) => HTMLButtonElement} */
 function exampleButton(example) {
   const names = Object.entries(example).map(([name, value]) => `${say(`next.${name}`)} ${inLanguage(value)}`);
   return button({ "data-options": JSON.stringify(example) }, names.join(", ") || say("next.as_it_is"));
 }
 
-/** Make room for the view. `pick` is told the place of a token to go on with, `go` another place of the output. */
+/**
+ * Make room for the view. `pick` is told the place of a token to go on with, `go` another place of the output.
+ * @type {(holder: HTMLElement, listeners?: Heard) => void}
+ */
 export function mountNext(holder, listeners = {}) {
   heard = listeners;
   const strip = element("div", { id: "before", role: "toolbar", "aria-label": say("next.strip") });
@@ -206,7 +264,7 @@ export function mountNext(holder, listeners = {}) {
   walkable(strip, "[data-at]");
   strip.addEventListener("click", (/** @type {any} */ { target }) => {
     const at = target.closest("[data-at]")?.dataset.at;
-    if (at !== undefined) heard.go(Number(at));
+    if (at !== undefined) heard.go?.(Number(at));
   });
   sliders.addEventListener("input", (/** @type {any} */ { target }) => {
     changeNext({ ...options, [target.id]: target.value });
@@ -232,7 +290,7 @@ function mountTokens() {
   range.addEventListener("input", (/** @type {any} */ { target }) => changeNext({ ...options, shown: target.value }));
   table.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = target.closest(".pick")?.dataset.place;
-    if (place !== undefined) heard.pick(Number(place));
+    if (place !== undefined) heard.pick?.(Number(place));
   });
   return made;
 }

@@ -9,17 +9,27 @@ import { brushOf, paintPicture, paintTint, tintColour } from "../parts/raster.js
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Chosen, Looks } from "../parts/heads.js" */
+/** @import { Picture } from "../parts/raster.js" */
+
 const FEW_PIXELS = 100; // up to which each is shown as a square
 
-let overlay = null; // what is shown
-/** @type {import("../parts/heads.js").Chosen & { word: number }} */
+/** @type {Looks & { steps: string[], grid: number[], picture: Picture }} */
+let overlay; // what is shown
+/** @type {Chosen & { word: number }} */
 let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
+/** @type {number | null} */
 let overWord = null; // the word that is pointed at, counted from 0
+/** @type {HTMLElement | null} */
 let room = null; // what the view is made of, once it is mounted
 
 const currentWord = () => overWord ?? wanted.word - 1;
 
-/** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word. */
+/**
+ * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word.
+ * @type {(found: typeof overlay, wish: Wish) => void}
+ */
 export function showOverlay(found, wish) {
   [overlay, overWord] = [found, null]; // what was pointed at is no more
   paintPicture(byId("overlay-picture"), overlay.picture, true);
@@ -28,12 +38,16 @@ export function showOverlay(found, wish) {
   settleOverlay({ ...overlay.start, ...wish });
 }
 
-/** Change what is shown, and say so in the address. */
+/**
+ * Change what is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeOverlay(wish) {
   settleOverlay({ ...wanted, ...wish });
   remember(wanted);
 }
 
+/** @type {(wish: Wish) => void} */
 function settleOverlay(wish) {
   wanted = { ...settleHead("overlay", overlay, wish), word: overlay.steps[wish.word - 1] ? Number(wish.word) : 1 };
   const tint = tintColour();
@@ -44,12 +58,16 @@ function settleOverlay(wish) {
   showWord();
 }
 
-/** The weights of one word over all cells, of one head or of all joined. */
+/**
+ * The weights of one word over all cells, of one head or of all joined.
+ * @type {(place: number) => number[]}
+ */
 function cellWeights(place) {
   const cells = overlay.grid[0] * overlay.grid[1];
   return headWeights(overlay, wanted, place * cells, (place + 1) * cells);
 }
 
+/** @type {(word: string, place: number) => HTMLButtonElement} */
 function wordThumb(word, place) {
   const large = byId("overlay-picture");
   const picture = element("canvas", { "aria-hidden": true, width: large.width, height: large.height });
@@ -71,16 +89,21 @@ function showWord() {
   reachable(thumbs, thumbs[place]);
 }
 
+/** @type {(cell: number) => string} */
 const cellName = (cell) => {
   const [row, column] = [Math.floor(cell / overlay.grid[1]) + 1, (cell % overlay.grid[1]) + 1];
   return say("overlay.cell", { row, column });
 };
 
+/** @type {(cell: number, where: string) => void} */
 function tellCell(cell, where) {
   byId("overlay-readout").textContent = `${where}: ${percent(cellWeights(currentWord())[cell])}`;
 }
 
-/** Make room for the view; where it has room already, it moves to the new one. */
+/**
+ * Make room for the view; where it has room already, it moves to the new one.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountOverlay(holder) {
   room ??= makeRoom();
   holder.append(room);
@@ -103,15 +126,20 @@ function makeRoom() {
   return element("div", {}, form, caption, element("div", { class: "beside-each-other" }, part, all));
 }
 
-/** Show where a word looked, counted from 0, for as long as it is pointed at; none is no more. */
+/**
+ * Show where a word looked, counted from 0, for as long as it is pointed at; none is no more.
+ * @type {(place: number | null) => void}
+ */
 export function pointAtWord(place) {
-  const there = overlay?.steps[place] === undefined ? null : place;
+  const there = place === null || overlay?.steps[place] === undefined ? null : place;
   if (!overlay || there === overWord) return;
   overWord = there;
   showWord();
 }
 
+/** @type {(words: HTMLElement) => void} */
 function listenToWords(words) {
+  /** @type {(target: any) => void} */
   const over = (target) => {
     const found = target?.closest?.("[data-word]");
     pointAtWord(found ? Number(found.dataset.word) : null);
@@ -126,9 +154,11 @@ function listenToWords(words) {
   });
 }
 
+/** @type {(field: HTMLElement) => void} */
 function listenToPicture(field) {
   field.addEventListener("pointermove", ({ offsetX, offsetY }) => {
     const [rows, columns] = overlay.grid;
+    /** @type {(value: number, whole: number, count: number) => number} */
     const part = (value, whole, count) => Math.min(count - 1, Math.max(0, Math.floor((value / whole) * count)));
     const row = part(offsetY, field.clientHeight, rows);
     const cell = row * columns + part(offsetX, field.clientWidth, columns);

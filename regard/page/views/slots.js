@@ -2,20 +2,30 @@
 
 import { remember } from "../parts/address.js";
 import { byId, button, element, percent, section } from "../parts/common.js";
-import { paintPicture } from "../parts/raster.js";
+import { brushOf, paintPicture } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
+
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Picture } from "../parts/raster.js" */
+/** @typedef {{ name: string, writes: boolean, weights: number[] }} MemoryHead */
+/** @typedef {{ steps: string[], slots: string[], strips: Record<string, Picture>, heads: MemoryHead[] }} Use */
 
 const ONE = 10_000; // a weight of 1, as it comes
 const PACE = 140; // milliseconds of a step
 const WORTH_TELLING = 0.05;
 const SLOT_HEIGHTS = [3, 12]; // pixels on the screen
 
-let use = null; // what is shown
+/** @type {Use} */
+let use; // what is shown
 let step = 1; // the step that the machine is at
-let playing = null; // the timer, while it plays
+/** @type {number | undefined} */
+let playing; // the timer, while it plays
 
-/** Show the use of a memory, and of it the step that is wished for, or all of them. */
+/**
+ * Show the use of a memory, and of it the step that is wished for, or all of them.
+ * @type {(found: Use, wish: Wish) => void}
+ */
 export function showSlots(found, wish) {
   use = found;
   pause();
@@ -29,24 +39,34 @@ export function showSlots(found, wish) {
   settle(wish.step ?? use.steps.length);
 }
 
-/** Change which step is shown, and say so in the address. */
+/**
+ * Change which step is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeSlots(wish) {
   settle(wish.step);
   remember({ step });
 }
 
+/** @type {(wished: any) => void} */
 function settle(wished) {
   step = Math.min(Math.max(1, Math.round(Number(wished)) || use.steps.length), use.steps.length);
   layOutSlots();
 }
 
-/** A head's name in the language of the page; heads are numbered among those that do the same. */
+/**
+ * A head's name in the language of the page; heads are numbered among those that do the same.
+ * @type {(head: MemoryHead) => string}
+ */
 function headName(head) {
   const [, number = ""] = head.name.split(" ");
   return say(head.writes ? "slots.write" : "slots.read", { number }).trim();
 }
 
-/** A picture with a column for each step, and beside it its name. */
+/**
+ * A picture with a column for each step, and beside it its name.
+ * @type {(name: string, rows: number, paint: (canvas: HTMLCanvasElement) => void) => HTMLDivElement}
+ */
 function strip(name, rows, paint) {
   const canvas = element("canvas", { "aria-hidden": true });
   paint(canvas);
@@ -57,14 +77,17 @@ function strip(name, rows, paint) {
   return element("div", { class: "strip" }, element("span", {}, name), field);
 }
 
-/** The weights of one head, a row for each slot and a column for each step, in the colour of what it does. */
+/**
+ * The weights of one head, a row for each slot and a column for each step, in the colour of what it does.
+ * @type {(canvas: HTMLCanvasElement, head: MemoryHead) => void}
+ */
 function paintHead(canvas, { weights, writes }) {
   const style = getComputedStyle(document.documentElement);
   const [red, green, blue] = style.getPropertyValue(writes ? "--in" : "--out").trim().split(" ").map(Number);
   const picture = new ImageData(use.steps.length, use.slots.length);
   weights.forEach((weight, place) => picture.data.set([red, green, blue, (255 * weight) / ONE], place * 4));
   [canvas.width, canvas.height] = [picture.width, picture.height];
-  canvas.getContext("2d").putImageData(picture, 0, 0);
+  brushOf(canvas).putImageData(picture, 0, 0);
 }
 
 /** Veil the steps that are still to come, and tell of the one that the machine is at. */
@@ -77,6 +100,7 @@ export function layOutSlots() {
   byId("slots-readout").textContent = [told, ...places].join(" · ");
 }
 
+/** @type {(head: MemoryHead) => string} */
 function whereIs({ weights }) {
   const own = use.slots.map((_, place) => weights[place * use.steps.length + step - 1] / ONE);
   const most = own.indexOf(Math.max(...own));
@@ -86,7 +110,7 @@ function whereIs({ weights }) {
 
 function pause() {
   clearInterval(playing);
-  playing = null;
+  playing = undefined;
   byId("slots-play").textContent = say("slots.play");
 }
 
@@ -99,7 +123,10 @@ function play() {
   }, PACE);
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountSlots(holder) {
   const range = element("input", { id: "slots-range", type: "range", min: 1, max: 1, "aria-label": say("slots.step") });
   const start = button({ id: "slots-play", class: "plain" }, say("slots.play"));

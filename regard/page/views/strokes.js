@@ -7,28 +7,40 @@ import { headControls, headWeights, settleHead } from "../parts/heads.js";
 import { savable } from "../parts/saving.js";
 import { say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Chosen, Looks } from "../parts/heads.js" */
+
 const STRONGEST = 5; // pixels that the line to the point that is looked at most is wider than others
 
-let strokes = null; // what is shown
-/** @type {import("../parts/heads.js").Chosen & { point: number }} */
+/** @type {Looks & { points: number[][], ends: boolean[], looking: number, ahead: boolean }} */
+let strokes; // what is shown
+/** @type {Chosen & { point: number }} */
 let wanted = { layer: 1, head: "mean", point: 1 }; // its block, head and point
+/** @type {number | null} */
 let overPoint = null; // the point that is pointed at, counted from 0
 
 const current = () => overPoint ?? wanted.point - 1;
 
-/** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point. */
+/**
+ * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point.
+ * @type {(found: typeof strokes, wish: Wish) => void}
+ */
 export function showStrokes(found, wish) {
   [strokes, overPoint] = [found, null]; // what was pointed at is no more
   byId("strokes-point").max = strokes.looking;
   settleStrokes({ ...strokes.start, point: Math.ceil(strokes.looking / 2), ...wish });
 }
 
-/** Change what is shown, and say so in the address. */
+/**
+ * Change what is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeStrokes(wish) {
   settleStrokes({ ...wanted, ...wish });
   remember(wanted);
 }
 
+/** @type {(wish: Wish) => void} */
 function settleStrokes(wish) {
   const isThere = strokes.points[wish.point - 1] && wish.point <= strokes.looking;
   wanted = { ...settleHead("strokes", strokes, wish), point: isThere ? Number(wish.point) : 1 };
@@ -36,7 +48,10 @@ function settleStrokes(wish) {
   drawStrokes();
 }
 
-/** The weights of one point over all, of one head or of all joined. */
+/**
+ * The weights of one point over all, of one head or of all joined.
+ * @type {(place: number) => number[]}
+ */
 function pointWeights(place) {
   const count = strokes.looking;
   return headWeights(strokes, wanted, place * count, (place + 1) * count);
@@ -59,6 +74,7 @@ function drawStrokes() {
   });
   const [[left, top], [width, height]] = frame();
   const radius = Math.max(width, height) / 80;
+  /** @type {(point: number[], kind: string, r?: number) => SVGCircleElement} */
   const spot = ([cx, cy], kind, r = radius) => drawing("circle", { cx, cy, r, class: kind });
   // The first point of a stroke has no piece that leads to it, and is a dot.
   const firsts = points.flatMap((point, at) => {
@@ -85,7 +101,10 @@ function frame() {
   return [low.map((value) => value - margin), sides.map((side) => side + 2 * margin)];
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountStrokes(holder) {
   const slider = element("input", { id: "strokes-point", type: "range", min: "1", step: "1" });
   const chosen = element("label", { class: "worded" }, say("strokes.point"), slider);

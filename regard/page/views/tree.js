@@ -7,10 +7,17 @@ import { savable } from "../parts/saving.js";
 import { say, sayParts } from "../parts/texts.js";
 import { beam, boxes, build, extent, isShown, laneOf, layOutTree, paths, pathTo } from "./tree/layout.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Beam } from "./tree/layout.js" */
+
+/** @type {number | null} */
 let pointed = null; // the hypothesis that is pointed at
 let kept = false; // it stays when the pointer leaves
 
-/** Show a beam, and of it what is wished for: `show` all or what led to outputs, and a `node` to point at. */
+/**
+ * Show a beam, and of it what is wished for: `show` all or what led to outputs, and a `node` to point at.
+ * @type {(found: Beam, wish: Wish) => void}
+ */
 export function showTree(found, wish) {
   build(found);
   [pointed, kept] = [null, false];
@@ -19,17 +26,21 @@ export function showTree(found, wish) {
   if (beam.leftwards && pointed === null) byId("field").scrollLeft = byId("field").scrollWidth;
 }
 
+/** @type {(wish: Wish) => void} */
 function settleTree(wish) {
   if (["all", "outputs"].includes(wish.show)) layOutTree(wish.show);
   const place = Object.hasOwn(wish, "node") && wish.node !== "" ? Number(wish.node) : pointed;
-  const there = Number.isInteger(place) && place in beam.nodes && isShown(place);
+  const there = place !== null && Number.isInteger(place) && place in beam.nodes && isShown(place);
   kept = there && (kept || Object.hasOwn(wish, "node"));
-  byId("show").querySelectorAll("input").forEach((input) => (input.checked = input.value === extent));
+  for (const input of byId("show").querySelectorAll("input")) input.checked = input.value === extent;
   pointAt(there ? place : null);
   if (there) reach(place);
 }
 
-/** Change what is shown and what is kept, and say so in the address. */
+/**
+ * Change what is shown and what is kept, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeTree(wish) {
   settleTree(wish);
   rememberTree();
@@ -39,7 +50,10 @@ function rememberTree() {
   remember({ show: extent === "all" ? null : extent, node: kept ? pointed : null });
 }
 
-/** Point at a hypothesis, or at none: the way to it, its whole text, and what became of it. */
+/**
+ * Point at a hypothesis, or at none: the way to it, its whole text, and what became of it.
+ * @type {(place: number | null) => void}
+ */
 function pointAt(place) {
   pointed = place;
   const on = new Set(place === null ? [] : pathTo(place));
@@ -47,7 +61,7 @@ function pointAt(place) {
   boxes.forEach((box, each) => {
     box.classList.toggle("on", on.has(each));
     box.classList.toggle("active", each === place);
-    box.ariaPressed = String(each === place && kept);
+    box.setAttribute("aria-pressed", String(each === place && kept));
     paths[each].classList.toggle("on", on.has(each));
   });
   for (const output of byId("outputs").querySelectorAll(".output")) {
@@ -60,7 +74,10 @@ function howToPoint() {
   return element("p", { class: "unsaved" }, say("tree.hint"));
 }
 
-/** Two sentences about a hypothesis: its text, and its numbers and fate. */
+/**
+ * Two sentences about a hypothesis: its text, and its numbers and fate.
+ * @type {(place: number) => HTMLElement[]}
+ */
 function toldOf(place) {
   const { token, text, step, log_probability, total, score, rank, fate } = beam.nodes[place];
   const whole = element("p", { class: "whole" }, word(text || "∅", beam.target.language));
@@ -75,18 +92,25 @@ function toldOf(place) {
   return [whole, element("p", { class: "facts" }, ...facts, ` ${became.join(" ")}`)];
 }
 
-/** Make a hypothesis the one that Tab leads to, and bring it into view. */
+/**
+ * Make a hypothesis the one that Tab leads to, and bring it into view.
+ * @type {(place: number) => void}
+ */
 function reach(place) {
   reachable(boxes, boxes[place]);
   boxes[place].scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
+/** @type {(target: any) => number | null} */
 const nodeAt = (target) => {
   const found = target?.closest?.("[data-place]");
   return found ? Number(found.dataset.place) : null;
 };
 
-/** Where a key leads from a hypothesis: to what it continues, along its branch, or up and down within its step. */
+/**
+ * Where a key leads from a hypothesis: to what it continues, along its branch, or up and down within its step.
+ * @type {(place: number, key: string) => number | null}
+ */
 function nodeFrom(place, key) {
   const { nodes, leftwards, outputs } = beam;
   const { parent, step } = nodes[place];
@@ -94,6 +118,7 @@ function nodeFrom(place, key) {
   const among = nodes.map((_, each) => each).filter(isShown).sort((one, other) => laneOf(one) - laneOf(other));
   const level = among.filter((each) => nodes[each].step === step);
   const children = among.filter((each) => nodes[each].parent === place);
+  /** @type {Record<string, number | null>} */
   const moves = {
     [back]: parent,
     [on]: children[0],
@@ -105,7 +130,10 @@ function nodeFrom(place, key) {
   return Object.hasOwn(moves, key) ? moves[key] ?? place : null;
 }
 
-/** Pointing, clicking and walking work the same in the tree and among the outputs. */
+/**
+ * Pointing, clicking and walking work the same in the tree and among the outputs.
+ * @type {(holder: HTMLElement) => void}
+ */
 function listenToNodes(holder) {
   holder.addEventListener("pointerover", ({ target, pointerType }) => {
     if (!kept && pointerType !== "touch") pointAt(nodeAt(target) ?? nodeAt(document.activeElement));
@@ -138,8 +166,12 @@ function listenToNodes(holder) {
   });
 }
 
-/** Make room for the view; `controls` are more groups of what to choose. */
+/**
+ * Make room for the view; `controls` are more groups of what to choose.
+ * @type {(holder: HTMLElement, ...controls: HTMLElement[]) => void}
+ */
 export function mountTree(holder, ...controls) {
+  /** @type {(value: string, text: string) => HTMLLabelElement} */
   const choice = (value, text) => {
     return element("label", {}, element("input", { type: "radio", name: "show", value }), element("span", {}, text));
   };

@@ -6,22 +6,33 @@ import { paintPicture } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
 import { inLanguage, say } from "../parts/texts.js";
 
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Picture } from "../parts/raster.js" */
+/** @typedef {{ name: string, centre: number[], squares: number[][], patches: Picture[] }} Glimpse */
+/** @typedef {{ picture: Picture, steps: Glimpse[] }} Glimpses */
+/** @typedef {(point: number[]) => number[]} Spot where a point of the picture lies on the screen */
+
 const LARGEST_SIDE = 520; // pixels on the screen
 const HUES = 8; // from the first step to the last
 
-let glimpses = null; // what is shown
+/** @type {Glimpses} */
+let glimpses; // what is shown
 /** @type {number | "all"} */
 let step = "all"; // the step that is chosen, counted from 1, or all of them
 /** @type {number | null} */
 let overStep = null; // the step that is pointed at, counted from 0
 
+/** @type {(place: number) => string} */
 const stepHue = (place) => {
   const count = glimpses.steps.length;
   return `step-${count > 1 ? 1 + Math.round((place / (count - 1)) * (HUES - 1)) : 5}`;
 };
 const currentStep = () => overStep ?? (step === "all" ? null : step - 1);
 
-/** Show a path, and of it the step that is wished for. */
+/**
+ * Show a path, and of it the step that is wished for.
+ * @type {(found: Glimpses, wish: Wish) => void}
+ */
 export function showWindows(found, wish) {
   [glimpses, overStep] = [found, null]; // what was pointed at is no more
   paintPicture(byId("looked-at"), glimpses.picture);
@@ -29,19 +40,26 @@ export function showWindows(found, wish) {
   settleWindows(wish);
 }
 
-/** Change which step is shown, and say so in the address. */
+/**
+ * Change which step is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
 export function changeWindows(wish) {
   settleWindows(wish);
   remember({ step: step === "all" ? null : step });
 }
 
+/** @type {(wish: Wish) => void} */
 function settleWindows(wish) {
   step = glimpses.steps[wish.step - 1] ? Number(wish.step) : "all";
   offer(byId("step"), ["all", ...glimpses.steps.map((_, place) => String(place + 1))], step, choiceName);
   layOutWindows();
 }
 
-/** What was seen at one step, at every scale. */
+/**
+ * What was seen at one step, at every scale.
+ * @type {(glimpse: Glimpse, place: number) => HTMLButtonElement}
+ */
 function seenAt({ name, patches }, place) {
   const seen = patches.map((patch) => {
     const canvas = element("canvas", { class: "patch", "aria-hidden": true });
@@ -56,6 +74,7 @@ export function layOutWindows() {
   const [left, top, right, bottom] = shownExtent();
   const room = Math.min(LARGEST_SIDE, byId("windows").parentElement.clientWidth - 48);
   const scale = room / Math.max(right - left, bottom - top);
+  /** @type {Spot} */
   const spot = ([across, down]) => [(across - left) * scale, (down - top) * scale];
   const { width, height } = glimpses.picture;
   place(byId("windows"), [0, 0], (right - left) * scale, (bottom - top) * scale);
@@ -76,18 +95,24 @@ export function layOutWindows() {
 function shownExtent() {
   const { width, height } = glimpses.picture;
   const smallest = glimpses.steps.map(({ squares }) => squares[0]);
+  /** @type {(axis: number) => number} */
   const least = (axis) => Math.min(0, ...smallest.map((square) => square[axis]));
+  /** @type {(axis: number, whole: number) => number} */
   const most = (axis, whole) => Math.max(whole, ...smallest.map((square) => square[axis] + square[2]));
   return [least(0), least(1), most(0, width), most(1, height)];
 }
 
+/** @type {(thing: any, origin: number[], width: number, height: number) => void} */
 function place(thing, origin, width, height) {
   const [left, top] = origin;
   const sizes = { left, top, width, height };
   for (const [name, value] of Object.entries(sizes)) thing.style[name] = `${value}px`;
 }
 
-/** The squares of a step; of one that is not chosen the smallest alone, or all would hide the picture. */
+/**
+ * The squares of a step; of one that is not chosen the smallest alone, or all would hide the picture.
+ * @type {(glimpse: Glimpse, number: number, spot: Spot, scale: number) => SVGPathElement[]}
+ */
 function squaresOf({ squares }, number, spot, scale) {
   const at = currentStep();
   const isFaint = at !== null && at !== number;
@@ -101,6 +126,7 @@ function squaresOf({ squares }, number, spot, scale) {
   });
 }
 
+/** @type {(glimpse: Glimpse, number: number, spot: Spot) => HTMLSpanElement} */
 function numberOf({ centre }, number, spot) {
   const at = currentStep();
   const name = `step-number ${stepHue(number)}${at !== null && at !== number ? " faint" : ""}`;
@@ -109,6 +135,7 @@ function numberOf({ centre }, number, spot) {
   return made;
 }
 
+/** @type {(glimpse: Glimpse) => string} */
 function toldOfStep({ name, centre, squares }) {
   const [across, down] = centre.map((value) => Number(value.toFixed(1)));
   const sides = squares.map(([, , side]) => inLanguage(Number(side.toFixed(1)))).join(", ");
@@ -116,12 +143,16 @@ function toldOfStep({ name, centre, squares }) {
   return isBeyond(squares[0]) ? `${told} ${say("windows.beyond")}` : told;
 }
 
+/** @type {(square: number[]) => boolean} */
 function isBeyond([left, top, side]) {
   const { width, height } = glimpses.picture;
   return left < 0 || top < 0 || left + side > width || top + side > height;
 }
 
-/** Make room for the view. */
+/**
+ * Make room for the view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountWindows(holder) {
   const group = element("fieldset", { id: "step" }, element("legend", {}, say("controls.glimpse")));
   const form = element("form", { class: "controls", "aria-label": say("controls.what") }, group);
@@ -141,11 +172,14 @@ export function mountWindows(holder) {
   for (const each of [field, patches]) listenToSteps(each);
 }
 
+/** @type {(holder: HTMLElement) => void} */
 function listenToSteps(holder) {
+  /** @type {(target: any) => number | null} */
   const stepUnder = (target) => {
     const found = target.closest?.("[data-step]");
     return found ? Number(found.dataset.step) : null;
   };
+  /** @type {(place: number | null) => void} */
   const over = (place) => {
     if (overStep === place) return;
     overStep = place;

@@ -15,7 +15,12 @@ import { say } from "../../parts/texts.js";
 import { mountTinted, showTinted } from "../../views/tinted.js";
 import { layOutWindows, mountWindows, showWindows } from "../../views/windows.js";
 
+/** @import { Wish } from "../../parts/address.js" */
+/** @typedef {(looks: any, wish: Wish) => void} Show */
+/** @typedef {{ mount: (holder: HTMLElement) => void, show: Show, layOut: () => void }} View */
+
 // Each view with what makes room for it, shows something in it and lays it out anew.
+/** @type {Record<string, View>} */
 const VIEWS = {
   graph: { mount: mountGraph, show: showGraph, layOut: layOutGraph },
   windows: { mount: mountWindows, show: showWindows, layOut: layOutWindows },
@@ -27,10 +32,14 @@ const VIEWS = {
   tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 
+/** @type {string | null} */
 let view = null; // the one that is shown
 const mounted = new Set();
 
-/** Ask what a model looked at when it read an input, and show that. */
+/**
+ * Ask what a model looked at when it read an input, and show that.
+ * @type {(model: string, input: unknown, signal: AbortSignal) => Promise<void>}
+ */
 export async function showLooking(model, input, signal) {
   byId("looking-trouble").hidden = true;
   try {
@@ -46,17 +55,23 @@ export async function showLooking(model, input, signal) {
   }
 }
 
+/** @type {(found: any) => void} */
 function show(found) {
-  view = found.view;
+  const { view: wanted } = found;
+  view = wanted;
   byId("looking").hidden = false;
   byId("looking-views").hidden = false;
   for (const name of Object.keys(VIEWS)) byId(`looking-${name}`).hidden = name !== view;
-  if (!mounted.has(view) || view === "overlay") VIEWS[view].mount(byId(`looking-${view}`)); // which may be elsewhere
-  mounted.add(view);
-  VIEWS[view].show(found.looks, wished());
+  // The overlay may be elsewhere on the page.
+  if (!mounted.has(wanted) || wanted === "overlay") VIEWS[wanted].mount(byId(`looking-${wanted}`));
+  mounted.add(wanted);
+  VIEWS[wanted].show(found.looks, wished());
 }
 
-/** Make room for every view. */
+/**
+ * Make room for every view.
+ * @type {(holder: HTMLElement) => void}
+ */
 export function mountLooking(holder) {
   const rooms = Object.keys(VIEWS).map((name) => element("div", { id: `looking-${name}`, class: "view", hidden: "" }));
   const views = element("div", { id: "looking-views" }, ...rooms);

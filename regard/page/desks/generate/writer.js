@@ -5,16 +5,27 @@ import { savable } from "../../parts/saving.js";
 import { ask, listen, Refusal } from "../../parts/server.js";
 import { duration, say } from "../../parts/texts.js";
 
+/** @import { Child } from "../../parts/common.js" */
+/** @import { Model } from "../../parts/server.js" */
+/** @typedef {any} Token as the server gives it */
+/** @typedef {{ count: number, probability: number }} Rest */
+/** @typedef {{ next: Token[], rest: Rest, perplexity: number, room: number | null, forgotten: number }} Reading */
+/** @typedef {Record<string, any> & { written: Token[], table: HTMLElement, text: HTMLElement }} Writer */
+
 const SHOWN = 12; // tokens that may come next
 const MOST_READ = 400; // tokens of the prompt that are shown, the last ones
 const NOTHING = 1e-9; // less than this is rounding
 
-/** The probability that a logarithm stands for; none of a token that cannot be. */
+/**
+ * The probability that a logarithm stands for; none of a token that cannot be.
+ * @type {(score: number | null) => number}
+ */
 const shareOf = (score) => (score === null ? 0 : Math.exp(score));
 
 /**
  * A new panel. `heard` has `chosen` (the prompt that was read, the same with a token or a text more, and what that is
  * called), `wanted` (it is to go on) and `changed` (whether it writes).
+ * @type {(model: Model, heard: Record<string, (...told: any[]) => void>) => Writer}
  */
 export function makeWriter(model, heard) {
   const name = element("h2", {}, model.name, " ");
@@ -30,8 +41,10 @@ export function makeWriter(model, heard) {
   const rest = element("p", { class: "hint" });
   const said = element("span", { class: "unseen", role: "status" });
   const root = element("section", { class: "writer" }, name, text, foot, trouble, title, table, rest, said);
-  const writer = { model, heard, root, text, facts, goes, takes, trouble, table, rest, said };
-  Object.assign(writer, { read: null, prompt: null, written: [], whole: "", controller: null, isWriting: false });
+  const parts = { root, text, facts, goes, takes, trouble, table, rest, said };
+  const known = { read: null, prompt: null, written: [], whole: "", controller: null, isWriting: false };
+  /** @type {Writer} */
+  const writer = { model, heard, ...parts, ...known };
   savable(root, "text", () => {
     return { model: model.name, prompt: writer.read, written: writer.written, text: writer.whole };
   });
@@ -39,7 +52,10 @@ export function makeWriter(model, heard) {
   return writer;
 }
 
-/** Forget what is under way. */
+/**
+ * Forget what is under way.
+ * @type {(writer: Writer) => void}
+ */
 export function stopWriter(writer) {
   writer.controller?.abort();
   writer.root.removeAttribute("aria-busy");
@@ -49,7 +65,10 @@ export function stopWriter(writer) {
   writer.heard.changed();
 }
 
-/** Ask what the model makes of a prompt, and forget how it went on with the one before. */
+/**
+ * Ask what the model makes of a prompt, and forget how it went on with the one before.
+ * @type {(writer: Writer, prompt: string, drawing: object) => Promise<void>}
+ */
 export async function readPrompt(writer, prompt, drawing) {
   stopWriter(writer);
   clearWritten(writer);
@@ -66,13 +85,16 @@ export async function readPrompt(writer, prompt, drawing) {
   if (isOver && writer.prompt === null) showRefused(writer);
 }
 
-/** Let the model go on with a prompt that it has read, and show each token as it comes. */
+/**
+ * Let the model go on with a prompt that it has read, and show each token as it comes.
+ * @type {(writer: Writer, prompt: string, search: { beam?: number }) => Promise<void>}
+ */
 export async function goOn(writer, prompt, search) {
   stopWriter(writer);
   clearWritten(writer);
   writer.isWriting = true;
   // A beam may change its mind up to the end, so that nothing of it can be shown before.
-  if (search.beam > 1) writer.facts.textContent = say("writer.searching", { beam: search.beam });
+  if (search.beam && search.beam > 1) writer.facts.textContent = say("writer.searching", { beam: search.beam });
   showText(writer);
   writer.heard.changed();
   const isOver = await attempt(writer, async (signal) => {
@@ -87,7 +109,10 @@ export async function goOn(writer, prompt, search) {
   writer.heard.changed();
 }
 
-/** Do something that the server is asked for, and tell a refusal; says whether nobody gave it up. */
+/**
+ * Do something that the server is asked for, and tell a refusal; says whether nobody gave it up.
+ * @type {(writer: Writer, work: (signal: AbortSignal) => Promise<void>) => Promise<boolean>}
+ */
 async function attempt(writer, work) {
   const { signal } = (writer.controller = new AbortController());
   writer.trouble.hidden = true;
@@ -105,7 +130,10 @@ async function attempt(writer, work) {
   return !signal.aborted;
 }
 
-/** Leave nothing of the prompt before, where this one was refused. */
+/**
+ * Leave nothing of the prompt before, where this one was refused.
+ * @type {(writer: Writer) => void}
+ */
 function showRefused(writer) {
   writer.read = null;
   writer.table.replaceChildren();
@@ -115,15 +143,17 @@ function showRefused(writer) {
 
 // The text, token by token
 
+/** @type {(writer: Writer) => void} */
 function clearWritten(writer) {
   Object.assign(writer, { written: [], whole: "" });
   writer.facts.textContent = "";
   writer.takes.hidden = true;
 }
 
+/** @type {(writer: Writer) => void} */
 function showText(writer) {
   const tokens = writer.read?.tokens ?? [];
-  const parts = tokens.slice(-MOST_READ).map((token) => tokenSpan(token, "prompted"));
+  const parts = tokens.slice(-MOST_READ).map((/** @type {any} */ token) => tokenSpan(token, "prompted"));
   if (tokens.length > MOST_READ) parts.unshift("… ");
   writer.text.setAttribute("aria-label", say("writer.text", { model: writer.model.name }));
   writer.text.replaceChildren(...parts, ...writer.written.map((token, place) => writtenSpan(token, place)));
@@ -131,6 +161,7 @@ function showText(writer) {
   writer.takes.hidden = !writer.written.length;
 }
 
+/** @type {(token: Token, kind: string) => HTMLSpanElement} */
 function tokenSpan({ text, score }, kind) {
   const ends = text === "\n" ? " line-end" : "";
   const span = element("span", { class: `tinted-token ${kind}${ends}`, title: percent(shareOf(score)) }, text);
@@ -138,7 +169,10 @@ function tokenSpan({ text, score }, kind) {
   return span;
 }
 
-/** A token that was written: chosen, it takes the text up to it into the prompt. */
+/**
+ * A token that was written: chosen, it takes the text up to it into the prompt.
+ * @type {(token: Token, place: number) => HTMLSpanElement}
+ */
 function writtenSpan(token, place) {
   const span = tokenSpan(token, "continued");
   Object.assign(span.dataset, { place });
@@ -148,12 +182,14 @@ function writtenSpan(token, place) {
   return span;
 }
 
+/** @type {(writer: Writer, token: Token) => void} */
 function addToken(writer, token) {
   writer.written.push(token);
   writer.text.hidden = writer.takes.hidden = false;
   writer.text.append(writtenSpan(token, writer.written.length - 1));
 }
 
+/** @type {(writer: Writer, found: any) => void} */
 function finish(writer, { texts: [best], seconds }) {
   writer.whole = best.text;
   const count = best.tokens.length;
@@ -165,15 +201,24 @@ function finish(writer, { texts: [best], seconds }) {
 
 // What may come next
 
+/** @type {(token: Token) => boolean} */
 const isLineEnd = ({ text, end }) => end || text === "\n";
 
-/** A token as one says it. */
+/**
+ * A token as one says it.
+ * @type {(each: Token) => string}
+ */
 const nameOf = (each) => (isLineEnd(each) ? say("writer.line_end") : spokenToken(each.token));
 
-/** The parts of a token as one sees it. */
+/**
+ * The parts of a token as one sees it.
+ * @type {(each: Token) => Child[]}
+ */
 const partsOf = (each) => (isLineEnd(each) ? [say("writer.line_end")] : tokenParts(each.token));
 
+/** @type {(writer: Writer) => void} */
 function showNext(writer) {
+  /** @type {Reading} */
   const { next, rest, perplexity, room, forgotten } = writer.read;
   const wasThere = writer.table.contains(document.activeElement);
   const most = Math.max(...next.map(({ probability, drawn }) => Math.max(probability, drawn ?? 0)), rest.probability);
@@ -185,12 +230,15 @@ function showNext(writer) {
   if (room !== null) sentences.push(say("writer.room", { count: room }));
   if (forgotten) sentences.push(say("writer.prompt_forgotten", { count: forgotten }));
   writer.rest.textContent = sentences.join(" ");
-  const picks = [...writer.table.querySelectorAll(".pick:enabled")];
+  const picks = /** @type {HTMLElement[]} */ ([...writer.table.querySelectorAll(".pick:enabled")]);
   reachable(picks, picks[0]);
   if (wasThere) picks[0]?.focus();
 }
 
-/** A token with its bar, beside which an outline shows what the model itself gives where drawing changes that. */
+/**
+ * A token with its bar, beside which an outline shows what the model itself gives where drawing changes that.
+ * @type {(each: Token, place: number, most: number) => HTMLTableRowElement}
+ */
 function nextLine(each, place, most) {
   const { probability, drawn } = each;
   const label = say("writer.choose", { token: nameOf(each), share: percent(probability) });
@@ -199,6 +247,7 @@ function nextLine(each, place, most) {
   return element("tr", {}, element("th", { scope: "row" }, pick), shareCell(probability, drawn, most));
 }
 
+/** @type {(probability: number, drawn: number | null, most: number) => HTMLTableCellElement} */
 function shareCell(probability, drawn, most) {
   const share = drawn ?? probability;
   const shown = drawn === 0 ? say("next.cut") : percent(share);
@@ -209,7 +258,10 @@ function shareCell(probability, drawn, most) {
   return element("td", drawn === null ? {} : { class: drawn === 0 ? "drawn gone" : "drawn" }, bar);
 }
 
-/** All that have no line of their own. */
+/**
+ * All that have no line of their own.
+ * @type {(coming: Reading, most: number) => HTMLTableRowElement}
+ */
 function restLine({ next, rest: { count, probability } }, most) {
   const isDrawn = next.some(({ drawn }) => drawn !== null);
   const left = 1 - next.reduce((sum, { drawn }) => sum + drawn, 0);
@@ -218,12 +270,18 @@ function restLine({ next, rest: { count, probability } }, most) {
   return element("tr", { class: "others" }, name, cell);
 }
 
-/** Read out what is likeliest now, for whoever chose by the keyboard and cannot see it. */
+/**
+ * Read out what is likeliest now, for whoever chose by the keyboard and cannot see it.
+ * @type {(writer: Writer) => void}
+ */
 function announce(writer) {
-  const likeliest = writer.read.next.slice(0, 3).map((each) => `${nameOf(each)} ${percent(each.probability)}`);
+  /** @type {Reading} */
+  const { next } = writer.read;
+  const likeliest = next.slice(0, 3).map((each) => `${nameOf(each)} ${percent(each.probability)}`);
   writer.said.textContent = say("writer.likeliest", { tokens: likeliest.join(", ") });
 }
 
+/** @type {(writer: Writer) => void} */
 function listenToWriter(writer) {
   const { table, text, goes, takes, heard } = writer;
   table.addEventListener("click", (/** @type {any} */ { target }) => {
@@ -231,14 +289,17 @@ function listenToWriter(writer) {
     if (each?.text) heard.chosen(writer.prompt, writer.read.stem + each.text, nameOf(each));
   });
   table.addEventListener("keydown", (event) => {
-    const picks = [...table.querySelectorAll(".pick:enabled")];
-    const from = picks.indexOf(event.target);
-    const step = { ArrowDown: from + 1, ArrowUp: from - 1, Home: 0, End: picks.length - 1 }[event.key];
-    if (from < 0 || !picks[step]) return;
+    const picks = /** @type {HTMLElement[]} */ ([...table.querySelectorAll(".pick:enabled")]);
+    const from = picks.indexOf(/** @type {HTMLElement} */ (event.target));
+    /** @type {Record<string, number>} */
+    const steps = { ArrowDown: from + 1, ArrowUp: from - 1, Home: 0, End: picks.length - 1 };
+    const to = from < 0 ? undefined : picks[steps[event.key]];
+    if (!to) return;
     event.preventDefault();
-    reachable(picks, picks[step]);
-    picks[step].focus();
+    reachable(picks, to);
+    to.focus();
   });
+  /** @type {(place: number) => void} */
   const takeUpTo = (place) => {
     const stem = writer.read?.stem ?? "";
     const taken = writer.written.slice(0, place + 1).map((token) => token.text).join("");
@@ -251,9 +312,10 @@ function listenToWriter(writer) {
   });
   walkable(text, ".continued");
   text.addEventListener("keydown", (event) => {
-    if (event.target.dataset.place === undefined || !["Enter", " "].includes(event.key)) return;
+    const token = /** @type {HTMLElement} */ (event.target);
+    if (token.dataset.place === undefined || !["Enter", " "].includes(event.key)) return;
     event.preventDefault();
-    event.target.click();
+    token.click();
   });
   goes.addEventListener("click", () => heard.wanted(writer));
 }

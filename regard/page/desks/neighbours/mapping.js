@@ -8,15 +8,19 @@ import { onceSeen } from "../../parts/seeing.js";
 import { ask } from "../../parts/server.js";
 import { say } from "../../parts/texts.js";
 
+/** @import { Wish } from "../../parts/address.js" */
+
 const COUNT = 300; // most frequent words
 const AROUND = 40; // neighbours of the word that is asked about
 const SCOPES = ["frequent", "around"];
+/** @type {Record<string, string>} */
 const METHODS = { pca: "mapping.by_pca", "t-sne": "mapping.by_t_sne" }; // and what they are called
 const [USUAL] = Object.keys(METHODS);
 
 let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
 /** @type {{ scope: string | null, method: string }} */
 let wanted = { scope: null, method: USUAL };
+/** @type {any} */
 let shown = null; // the map that is shown
 
 const hideMap = () => {
@@ -27,7 +31,7 @@ const asking = oneAtATime("map-view", "map-trouble", hideMap);
 
 /**
  * Show the map that the address asks for.
- * @param {import("../../parts/address.js").Wish} wish
+ * @param {Wish} wish
  */
 export function followMap({ map, layout }) {
   wanted = { scope: SCOPES.includes(map) ? map : null, method: Object.hasOwn(METHODS, layout) ? layout : USUAL };
@@ -35,10 +39,13 @@ export function followMap({ map, layout }) {
   draw();
 }
 
-/** Show a word on the map: where it lies on it, or where the map is of what is around it. */
+/**
+ * Show a word on the map: where it lies on it, or where the map is of what is around it.
+ * @type {(word: string) => void}
+ */
 export function showOnMap(word) {
   if (wanted.scope === "around") draw();
-  else if (shown?.words.some((each) => each.word === word)) changeMap({ word });
+  else if (shown?.words.some((/** @type {{ word: string }} */ each) => each.word === word)) changeMap({ word });
 }
 
 function settleControls() {
@@ -66,9 +73,13 @@ async function askForMap() {
   });
 }
 
-/** Make room for the map; `about` gives the model and the word that are asked about, `chosen` hears of a word on it. */
+/**
+ * Make room for the map; `about` gives the model and the word that are asked about, `chosen` hears of a word on it.
+ * @type {(holder: HTMLElement, about: () => { model: string, word: string }, chosen: (word: string) => void) => void}
+ */
 export function mountMapping(holder, about, chosen) {
   subject = about;
+  /** @type {(id: string, legend: string) => HTMLFieldSetElement} */
   const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
   const groups = [group("map-scope", say("mapping.words")), group("map-method", say("mapping.layout"))];
   const form = element("form", { class: "controls", "aria-label": say("map.page") }, ...groups);

@@ -11,30 +11,50 @@ import { range } from "../../parts/ranges.js";
 import { ask, Refusal } from "../../parts/server.js";
 import { say } from "../../parts/texts.js";
 
+/** @import { Model } from "../../parts/server.js" */
+/** @import { Sentence } from "./panel.js" */
+/** @import { Choice } from "./picks.js" */
+/** @typedef {{ model: Model, sentence: Sentence }} Subject what is explained: a model, and a sentence of its panel */
+
 const VIEWS = ["attention", "next", "others", "beam"];
 const KEPT = 12; // answers that are kept in case they are wanted again
 
-let subject = null; // what is explained: the model and a sentence of its panel
+/** @type {Subject} */
+let subject; // what is explained: the model and a sentence of its panel
 let view = "attention";
 let at = 0; // the place in the output whose next token is shown
+/** @type {{ picked: (model: Model, text: string, choice: Choice) => void }} */
 let heard;
+/** @type {Record<string, number>} */
 let limits = {};
+/** @type {AbortController | null} */
 let controller = null;
-let offered = null; // the tokens that can be picked, what they would follow, and of which subject
-let listedOf = null; // the subject whose outputs are listed
+/** @type {{ of: Subject, before: string[], tokens: any[] }} */
+let offered; // the tokens that can be picked, what they would follow, and of which subject
+/** @type {Subject} */
+let listedOf; // the subject whose outputs are listed
+/** @type {Map<string, any>} */
 const answers = new Map();
 
+/** @type {(name: string) => HTMLElement} */
 const holder = (name) => byId(`${name}-view`);
+/** @type {(name: string) => HTMLElement} */
 const trouble = (name) => byId(`${name}-trouble`);
 
-/** Explain a sentence, at a token of it if one is given; shows the view that is open. */
+/**
+ * Explain a sentence, at a token of it if one is given; shows the view that is open.
+ * @type {(model: Model, sentence: Sentence, place?: number) => Promise<void>}
+ */
 export function explain(model, sentence, place = at) {
   subject = { model, sentence };
   at = Math.min(place, sentence.tokens.length);
   return refresh();
 }
 
-/** Open a view, and of the next word a place; what it shows comes with the next sentence that is explained. */
+/**
+ * Open a view, and of the next word a place; what it shows comes with the next sentence that is explained.
+ * @type {(name: string, place?: number) => void}
+ */
 export function openView(name, place) {
   view = VIEWS.includes(name) ? name : "attention";
   if (place !== undefined) at = place;
@@ -66,6 +86,7 @@ async function refresh() {
   }
 }
 
+/** @type {(name: string, error: Error | null) => void} */
 function tellTrouble(name, error) {
   holder(name).hidden = Boolean(error);
   trouble(name).hidden = !error;
@@ -75,23 +96,30 @@ function tellTrouble(name, error) {
   trouble(name).replaceChildren(error.message, " ", again);
 }
 
-/** The answer to a question about the subject; asked once. */
+/**
+ * The answer to a question about the subject; asked once.
+ * @type {(path: string, question: object, signal: AbortSignal) => Promise<any>}
+ */
 async function about(path, question, signal) {
   const { model, sentence } = subject;
   const whole = { model: model.name, text: sentence.source.text, ...question };
   const key = path + JSON.stringify(whole);
   if (!answers.has(key)) {
     const answer = await ask(path, whole, signal);
-    if (answers.size >= KEPT) answers.delete(answers.keys().next().value);
+    if (answers.size >= KEPT) answers.delete([...answers.keys()][0]);
     answers.set(key, answer);
   }
   signal.throwIfAborted();
   return answers.get(key);
 }
 
-/** A number that was wished for, as far as it can be. */
+/**
+ * A number that was wished for, as far as it can be.
+ * @type {(wish: any, most: number, usual: number) => number}
+ */
 const within = (wish, most, usual) => Math.min(Math.max(Math.round(Number(wish)) || usual, 1), most);
 
+/** @type {Record<string, (signal: AbortSignal) => Promise<void>>} */
 const SHOWING = {
   attention: async (signal) => {
     const { model, sentence } = subject;
@@ -108,10 +136,11 @@ const SHOWING = {
   next: async (signal) => {
     const { tokens } = subject.sentence;
     const next = await about("v1/next", { before: tokens.slice(0, at), shown: 50 }, signal);
-    const named = next.tokens.map(({ text }) => text);
+    const named = next.tokens.map((/** @type {any} */ { text }) => text);
+    /** @type {(next: any) => boolean} */
     const isTaken = ({ token, end }) => (at < tokens.length ? token === tokens[at] : end);
     const taken = next.tokens.findIndex(isTaken);
-    const end = next.tokens.find((each) => each.end)?.text ?? "</s>";
+    const end = next.tokens.find((/** @type {any} */ each) => each.end)?.text ?? "</s>";
     const around = { before: tokens.slice(0, at), after: [...tokens.slice(at), end], language: next.target.language };
     holder("next").hidden = false;
     showNext({ ...next, ...around, outputs: "translation", tokens: named, taken: taken < 0 ? null : taken }, wished());
@@ -137,24 +166,36 @@ const SHOWING = {
   },
 };
 
-/** Move to another place of the output. */
+/**
+ * Move to another place of the output.
+ * @type {(place: number) => Promise<void>}
+ */
 function go(place) {
   at = place;
   remember({ at: at || null });
   return refresh();
 }
 
-/** Let the translation go on with another token. */
+/**
+ * Let the translation go on with another token.
+ * @type {(place: number) => void}
+ */
 function pick(place) {
   choose(offered.of, [...offered.before, offered.tokens[place].token]);
 }
 
-/** What is chosen is meant for the sentence that it was seen of, also where another is on its way. */
+/**
+ * What is chosen is meant for the sentence that it was seen of, also where another is on its way.
+ * @type {(subject: Subject, choice: Choice) => void}
+ */
 function choose({ model, sentence }, choice) {
   heard.picked(model, sentence.source.text, choice);
 }
 
-/** Make room for all views; `picked` hears of the model, the sentence, and tokens to begin with or a whole output. */
+/**
+ * Make room for all views; `picked` hears of the model, the sentence, and tokens to begin with or a whole output.
+ * @type {(served: Record<string, number>, listeners: typeof heard) => void}
+ */
 export function mountExplaining(served, listeners) {
   [limits, heard] = [served, listeners];
   for (const name of VIEWS) {
@@ -178,10 +219,14 @@ export function mountExplaining(served, listeners) {
   mountTree(holder("beam"), widening);
   followWidth(layOutAttention, holder("attention"));
   walkable(byId("tabs"), ".tab");
-  byId("tabs").addEventListener("click", ({ target }) => target.dataset.view && chooseView(target.dataset.view));
-  byId("tabs").addEventListener("focusin", ({ target }) => target.dataset.view && chooseView(target.dataset.view));
+  for (const event of ["click", "focusin"]) {
+    byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {
+      if (target.dataset.view) chooseView(target.dataset.view);
+    });
+  }
 }
 
+/** @type {(name: string) => void} */
 function chooseView(name) {
   if (name === view) return;
   openView(name);

@@ -4,7 +4,14 @@ import { byId, element } from "../../parts/common.js";
 import { say, sayParts } from "../../parts/texts.js";
 import { wordsOf } from "./writing.js";
 
-/** Light up a word and all that belong to it, or nothing: `origin` is a panel, or null for the text that is read. */
+/** @import { Child } from "../../parts/common.js" */
+/** @import { Link, Panel } from "./panel.js" */
+/** @import { Place } from "./writing.js" */
+
+/**
+ * Light up a word and all that belong to it, or nothing: `origin` is a panel, or null for the text that is read.
+ * @type {(panels: Panel[], origin: Panel | null, place: Place | null) => void}
+ */
 export function light(panels, origin, place) {
   document.querySelectorAll(".lit, .pointed").forEach((each) => each.classList.remove("lit", "pointed"));
   const readout = byId("link-readout");
@@ -20,18 +27,27 @@ export function light(panels, origin, place) {
   readout.replaceChildren(...told(panels, origin, place, read));
 }
 
-/** The words on one side of an alignment that belong to a word on the other. */
+/**
+ * The words on one side of an alignment that belong to a word on the other.
+ * @type {(panel: Panel, sentence: number, word: number, from: 0 | 1, to: 0 | 1) => number[]}
+ */
 function linked(panel, sentence, word, from, to) {
+  /** @type {Link[]} */
   const alignment = panel.sentences[sentence]?.alignment ?? [];
   return alignment.filter((link) => link[from] === word).map((link) => link[to]);
 }
 
+/** @type {(holder: HTMLElement, sentence: number, word: number, kind: string) => void} */
 function mark(holder, sentence, word, kind) {
   holder.querySelector(`[data-sentence="${sentence}"][data-word="${word}"]`)?.classList.add(kind);
 }
 
-/** The same as a sentence. */
+/**
+ * The same as a sentence.
+ * @type {(panels: Panel[], origin: Panel | null, place: Place, read: number[]) => Child[]}
+ */
 function told(panels, origin, { sentence, word }, read) {
+  /** @type {(text: string | undefined, places: number[], language: string) => HTMLElement} */
   const named = (text, places, language) => {
     const all = wordsOf(text ?? "");
     const found = places.map((place) => all[place]?.word).filter(Boolean);

@@ -8,9 +8,20 @@ import { ask, listen, Refusal } from "../../parts/server.js";
 import { decimal, duration, say } from "../../parts/texts.js";
 import { textBetween, wordParts, wordsOf } from "./writing.js";
 
+/** @import { Child } from "../../parts/common.js" */
+/** @import { Model } from "../../parts/server.js" */
+/** @import { Place, SourceSpan } from "./writing.js" */
+/** @typedef {[number, number]} Link words of source and target that belong together */
+/** @typedef {any} Sentence of a panel: its source, and its translation once that is there */
+/** @typedef {Record<string, (panel: Panel, ...told: any[]) => void>} Listening */
+/** @typedef {Record<string, any> & { sentences: Sentence[], output: HTMLElement }} Panel */
+
 const MOST_PATIENCE = 30; // seconds that a busy server is waited for by itself
 
-/** A new panel; `heard` has `began` (sentences are known), `settled`, `pointed` (at a word) and `opened` (a word). */
+/**
+ * A new panel; `heard` has `began` (sentences are known), `settled`, `pointed` (at a word) and `opened` (a word).
+ * @type {(model: Model, heard: Listening) => Panel}
+ */
 export function makePanel(model, heard) {
   const name = element("h2", {}, languageName(model.target), " ");
   name.append(element("small", {}, model.name));
@@ -39,7 +50,10 @@ export function makePanel(model, heard) {
   return panel;
 }
 
-/** Translate a text, in place of whatever this panel was at. */
+/**
+ * Translate a text, in place of whatever this panel was at.
+ * @type {(panel: Panel, text: string) => Promise<void>}
+ */
 export async function translate(panel, text) {
   stop(panel);
   const { signal } = (panel.controller = new AbortController());
@@ -74,12 +88,16 @@ export async function translate(panel, text) {
   }
 }
 
-/** Forget what is under way: its answer would be of no use. */
+/**
+ * Forget what is under way: its answer would be of no use.
+ * @type {(panel: Panel) => void}
+ */
 export function stop(panel) {
   panel.controller?.abort();
   clearTimeout(panel.again);
 }
 
+/** @type {(panel: Panel) => void} */
 function showNothing(panel) {
   panel.sentences = [];
   panel.output.replaceChildren();
@@ -88,7 +106,10 @@ function showNothing(panel) {
   panel.root.removeAttribute("aria-busy");
 }
 
-/** The sentences are known; those that were translated before stay as they are until they come anew. */
+/**
+ * The sentences are known; those that were translated before stay as they are until they come anew.
+ * @type {(panel: Panel, spans: SourceSpan[]) => void}
+ */
 function begin(panel, spans) {
   const known = new Map(panel.sentences.map((sentence) => [sentence.source.text, sentence]));
   panel.coming = []; // what follows a person's choices is asked for by itself
@@ -97,6 +118,7 @@ function begin(panel, spans) {
   showAll(panel);
 }
 
+/** @type {(panel: Panel, sentence: Sentence & { sentence: number }, signal: AbortSignal) => void} */
 function receive(panel, sentence, signal) {
   const place = sentence.sentence;
   const isPicked = pickOf(panel.model.name, sentence.source.text) !== null;
@@ -110,7 +132,10 @@ function receive(panel, sentence, signal) {
   panel.coming.push(coming);
 }
 
-/** Write a sentence on from what was chosen, unless something else has been chosen meanwhile. */
+/**
+ * Write a sentence on from what was chosen, unless something else has been chosen meanwhile.
+ * @type {(panel: Panel, place: number, signal: AbortSignal) => Promise<void>}
+ */
 async function writeOn(panel, place, signal) {
   const { source } = panel.sentences[place];
   const choice = () => pickOf(panel.model.name, source.text);
@@ -119,13 +144,15 @@ async function writeOn(panel, place, signal) {
   if (!signal.aborted && choice() === chosen) settleSentence(panel, place, { ...translations[0], source });
 }
 
+/** @type {(panel: Panel, place: number, sentence: Sentence) => void} */
 function settleSentence(panel, place, { source, text, score, tokens, alignment, token_scores, unsure }) {
   panel.sentences[place] = { source, text, score, tokens, alignment, token_scores, unsure };
   const old = panel.output.querySelector(`.sentence[data-place="${place}"]`);
-  old.replaceWith(sentenceElement(panel, place));
+  old?.replaceWith(sentenceElement(panel, place));
   makeReachable(panel);
 }
 
+/** @type {(panel: Panel) => void} */
 function finish(panel) {
   panel.root.removeAttribute("aria-busy");
   showFacts(panel);
@@ -135,7 +162,10 @@ function finish(panel) {
   panel.heard.settled(panel);
 }
 
-/** Write a sentence anew, as was chosen for it, and say so when it is there. */
+/**
+ * Write a sentence anew, as was chosen for it, and say so when it is there.
+ * @type {(panel: Panel, place: number) => Promise<void>}
+ */
 export async function changeSentence(panel, place) {
   const { signal } = panel.controller;
   panel.trouble.hidden = true;
@@ -148,11 +178,14 @@ export async function changeSentence(panel, place) {
   }
 }
 
-/** Say what went wrong and how to go on; a server that asks for a little time gets it. */
+/**
+ * Say what went wrong and how to go on; a server that asks for a little time gets it.
+ * @type {(panel: Panel, error: unknown, again: () => void) => void}
+ */
 function fail(panel, error, again) {
   if (!(error instanceof Refusal)) throw error;
   panel.root.removeAttribute("aria-busy");
-  /** @type {import("../../parts/common.js").Child[]} */
+  /** @type {Child[]} */
   const parts = [error.message, " "];
   if (error.wait && error.wait <= MOST_PATIENCE) {
     parts.push(say("trouble.waiting", { seconds: error.wait }));
@@ -166,7 +199,10 @@ function fail(panel, error, again) {
   panel.trouble.hidden = false;
 }
 
-/** Say that the model is unsure of some sentences, which are marked, and what that means. */
+/**
+ * Say that the model is unsure of some sentences, which are marked, and what that means.
+ * @type {(panel: Panel) => boolean}
+ */
 function showDoubt({ doubt, sentences, model }) {
   const count = sentences.filter(({ unsure }) => unsure).length;
   doubt.hidden = !count;
@@ -180,6 +216,7 @@ function showDoubt({ doubt, sentences, model }) {
   return true;
 }
 
+/** @type {(panel: Panel) => void} */
 function showFacts(panel) {
   const { sentences, seconds, model } = panel;
   const isScored = sentences.every(({ score }) => Number.isFinite(score));
@@ -191,6 +228,7 @@ function showFacts(panel) {
 
 // Words
 
+/** @type {(panel: Panel) => void} */
 function showAll(panel) {
   const parts = panel.sentences.flatMap(({ source }, place) => {
     if (!place) return [sentenceElement(panel, place)];
@@ -201,8 +239,11 @@ function showAll(panel) {
   makeReachable(panel);
 }
 
+/** @type {(panel: Panel, place: number) => HTMLSpanElement} */
 function sentenceElement(panel, place) {
-  const { text, source, alignment, unsure } = panel.sentences[place];
+  const { text, source, unsure } = panel.sentences[place];
+  /** @type {Link[]} */
+  const alignment = panel.sentences[place].alignment;
   const kind = text === undefined ? "sentence waiting" : unsure ? "sentence unsure" : "sentence";
   const made = element("span", { class: kind, "data-place": place });
   made.append(...(text === undefined ? [source.text] : wordParts(text, place, "written")));
@@ -216,15 +257,19 @@ function sentenceElement(panel, place) {
   return made;
 }
 
-const words = (panel) => [...panel.output.querySelectorAll(".written")];
+/** @type {(panel: Panel) => HTMLElement[]} */
+const words = (panel) => /** @type {HTMLElement[]} */ ([...panel.output.querySelectorAll(".written")]);
 
+/** @type {(panel: Panel) => void} */
 function makeReachable(panel) {
   const all = words(panel);
   reachable(all, all.find((each) => each === document.activeElement) ?? all[0]);
 }
 
+/** @type {(panel: Panel) => void} */
 function listenToWords(panel) {
   const { output, heard } = panel;
+  /** @type {(target: any) => Place | null} */
   const placeOf = (target) => {
     const found = target?.closest?.(".written");
     return found ? { sentence: Number(found.dataset.sentence), word: Number(found.dataset.word) } : null;
@@ -245,7 +290,10 @@ function listenToWords(panel) {
   walkable(output, ".written");
 }
 
-/** The place of the token that begins a word of an output; `▁` in a token is a space. */
+/**
+ * The place of the token that begins a word of an output; `▁` in a token is a space.
+ * @type {(output: { text: string, tokens: string[] }, word: number) => number}
+ */
 export function tokenOfWord({ text, tokens }, word) {
   const begin = wordsOf(text)[word]?.index ?? 0;
   let at = 0;

@@ -3,18 +3,31 @@
 import { byId, element } from "../../parts/common.js";
 import { say } from "../../parts/texts.js";
 
+/** @import { Child } from "../../parts/common.js" */
+/** @typedef {{ start: number, end: number, text: string }} SourceSpan a sentence of the text, by its code points */
+/** @typedef {{ sentence: number, word: number }} Place a word of a sentence */
+/** @typedef {{ typed: () => void, pointed: (place: Place | null) => void, entered: (place: Place) => void }} Typing */
+
 const WALKING = /^(Arrow|Home|End|Page)/; // keys that move the caret
 
 let longest = Infinity;
 
-/** The words of a sentence as alignments count them: what stands between spaces. */
+/**
+ * The words of a sentence as alignments count them: what stands between spaces.
+ * @type {(text: string) => { word: string, index: number }[]}
+ */
 export const wordsOf = (text) => [...text.matchAll(/[^ ]+/g)].map(({ 0: word, index }) => ({ word, index }));
 
+/** @type {() => string} */
 export const writtenText = () => byId("text").value;
 
-/** What was typed between two places, counted in code points. */
+/**
+ * What was typed between two places, counted in code points.
+ * @type {(from: number, to: number) => string}
+ */
 export const textBetween = (from, to) => [...writtenText()].slice(from, to).join("");
 
+/** @type {(text: string) => void} */
 export function writeText(text) {
   byId("text").value = text;
   showPlain();
@@ -30,9 +43,13 @@ export function showPlain() {
   byId("count").classList.toggle("too-many", length > longest);
 }
 
-/** The mirror of a text with each word of each sentence by itself; places are counted in code points. */
+/**
+ * The mirror of a text with each word of each sentence by itself; places are counted in code points.
+ * @type {(sentences: SourceSpan[]) => void}
+ */
 export function showSentences(sentences) {
   const characters = [...writtenText()];
+  /** @type {Child[]} */
   const parts = [];
   let at = 0;
   sentences.forEach(({ start, end, text }, sentence) => {
@@ -42,8 +59,12 @@ export function showSentences(sentences) {
   byId("mirror").replaceChildren(...parts, `${characters.slice(at).join("")}\n`);
 }
 
-/** A sentence as texts and, for each of its words, an element that knows its place. */
+/**
+ * A sentence as texts and, for each of its words, an element that knows its place.
+ * @type {(text: string, sentence: number, kind: string) => Child[]}
+ */
 export function wordParts(text, sentence, kind) {
+  /** @type {Child[]} */
   const parts = [];
   let at = 0;
   wordsOf(text).forEach(({ word, index }, place) => {
@@ -54,9 +75,13 @@ export function wordParts(text, sentence, kind) {
   return [...parts, text.slice(at)];
 }
 
+/** @type {(found: any) => Place | null} */
 const placeIn = (found) => found && { sentence: Number(found.dataset.sentence), word: Number(found.dataset.word) };
 
-/** The word of the mirror under the pointer. */
+/**
+ * The word of the mirror under the pointer.
+ * @type {(event: MouseEvent) => Place | null}
+ */
 function wordUnder({ clientX, clientY }) {
   return placeIn(document.elementsFromPoint(clientX, clientY).find((each) => each.matches(".mirrored")));
 }
@@ -73,7 +98,10 @@ function wordAtCaret() {
   return null;
 }
 
-/** Which of these sentences the caret stands in or behind; places are counted in code points. */
+/**
+ * Which of these sentences the caret stands in or behind; places are counted in code points.
+ * @type {(sentences: SourceSpan[]) => number}
+ */
 export function sentenceAtCaret(sentences) {
   const caret = [...writtenText().slice(0, byId("text").selectionStart)].length;
   return Math.max(sentences.findLastIndex(({ start }) => start < caret), 0);
@@ -82,6 +110,7 @@ export function sentenceAtCaret(sentences) {
 /**
  * Listen to the field: `typed` hears of another text, `pointed` of a word, or none, that the pointer or the caret has
  * come to, `entered` of the word at a caret that was set.
+ * @type {(limits: Record<string, number>, heard: Typing) => void}
  */
 export function mountWriting({ characters }, { typed, pointed, entered }) {
   longest = characters ?? Infinity;
@@ -90,7 +119,7 @@ export function mountWriting({ characters }, { typed, pointed, entered }) {
     showPlain();
     typed();
   });
-  field.addEventListener("pointermove", (event) => pointed(wordUnder(event)));
+  field.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => pointed(wordUnder(event)));
   field.addEventListener("pointerleave", () => pointed(null));
   field.addEventListener("blur", () => pointed(null));
   const caretMoved = () => {
@@ -98,7 +127,7 @@ export function mountWriting({ characters }, { typed, pointed, entered }) {
     pointed(word);
     if (word) entered(word);
   };
-  field.addEventListener("keyup", ({ key }) => WALKING.test(key) && caretMoved());
+  field.addEventListener("keyup", (/** @type {KeyboardEvent} */ { key }) => WALKING.test(key) && caretMoved());
   field.addEventListener("click", caretMoved);
   byId("clear").addEventListener("click", () => {
     writeText("");

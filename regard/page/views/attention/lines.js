@@ -5,17 +5,26 @@ import { byId, drawing, element, reachable, section, tokenParts } from "../../pa
 import { lookingSides, shown, sight, state, title, weightAt, wordOf } from "./state.js";
 import { say, sayParts } from "../../parts/texts.js";
 
+/** @import { Party, Side } from "./state.js" */
+/** @typedef {"rows" | "columns"} LineName */
+/** @typedef {{ line: LineName, place: number }} At a word of a line */
+
 const FAINTEST = 0.03; // a link that carries less is not drawn
 const MOST_TOLD = 6; // shares named in a sentence
 
+/** @type {At | null} */
 let active = null; // the word that is pointed at: { line: "rows" or "columns", place }
 let pinned = false; // it stays when the pointer leaves
+/** @type {{ words: Side, side: string } | null} */
 let linesShown = null; // the words that stand in the lines, and whose side they are
+/** @type {{ row: number, column: number, weight: number, path: SVGPathElement }[]} */
 let strands = []; // the links: { row, column, weight, path }, the strongest last
 
+/** @type {(line: string) => HTMLButtonElement[]} */
 const wordsIn = (line) => [...byId(line).children];
 const isSelf = () => lookingSides()[0] === lookingSides()[1];
 const isBeside = () => byId("lines").classList.contains("beside");
+/** @type {(one: At | null, other: At | null) => boolean} */
 const same = (one, other) => one?.line === other?.line && one?.place === other?.place;
 
 export function showLines() {
@@ -30,6 +39,7 @@ export function showLines() {
   layOutLines();
 }
 
+/** @type {(line: LineName, side: Party, what: string) => void} */
 function fillLine(line, side, what) {
   const common = { type: "button", class: "word", dir: "auto", lang: sight[side].language };
   const words = shown()[line].map((text, place) => {
@@ -40,7 +50,10 @@ function fillLine(line, side, what) {
   byId(line).dir = directionOf(sight[side].text);
 }
 
-/** From where a text is read, as a browser finds it. */
+/**
+ * From where a text is read, as a browser finds it.
+ * @type {(text: string) => string}
+ */
 function directionOf(text) {
   const probe = element("bdi", {}, text);
   byId("lines").append(probe);
@@ -59,53 +72,63 @@ export function layOutLines() {
   point(active);
 }
 
-/** Point at a word, or at none: its links, the words at their other ends, and sentences about it. */
+/**
+ * Point at a word, or at none: its links, the words at their other ends, and sentences about it.
+ * @type {(at: At | null) => void}
+ */
 function point(at) {
   active = at;
-  const looks = at && (at.line === "rows" || isSelf());
-  const looked = at && (at.line === "columns" || isSelf());
-  tint("columns", "looked-at", (column) => (looks ? weightAt(at.place, column) : 0));
-  tint("rows", "looks", (row) => (looked ? weightAt(row, at.place) : 0));
+  const looks = at && (at.line === "rows" || isSelf()) ? at : null;
+  const looked = at && (at.line === "columns" || isSelf()) ? at : null;
+  tint("columns", "looked-at", (column) => (looks ? weightAt(looks.place, column) : 0));
+  tint("rows", "looks", (row) => (looked ? weightAt(row, looked.place) : 0));
   shadeLinks();
   const sentences = [];
-  if (looks) sentences.push(told("rows", "looks_at", "columns", (column) => weightAt(at.place, column)));
-  if (looked) sentences.push(told("columns", "looked_at_by", "rows", (row) => weightAt(row, at.place)));
+  if (looks) sentences.push(told(looks, "rows", "looks_at", "columns", (column) => weightAt(looks.place, column)));
+  if (looked) sentences.push(told(looked, "columns", "looked_at_by", "rows", (row) => weightAt(row, looked.place)));
   const howTo = element("span", { class: "unsaved" }, say("lines.hint"));
   byId("readout").replaceChildren(...(at ? sentences : [howTo]));
 }
 
+/** @type {(line: LineName, name: string, weightOf: (place: number) => number) => void} */
 function tint(line, name, weightOf) {
   wordsIn(line).forEach((button, place) => {
     const weight = weightOf(place);
     const isActive = same(active, { line, place });
     button.classList.toggle(name, weight >= FAINTEST);
     button.classList.toggle("active", isActive);
-    button.setAttribute("aria-pressed", isActive && pinned);
+    button.setAttribute("aria-pressed", String(isActive && pinned));
     button.style.setProperty("--weight", weight.toFixed(3));
   });
 }
 
-/** One sentence: the active word, and where most of its looks go to or come from. */
-function told(line, how, otherLine, weightOf) {
+/**
+ * One sentence: the active word, and where most of its looks go to or come from.
+ * @type {(at: At, line: LineName, how: string, other: LineName, weightOf: (place: number) => number) => HTMLElement}
+ */
+function told({ place: at }, line, how, otherLine, weightOf) {
   const [looksFrom, looksAt] = lookingSides();
   const [side, otherSide] = line === "rows" ? [looksFrom, looksAt] : [looksAt, looksFrom];
   const most = shown()[otherLine]
-    .map((text, place) => [text, weightOf(place)])
-    .filter(([, weight]) => weight >= 0.01)
-    .sort(([, one], [, other]) => other - one);
-  const shares = most.slice(0, MOST_TOLD).map(([text, weight]) => {
+    .map((text, place) => ({ text, weight: weightOf(place) }))
+    .filter(({ weight }) => weight >= 0.01)
+    .sort((one, other) => other.weight - one.weight);
+  const shares = most.slice(0, MOST_TOLD).map(({ text, weight }) => {
     const share = element("span", { class: "share" }, wordOf(text, otherSide), ` ${Math.round(weight * 100)}\u202f%`);
     share.style.setProperty("--weight", weight.toFixed(3));
     return share;
   });
-  const subject = element("b", {}, wordOf(shown()[line][active.place], side));
+  const subject = element("b", {}, wordOf(shown()[line][at], side));
   const ends = element("span", {}, ...shares.flatMap((share, place) => (place ? [" ", share] : [share])));
   if (most.length > MOST_TOLD) ends.append(" ", say("lines.more", { count: most.length - MOST_TOLD }));
   if (!most.length) ends.append(say("lines.nothing"));
   return element("p", { class: line === "rows" ? "out" : "in" }, ...sayParts(`lines.${how}`, { subject, ends }));
 }
 
-/** How the link from a row to a column concerns the active word: it looks ("out"), is looked at ("in"), or neither. */
+/**
+ * How the link from a row to a column concerns the active word: it looks ("out"), is looked at ("in"), or neither.
+ * @type {(row: number, column: number) => "out" | "in" | "faded"}
+ */
 function roleOf(row, column) {
   if (!active) return "out";
   if (row === active.place && (active.line === "rows" || isSelf())) return "out";
@@ -153,7 +176,10 @@ function shadeLinks() {
   byId("strands").replaceChildren(...faded, ...lit);
 }
 
-/** Where the links of a line's words end: at one edge of each word, in the middle. */
+/**
+ * Where the links of a line's words end: at one edge of each word, in the middle.
+ * @type {(line: LineName, edgeBeside: "left" | "right", edgeAbove: "top" | "bottom") => number[][]}
+ */
 function linkEnds(line, edgeBeside, edgeAbove) {
   const origin = byId("lines").getBoundingClientRect();
   return wordsIn(line).map((button) => {
@@ -164,16 +190,21 @@ function linkEnds(line, edgeBeside, edgeAbove) {
   });
 }
 
+/** @type {(target: any) => At | null} */
 const placeOf = (target) => {
   const button = target?.closest?.(".word");
   return button ? { line: button.parentElement.id, place: wordsIn(button.parentElement.id).indexOf(button) } : null;
 };
 
-/** Where a key leads from a word: along its line, to the line's ends, or across to the other line. */
+/**
+ * Where a key leads from a word: along its line, to the line's ends, or across to the other line.
+ * @type {(at: At, key: string) => At | null}
+ */
 function stepFrom({ line, place }, key) {
   const along = isBeside() ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
   const [back, on] = !isBeside() && byId(line).dir === "rtl" ? along.reverse() : along;
   const last = shown()[line].length - 1;
+  /** @type {Record<string, number>} */
   const moves = { [back]: Math.max(place - 1, 0), [on]: Math.min(place + 1, last), Home: 0, End: last };
   if (Object.hasOwn(moves, key)) return { line, place: moves[key] };
   if (!key.startsWith("Arrow")) return null;
@@ -181,8 +212,12 @@ function stepFrom({ line, place }, key) {
   return { line: other, place: Math.round((place / Math.max(last, 1)) * (shown()[other].length - 1)) };
 }
 
-/** The lines as a part of a page. */
+/**
+ * The lines as a part of a page.
+ * @type {(holder: HTMLElement) => HTMLElement}
+ */
 export function mountLines(holder) {
+  /** @type {(id: LineName) => HTMLDivElement} */
   const line = (id) => element("div", { class: "line", id, role: "toolbar" });
   const strands = drawing("svg", { id: "strands", "aria-hidden": true });
   const lines = element("div", { id: "lines" }, strands, line("columns"), line("rows"));
@@ -193,6 +228,7 @@ export function mountLines(holder) {
   return made;
 }
 
+/** @type {(holder: HTMLElement) => void} */
 function listenTo(holder) {
   holder.addEventListener("pointerover", ({ target, pointerType }) => {
     if (!pinned && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));

@@ -1,16 +1,21 @@
 // The matrix: cells on a canvas, words around it as text that the browser shapes, and its numbers as a table.
 
 import { byId, element, section, spokenToken, tokenParts } from "../../parts/common.js";
+import { brushOf } from "../../parts/raster.js";
 import { lookingSides, shown, sight, title, weightAt, wordOf } from "./state.js";
 import { decimal, say } from "../../parts/texts.js";
+
+/** @import { Party } from "./state.js" */
 
 const WORTH_A_NUMBER = 0.1;
 const SLANT = (50 * Math.PI) / 180;
 const UPRIGHT = Math.PI / 2;
 
+/** @type {number[][]} */
 export let colours = []; // from no weight to all of it
 let cell = 0; // pixels
 let corner = [0, 0]; // where the cells begin
+/** @type {number[] | null} */
 let cursor = null; // the cell that is pointed at: [row, column]
 
 /** 256 colours as the style has them for light and for dark. */
@@ -24,27 +29,34 @@ export function mixColours() {
   });
 }
 
+/** @type {(weight: number) => number[]} */
 const colourOf = (weight) => colours[Math.min(255, Math.round(weight * 255))];
 
-/** Fill a canvas with weights, a pixel each. */
+/**
+ * Fill a canvas with weights, a pixel each.
+ * @type {(canvas: HTMLCanvasElement, columns: number, values: Float32Array) => void}
+ */
 export function paint(canvas, columns, values) {
   const picture = new ImageData(columns, values.length / columns);
   values.forEach((weight, place) => picture.data.set([...colourOf(weight), 255], place * 4));
   [canvas.width, canvas.height] = [picture.width, picture.height];
-  canvas.getContext("2d").putImageData(picture, 0, 0);
+  brushOf(canvas).putImageData(picture, 0, 0);
 }
 
+/** @type {(kind: string) => HTMLElement[]} */
 const labels = (kind) => [...byId("frame").querySelectorAll(`.label.${kind}`)];
+/** @type {(words: HTMLElement[]) => number} */
 const widest = (words) => Math.max(...words.map((label) => label.offsetWidth));
 
 export function showMatrix() {
   const [looksFrom, looksAt] = lookingSides();
   const { rows, columns } = shown();
+  /** @type {(kind: string, side: Party) => (text: string) => HTMLDivElement} */
   const label = (kind, side) => (text) => {
     const about = { class: `label ${kind}`, title: spokenToken(text), lang: sight[side].language, dir: "auto" };
     return element("div", about, ...tokenParts(text));
   };
-  byId("frame").querySelectorAll(".label").forEach((old) => old.remove());
+  [...labels("row"), ...labels("column")].forEach((old) => old.remove());
   byId("frame").append(...rows.map(label("row", looksFrom)), ...columns.map(label("column", looksAt)));
   byId("row-axis").textContent = say("axes.rows", { what: say(`axes.${looksFrom}`) });
   byId("column-axis").textContent = say("axes.columns", { what: say(`axes.${looksAt}`) });
@@ -58,7 +70,9 @@ export function showMatrix() {
 /** Cells as large as the room allows; the words above them level if they fit, else slanted, else upright. */
 export function layOutMatrix() {
   const [rows, columns] = [labels("row"), labels("column")];
+  /** @type {(size: number) => void} */
   const write = (size) => [...rows, ...columns].forEach((label) => (label.style.fontSize = `${size}px`));
+  /** @type {(spare: number) => number} */
   const fitting = (spare) => Math.floor((byId("matrix").clientWidth - beside() - 12 - spare) / columns.length);
   const beside = () => Math.max(widest(rows), byId("row-axis").offsetWidth);
   byId("pictures").classList.toggle("stacked", columns.length > 26);
@@ -85,9 +99,10 @@ export function layOutMatrix() {
   byId("frame").style.width = `${corner[0] + columns.length * cell + overhang}px`;
   byId("frame").style.height = `${corner[1] + rows.length * cell}px`;
   drawCells();
-  moveCursor(cursor && cellAt(...cursor)); // there may be fewer words than before
+  moveCursor(cursor && cellAt(cursor[0], cursor[1])); // there may be fewer words than before
 }
 
+/** @type {(rows: HTMLElement[], columns: HTMLElement[], turn: number) => void} */
 function placeLabels(rows, columns, turn) {
   const high = rows[0].offsetHeight;
   rows.forEach((label, row) => {
@@ -118,6 +133,7 @@ function drawCells() {
   paint(byId("scale"), 256, Float32Array.from({ length: 256 }, (_, step) => step / 255));
 }
 
+/** @type {(pen: CanvasRenderingContext2D, row: number, column: number) => void} */
 function drawCell(pen, row, column) {
   const weight = weightAt(row, column);
   const [red, green, blue] = colourOf(weight);
@@ -128,7 +144,10 @@ function drawCell(pen, row, column) {
   pen.fillText(decimal(weight, 2).replace(/^0/, ""), (column + 0.5) * cell, (row + 0.5) * cell);
 }
 
-/** Stand on a cell, or on none, and say its value. */
+/**
+ * Stand on a cell, or on none, and say its value.
+ * @type {(to: number[] | null) => void}
+ */
 function moveCursor(to) {
   cursor = to;
   labels("row").forEach((label, row) => label.classList.toggle("pointed", row === to?.[0]));
@@ -145,13 +164,20 @@ function moveCursor(to) {
   byId("value").replaceChildren(looking, " → ", looked, ` ${decimal(weightAt(row, column), 4)}`);
 }
 
-/** The nearest cell there is. */
+/**
+ * The nearest cell there is.
+ * @type {(row: number, column: number) => number[]}
+ */
 function cellAt(row, column) {
+  /** @type {(value: number, count: number) => number} */
   const kept = (value, count) => Math.min(Math.max(value, 0), count - 1);
   return [kept(row, shown().rows.length), kept(column, shown().columns.length)];
 }
 
-/** The matrix as a part of a page. */
+/**
+ * The matrix as a part of a page.
+ * @type {(holder: HTMLElement) => HTMLElement}
+ */
 export function mountMatrix(holder) {
   const role = { role: "application", "aria-roledescription": say("matrix.role") };
   const canvas = element("canvas", { id: "cells", ...role, tabindex: 0 });
@@ -168,6 +194,7 @@ export function mountMatrix(holder) {
   return made;
 }
 
+/** @type {(canvas: HTMLCanvasElement) => void} */
 function listenToCells(canvas) {
   canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
     moveCursor(cellAt(Math.floor(offsetY / cell), Math.floor(offsetX / cell)));
@@ -189,7 +216,9 @@ function showNumbers() {
   if (!byId("numbers").open) return;
   const { rows, columns } = shown();
   const [looksFrom, looksAt] = lookingSides();
+  /** @type {(scope: string, side: Party) => (text: string) => HTMLTableCellElement} */
   const heading = (scope, side) => (text) => element("th", { scope }, wordOf(text, side));
+  /** @type {(text: string, row: number) => HTMLTableRowElement} */
   const line = (text, row) => {
     const numbers = columns.map((_, column) => element("td", {}, decimal(weightAt(row, column), 4)));
     return element("tr", {}, heading("row", looksFrom)(text), ...numbers);

@@ -5,8 +5,12 @@ import { colours, paint } from "./matrix.js";
 import { changeAttention, shown, sideName, state, weightsOf } from "./state.js";
 import { decimal, say } from "../../parts/texts.js";
 
+/** @import { Seen } from "./state.js" */
+
+/** @type {{ blocks: Seen[], colours: number[][] } | null} */
 let sheetShown = null; // the blocks on the sheet, and in which colours
 
+/** @type {() => HTMLElement[]} */
 const thumbs = () => [...byId("sheet").querySelectorAll(".thumb")];
 
 export function showSheet() {
@@ -15,18 +19,21 @@ export function showSheet() {
     sheetShown = { blocks: shown().blocks, colours };
     byId("sheet").replaceChildren(...shown().blocks.map(thumbLine));
   }
+  /** @type {(thumb: HTMLElement) => boolean} */
   const isChosen = ({ dataset }) => dataset.layer === String(state.layer) && dataset.head === String(state.head);
-  thumbs().forEach((thumb) => thumb.setAttribute("aria-pressed", isChosen(thumb)));
+  thumbs().forEach((thumb) => thumb.setAttribute("aria-pressed", String(isChosen(thumb))));
   reachable(thumbs(), thumbs().find(isChosen) ?? thumbs()[0]);
   layOutSheet();
 }
 
+/** @type {(each: Seen, number: number) => HTMLDivElement} */
 function thumbLine(each, number) {
   const name = shown().blocks.length > 1 ? say("heads.block", { number: number + 1 }) : "";
   const line = element("div", { class: "heads" }, ...each.heads.map((_, head) => thumb(each, number, head, name)));
   return element("div", { class: name ? "block" : "block alone" }, ...(name ? [element("span", {}, name)] : []), line);
 }
 
+/** @type {(each: Seen, number: number, head: number, name: string) => HTMLButtonElement} */
 function thumb(each, number, head, name) {
   const canvas = element("canvas", { "aria-hidden": true });
   paint(canvas, shown().columns.length, weightsOf(each, head + 1));
@@ -44,13 +51,16 @@ export function layOutSheet() {
   const most = Math.max(...blocks.map(({ heads }) => heads.length));
   const room = byId("sheet").querySelector(".heads").clientWidth / most - 18;
   const pixel = Math.min(14, Math.min(Math.max(room, 40), 96) / Math.max(rows.length, columns.length));
-  byId("sheet").querySelectorAll("canvas").forEach((canvas) => {
+  byId("sheet").querySelectorAll("canvas").forEach((/** @type {HTMLCanvasElement} */ canvas) => {
     canvas.style.width = `${Math.max(8, columns.length * pixel)}px`;
     canvas.style.height = `${Math.max(8, rows.length * pixel)}px`;
   });
 }
 
-/** The sheet as a part of a page. */
+/**
+ * The sheet as a part of a page.
+ * @type {(holder: HTMLElement) => HTMLElement}
+ */
 export function mountSheet(holder) {
   const hint = element("p", { class: "hint" }, say("sheet.hint"));
   const sheet = element("div", { id: "sheet" });
@@ -60,6 +70,7 @@ export function mountSheet(holder) {
   return made;
 }
 
+/** @type {(sheet: HTMLElement) => void} */
 function listenToThumbs(sheet) {
   sheet.addEventListener("click", (/** @type {any} */ { target }) => {
     const chosen = target.closest(".thumb");
@@ -69,8 +80,9 @@ function listenToThumbs(sheet) {
     if (bottom < 0 || top > innerHeight) byId("matrix-title").scrollIntoView();
   });
   sheet.addEventListener("keydown", (event) => {
-    const from = thumbs().indexOf(event.target);
-    const across = event.target.parentElement.children.length;
+    const focused = /** @type {HTMLElement} */ (event.target);
+    const from = thumbs().indexOf(focused);
+    const across = focused.parentElement?.children.length ?? 1;
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
     const to = step && thumbs()[from + step];
     if (!to) return;

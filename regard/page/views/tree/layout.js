@@ -63,10 +63,15 @@ export const laneOf = (place) => beam.lanes[extent][place] ?? 0;
 /** @param {number} place */
 export const isShown = (place) => beam.lanes[extent][place] !== null;
 
+/** @type {(place: number) => string} */
 const fateOf = (place) => (winning.has(place) ? "won" : beam.nodes[place].fate);
+/** @type {(place: number) => number} */
 const standing = (place) => Number(winning.has(place)) + Number(lasting.has(place));
 
-/** Take another beam: its hypotheses, their links, what the colours mean, and its outputs. */
+/**
+ * Take another beam: its hypotheses, their links, what the colours mean, and its outputs.
+ * @type {(found: Beam) => void}
+ */
 export function build(found) {
   beam = found;
   winning = new Set(beam.outputs.length ? pathTo(beam.outputs[0]) : []);
@@ -86,9 +91,10 @@ export function build(found) {
   describe();
 }
 
+/** @type {(node: Hypothesis, place: number) => HTMLButtonElement} */
 function boxOf(node, place) {
   const finished = node.score !== null;
-  const number = signed(finished ? node.score : node.total);
+  const number = signed(node.score ?? node.total);
   const token = element("span", { class: `token ${fateOf(place)}` }, tokenWord(node.token, beam.target.language));
   const rank = node.rank ? [element("span", { class: "rank" }, String(node.rank))] : [];
   const { token: piece, step, text } = node;
@@ -101,7 +107,9 @@ function boxOf(node, place) {
 function describe() {
   const steps = beam.nodes.reduce((most, { step }) => Math.max(most, step), 0);
   byId("tree-caption").textContent = say("tree.caption", { width: beam.width, count: steps });
+  /** @type {(fate: string) => boolean} */
   const there = (fate) => beam.nodes.some((node) => node.fate === fate);
+  /** @type {(fate: string) => HTMLSpanElement} */
   const sign = (fate) => element("span", { class: `token ${fate}`, "aria-hidden": true });
   const fates = FATES.filter(there);
   byId("key").replaceChildren(...fates.map((fate) => element("li", {}, sign(fate), say(`tree.${fate}`))));
@@ -118,13 +126,17 @@ export function columnEnds(widths) {
   return widths.map((width) => (end += GAP + width));
 }
 
-/** Columns as wide as their widest token, from the right where the target is read so. */
+/**
+ * Columns as wide as their widest token, from the right where the target is read so.
+ * @type {(wanted?: string) => void}
+ */
 export function layOutTree(wanted = extent) {
   extent = wanted;
   boxes.forEach((box, place) => {
     box.hidden = !isShown(place);
     box.style.width = "";
   });
+  /** @type {number[]} */
   const widths = [];
   boxes.forEach((box, place) => {
     const column = beam.nodes[place].step - 1;
@@ -132,6 +144,7 @@ export function layOutTree(wanted = extent) {
   });
   const ends = columnEnds(widths);
   const whole = ends[ends.length - 1] + GAP;
+  /** @type {(x: number) => number} */
   const across = (x) => (beam.leftwards ? whole - x : x);
   boxes.forEach((box, place) => {
     const column = beam.nodes[place].step - 1;
@@ -145,7 +158,10 @@ export function layOutTree(wanted = extent) {
   Object.assign(byId("tree").style, { width: `${whole}px`, height: `${TOP + LANE * lanes}px` });
 }
 
-/** Curves that bend in the gap before a column, as wide as their token is probable. */
+/**
+ * Curves that bend in the gap before a column, as wide as their token is probable.
+ * @type {(ends: number[], widths: number[], across: (x: number) => number) => void}
+ */
 function drawBranches(ends, widths, across) {
   const token = /** @type {HTMLElement} */ (boxes[0].querySelector(".token"));
   const middle = token.offsetHeight / 2;
@@ -162,8 +178,9 @@ function drawBranches(ends, widths, across) {
   });
 }
 
+/** @type {(ends: number[], widths: number[], across: (x: number) => number) => void} */
 function showSteps(ends, widths, across) {
-  byId("tree").querySelectorAll(".step").forEach((old) => old.remove());
+  byId("tree").querySelectorAll(".step").forEach((/** @type {Element} */ old) => old.remove());
   const steps = widths.map((width, column) => {
     const step = element("span", { class: "step", "aria-hidden": true }, String(column + 1));
     const left = Math.min(across(ends[column]), across(ends[column] - width));
