@@ -67,4 +67,4 @@ docker:
 	docker build --tag regard .
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv node_modules build dist *.egg-info

@@ -10,6 +10,7 @@ from importlib import resources
 
 PAGE = resources.files("regard") / "page"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w./-]+\.js)";\n+', re.MULTILINE)
+_TYPES = re.compile(r'^/\*\* @import \{[^}]*\} from "[^"]+" \*/\n+', re.MULTILINE)  # which only a reader of types needs
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let)", re.MULTILINE)
 
 
@@ -37,4 +38,9 @@ def module_order(entry: str) -> list[str]:
 
 def join_modules(entry: str) -> str:
     """Return a module and all that it imports as one script."""
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", read_part(name))) for name in module_order(entry))
+    return "\n".join(_alone(read_part(name)) for name in module_order(entry))
+
+
+def _alone(module: str) -> str:
+    """Return a module without its imports and exports."""
+    return _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", module)))

@@ -114,7 +114,8 @@ def test_scripts_that_import_each_other_are_found(monkeypatch: pytest.MonkeyPatc
 
 def test_imports_of_several_lines_and_exports_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {
-        "a.js": 'import {\n  one,\n} from "./b.js";\n\nexport function two() {\n  return one;\n}\n',
+        "a.js": 'import {\n  one,\n} from "./b.js";\n\n/** @import { One } from "./b.js" */\n\n'
+        "export function two() {\n  return one;\n}\n",
         "b.js": "export let one = 1;\n",
     }
     monkeypatch.setattr(modules, "read_part", texts.__getitem__)
