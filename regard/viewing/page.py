@@ -1,7 +1,7 @@
 """All that can be seen of one sentence as one HTML page: complete in itself, offline, in any browser.
 
 What was looked at, what else could have been written at each place, and what the search tried. The views are those of
-the folder `page`, which the page of `regard serve` shows too; here they are sealed, so that nothing can get in
+`regard/page/views`, which the page of `regard serve` shows too; here they are sealed, so that nothing can get in
 (`sealed.py`).
 """
 

@@ -226,7 +226,7 @@ VIEWS = {
 }
 SHOW = """
 const [name, looks, done] = arguments;
-import(`./page/${name}.js`).then((view) => {
+import(`./page/views/${name}.js`).then((view) => {
   const called = `${name[0].toUpperCase()}${name.slice(1)}`, holder = document.querySelector("main");
   if (!document.querySelector(".tried")) {
     holder.replaceChildren(Object.assign(document.createElement("div"), { className: "tried" }));
