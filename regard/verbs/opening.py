@@ -7,7 +7,7 @@ from regard.base.recipe import Recipe
 from regard.loading import Loaded, load_as
 
 
-def open_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> Loaded:
+def model_in(folder: str | Path, device: str = "auto", precision: str = "float32") -> Loaded:
     """Load a model folder as what its task asks for."""
     return load_as(_made, folder, device, precision)
 

@@ -41,7 +41,7 @@ def _tokeniser(kind: str, *modules: str) -> Reader:
 
 CONTENT, LINES = "data.catalogue.unpack", "data.corpora.text"
 TABLES = ("data.corpora.tables", "data.corpora.table_rows", "base.confinement")
-TENSORS = ("base.tensors", "runs.checkpoint")
+TENSORS = ("base.tensors", "training.checkpoint")
 PICTURES = ("data.pictures.files",)
 
 READERS: dict[str, Reader] = {
@@ -194,7 +194,7 @@ READERS: dict[str, Reader] = {
     "model of words, weights": Reader(
         ("tasks.words.folder",), models.make_words_folder, models.read_words_folder, models.vouch
     ),
-    "checkpoint, facts": Reader(("runs.checkpoint",), models.make_checkpoint, models.read_checkpoint, models.vouch),
+    "checkpoint, facts": Reader(("training.checkpoint",), models.make_checkpoint, models.read_checkpoint, models.vouch),
     "export, record": Reader(
         ("engines.exported", "engines.ctranslate2.engine"),
         models.make_export("ctranslate2", "export.json"),

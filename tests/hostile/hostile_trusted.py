@@ -7,18 +7,21 @@ _WORKING = "A file that this machine wrote for itself while it worked, in a fold
 _PREPARED = "Arrays and records that regard prepared on this machine; checksums find damage before they are opened."
 _WRITES = "It writes such files and reads none."
 _GET = "Content is compared with the catalogue's checksum before it is used."
-_FOLDER = "Files of a model folder that runs.folder has read and bounded; a table checked by pydantic, as labels.json."
+_FOLDER = (
+    "Files of a model folder that base.model_folder has read and bounded; a table checked by pydantic, as labels.json."
+)
 
 TRUSTED: dict[str, str] = {
     "base.processes": "What Linux says of a process.",
-    "cli.bulk.finishing": _WORKING,
-    "cli.bulk.workers": _WORKING,
+    "verbs.translate.bulk.finishing": _WORKING,
+    "verbs.translate.bulk.workers": _WORKING,
     "cli.heads": _LINES,
-    "cli.lines": _LINES,
+    "console.lines": _LINES,
     "cli.rank": _RANKS,
     "cli.serve": "The file with the user's own key.",
-    "cli.translate_request": _LINES,
-    "cli.unfinished": _WORKING,
+    "verbs.translate.options": _LINES,
+    "verbs.translate.unfinished": _WORKING,
+    "verbs.translate.portions": _LINES,
     "data.captions.prepare": _PREPARED,
     "data.catalogue.conversions": _GET,
     "data.catalogue.download": _GET,
@@ -53,7 +56,7 @@ TRUSTED: dict[str, str] = {
     "serving.queue.memory": "What Linux says of this process.",
     "serving.shared_metrics": _WORKING,
     "serving.static": _SHIPPED,
-    "tasks.classification.contexts": "Weights of a model folder, bounded by runs.folder and base.tensors as others.",
+    "tasks.classification.contexts": "Weights of a model folder, bounded by base.model_folder and base.tensors as others.",
     "training.pace": _WORKING,
     "training.process_group": _RANKS,
     "training.pulse": _RANKS,

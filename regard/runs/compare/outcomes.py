@@ -20,7 +20,7 @@ from regard.runs.evaluate import measure_on, sums_on
 from regard.runs.scores import keep_scores
 from regard.training import checkpoint
 from regard.training.pace import read_pace
-from regard.verbs.opening import open_model
+from regard.verbs.opening import model_in
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import TestData
 from regard.verbs.translate.model import TranslationModel
@@ -58,7 +58,7 @@ class Outcome:
 
 def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progress) -> Outcome:
     """Score a trained run on a split."""
-    model = open_model(run.folder, getattr(run.recipe.training, "device", "cpu"))
+    model = model_in(run.folder, getattr(run.recipe.training, "device", "cpu"))
     if isinstance(model, TranslationModel):
         return _judge_translations(run, model, split, metrics)
     measures = measure_on(model, run.folder, split, metrics, progress, lambda text: None)

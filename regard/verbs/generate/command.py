@@ -71,9 +71,9 @@ def command(
         OptionNames(),
     )
     from regard.families.abilities import needs
-    from regard.verbs.opening import open_model
+    from regard.verbs.opening import model_in
 
-    loaded = open_model(model)
+    loaded = model_in(model)
     needs(loaded.recipe, "generate")
     _print(cast("LanguageModel", loaded), request, as_json)
 

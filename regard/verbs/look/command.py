@@ -118,12 +118,12 @@ def command(
     """
     view = _view(context)
     kind = _kind(out, overwrite)
-    from regard.verbs.opening import open_model
+    from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)
-    loaded = open_model(model)
+    loaded = model_in(model)
     _check_model(loaded, view)
     given = [*(inputs or []), *([] if text is None else [text])]
     shown = _shown(context, loaded, given, view, wanted)

@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Write down what each SOUND says, in a line of its own; any rate and number of channels will do."""
     from regard.loading import load_able
-    from regard.verbs.opening import open_model
+    from regard.verbs.opening import model_in
     from regard.verbs.transcribe.run import run
 
     lines = TextInput()
@@ -47,7 +47,7 @@ def command(
     if fuse is None and fuse_weight is not None:
         raise Fault("--fuse-weight would do nothing without --fuse.")
     loaded = load_able(model, "transcribe")
-    given = {"beam": beam, "fuse": fuse and Held(open_model(fuse)), "fuse_weight": fuse_weight}
+    given = {"beam": beam, "fuse": fuse and Held(model_in(fuse)), "fuse_weight": fuse_weight}
     named = sounds or [line for line in lines.lines() if line]
     if not named:
         return

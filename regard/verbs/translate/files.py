@@ -80,9 +80,9 @@ def limit_primitives() -> None:
 
 
 def _load(name: str) -> "Loaded":
-    from regard.verbs.opening import open_model
+    from regard.verbs.opening import model_in
 
-    return open_model(name)
+    return model_in(name)
 
 
 def translate_lines(

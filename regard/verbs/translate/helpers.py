@@ -9,7 +9,7 @@ from regard.base.faults import Fault
 from regard.decoding.rerank import Channel
 from regard.loading import Loaded
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.opening import open_model
+from regard.verbs.opening import model_in
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import Rank, TranslationModel, as_translator
 from regard.verbs.translate.plan import refuse_idle
@@ -90,7 +90,7 @@ NO_HELPERS = Helpers()
 
 
 def _open(model: ModelOrFolder) -> Loaded:
-    return model if isinstance(model, Loaded) else open_model(model)
+    return model if isinstance(model, Loaded) else model_in(model)
 
 
 def _prior(model: Loaded) -> LanguageModel:

@@ -24,7 +24,7 @@ from regard.tasks.translation.forcing import force_batch, forced_scores, forced_
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
-from regard.verbs.opening import open_model
+from regard.verbs.opening import model_in
 from regard.verbs.place_names import name_rows
 from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.fusion import Fusion
@@ -260,7 +260,7 @@ class TranslationModel(Loaded):
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
     """Load a model folder that must be able to translate."""
-    return as_translator(open_model(folder, device, precision))
+    return as_translator(model_in(folder, device, precision))
 
 
 def as_translator(model: Loaded) -> TranslationModel:
