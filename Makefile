@@ -6,7 +6,7 @@ SIDE_BY_SIDE := -n 2 --dist worksteal
 # Every family and verb, and what has kernels; without REGARD_TEST_GPU=1 tests run on the CPU alone.
 ON_A_GPU := tests/gpu tests/gpu_kernels
 
-.PHONY: setup demo test suite test-browser test-gpu test-long check style types format bench screenshots docker clean
+.PHONY: setup demo test suite page test-browser test-gpu test-long check style types format bench screenshots docker clean
 
 setup: .venv/ready
 
@@ -24,11 +24,15 @@ test test-browser test-gpu test-long: export PYTHONDONTWRITEBYTECODE =
 # The first mypy of a checkout takes a minute of one core, so it does not keep the tests waiting.
 # Where there is a GPU, the tests of what runs on it follow.
 test: style
-	$(MAKE) --no-print-directory --jobs 2 types suite
+	$(MAKE) --no-print-directory --jobs 2 types suite page
 	$(if $(wildcard /dev/nvidiactl),$(MAKE) --no-print-directory test-gpu)
 
 suite: setup
 	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
+
+# The scripts of the page, outside of a browser; where there is no node, a line says so.
+page:
+	tests/page/run
 
 test-browser: setup
 	REGARD_BROWSER=required $(BIN)/python -m pytest -m browser
@@ -39,7 +43,7 @@ test-gpu: setup
 test-long: setup
 	$(BIN)/python -m pytest -m long $(SIDE_BY_SIDE)
 
-check: style types
+check: style types page
 
 style: setup
 	$(BIN)/ruff check .
@@ -63,4 +67,4 @@ docker:
 	docker build --tag regard .
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv node_modules build dist *.egg-info

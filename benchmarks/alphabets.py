@@ -21,7 +21,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import regard
-from regard.viewing.tables import table_lines
+from regard.viewing.written import table_lines
 
 SPLITS = ("by-drawer", "by-character")
 OF_STROKES = [{"training.distort": far, "model.dropout": share} for far in (0.1, 0.2, 0.3) for share in (0.1, 0.3)]

@@ -22,9 +22,9 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 
-from regard.cli.console import say_table
-from regard.cli.unfinished import PORTION
+from regard.console import say_table
 from regard.data.demo.corpus import pairs
+from regard.verbs.translate.unfinished import PORTION
 
 EMPTY = 0.01  # of all lines
 LINE_END = b"\n"

@@ -18,7 +18,7 @@ from bulk import write_lines
 from ray.cluster_utils import Cluster
 
 from regard.cli import main as regard
-from regard.cli.console import say_table
+from regard.console import say_table
 
 LOOK = 0.05  # seconds between two looks at how much is done
 

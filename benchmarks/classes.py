@@ -210,10 +210,10 @@ def do(job: Job) -> None:
     """Train a run, unless it is finished."""
     import torch
 
-    from regard.runs.checkpoint import RunFolder
     from regard.runs.open import is_finished, open_run
     from regard.runs.parents import resolve
     from regard.runs.train import train
+    from regard.training.checkpoint import RunFolder
 
     torch.set_num_threads(1)
     recipe = resolve(job.table)
@@ -223,7 +223,7 @@ def do(job: Job) -> None:
 
 def is_done(job: Job) -> bool:
     """Whether a run is trained to its end."""
-    from regard.runs.checkpoint import RunFolder
+    from regard.training.checkpoint import RunFolder
 
     facts = RunFolder(job.folder).facts() if job.folder.exists() else None
     return facts is not None and facts.finished

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.corpora.text import file_of, read_lines
 from regard.model import load
-from regard.verbs.embed.embedding import embed_each
+from regard.verbs.embed.run import embed_each
 
 FEWEST = 8  # places of a word as each of two parts of speech
 Sentence = list[tuple[str, str]]  # words and the first letters of their tags

@@ -21,7 +21,7 @@ from regard.data.texts.lines import lines_of_split
 from regard.model import load
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.generate.request import GenerateRequest
 
 SEARCHES: dict[str, dict[str, Any]] = {
     "greedy": {"beam": 1},

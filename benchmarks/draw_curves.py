@@ -10,7 +10,7 @@ import argparse
 import re
 from pathlib import Path
 
-from regard.runs.checkpoint import RunFolder
+from regard.training.checkpoint import RunFolder
 from regard.viewing.curves import Points, draw_curves
 
 PUBLISHED = {"draw-mnist": 80.97, "draw-mnist-plain": 87.40}  # Gregor et al. 2015, table 2, on other binary pictures

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice, product
 from pathlib import Path
 
+from regard.base.model_folder import read_recipe
 from regard.data.corpora.prepared import is_prepared, read_valid
 from regard.data.corpora.text import read_pairs
 from regard.decoding.output import Hypothesis
@@ -27,7 +28,6 @@ from regard.families import check_recipe
 from regard.metrics import score
 from regard.metrics.significance import SUMS, Sums, difference
 from regard.model import load
-from regard.runs.folder import read_recipe
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.fusion import fusion_of
 from regard.verbs.translate.model import TranslationModel, load_translation_model

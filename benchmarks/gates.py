@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.generated.corpora import generated_opinions
 from regard.model import load

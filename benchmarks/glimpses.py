@@ -16,10 +16,11 @@ import torch
 
 from regard.base.progress import silent
 from regard.base.recipe import read_table
-from regard.families import check_recipe, network_class
+from regard.families import check_recipe
+from regard.measuring import measure_split
 from regard.model import load
 from regard.runs.open import data_folder
-from regard.runs.validate import measure_split
+from regard.tasks.base import build_network
 
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 NAMES = ("ram-mnist-cluttered", "convnet-mnist-cluttered")
@@ -49,7 +50,7 @@ def print_costs() -> None:
     for side in SIDES:
         cells = []
         for recipe in recipes:
-            network = network_class(recipe)(recipe.model, 10, side, side).eval()
+            network = build_network(recipe, 10, side, side).eval()
             cells.append(f" {network.multiplications(side, side):,} | {median_milliseconds(network, side):.2f} |")
         print(f"| {side} |" + "".join(cells))
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import fmean
 
 from regard.base.recipe import parse
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import make_plan
 from regard.runs.recipes import recipe_text
+from regard.training.checkpoint import RunFolder
 from regard.viewing.curves import draw_curves
 
 RECIPE, MEASURE = "compare-soft-hard", "accuracy"

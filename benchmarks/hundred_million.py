@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.corpora.batching import BatchPlan
 from regard.data.corpora.cleaning import Fate, judge
 from regard.data.corpora.hashes import COLUMNS, HASH, HashedPairs

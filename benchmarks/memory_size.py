@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.models.machines.addressing import cosines
 from regard.models.machines.dnc import DNC, DNCOptions
 from regard.models.machines.ntm import NTM, NTMOptions

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.data.generated.shapes import COLOURS, KINDS, Shape, captions_of, picture_of, relation_of, shapes_of
-from regard.data.painting.prepare import SPLITS
+from regard.data.prepared import SPLITS
 from regard.model import Model, load
 
 PAIRS = [(colour, kind) for colour in COLOURS for kind in KINDS]

@@ -26,7 +26,7 @@ from typing import Any
 from wmt_text import write_pairs
 
 from regard.base.recipe import check
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.viewing.canvas import INK, PALETTE, canvas, save_figure
 
 STEPS = {

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from regard.runs.checkpoint import RunFolder
+from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts
 
 SETTINGS = {

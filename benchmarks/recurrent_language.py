@@ -23,8 +23,8 @@ from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.request import recipe_table
 from regard.training import optimizers
-from regard.training.carrying import Carry, carry_through
 from regard.training.passes import Passes
+from regard.training.pieces import Carry, carry_through
 
 WORDS, LINES, LENGTH = 10_000, 6_000, 22
 WARM, TIMED = 30, 60  # steps

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.engines.translated import Translated
 from regard.metrics import score
 from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import Rank, TranslationModel, load_translation_model
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.reranking import by_risk
 from regard.verbs.translate.search import Search
 

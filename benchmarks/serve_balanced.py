@@ -21,7 +21,7 @@ from urllib.request import urlopen
 
 from serve_load import served
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.demo.corpus import pairs
 
 REQUESTS = 200

@@ -22,8 +22,8 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
 from regard.families import check_recipe
-from regard.runs import checkpoint
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 LETTERS = (2_000, 10_000, 50_000)

@@ -16,7 +16,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from regard.cli.unfinished import PORTION
+from regard.verbs.translate.unfinished import PORTION
 
 SUBJECTS = ["I", "you", "he", "she", "we", "they", "dogs", "cats", "books"]
 TOGETHER = 10  # portions

@@ -28,7 +28,7 @@ from regard.families import check_recipe
 from regard.model import load
 from regard.runs.open import open_run
 from regard.runs.train import train
-from regard.viewing.tables import table_lines
+from regard.viewing.written import table_lines
 
 RATES = (1e-3, 2e-3, 4e-3, 8e-3)
 CODINGS = ("triples", "grid", "dictionary")

@@ -33,8 +33,8 @@ from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
 from regard.families import check_recipe
 from regard.models.transformer.network import Transformer
-from regard.runs import checkpoint
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import load_translation_model
 

@@ -23,29 +23,30 @@ from device import DEVICE, seconds_of, wait
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
+from regard.base.model_folder import RECIPE, update_folder
 from regard.base.progress import silent
 from regard.base.recipe import write
-from regard.cli.lines import ConstraintsByLine, LineTranslator, Portion, TextInput
-from regard.cli.translate_lines import translate_lines
-from regard.cli.unfinished import Stream
+from regard.console.lines import TextInput
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.decoding.beam import beam_search
 from regard.decoding.fixed_beam import fixed_beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
+from regard.engines.translated import Translated
 from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
 from regard.models.transformer.network import Transformer
-from regard.runs.folder import RECIPE, update_folder
 from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.reserving import Reserving
-from regard.tasks.translation.task import build_translation
-from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.files import translate_lines
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
+from regard.verbs.translate.portions import ConstraintsByLine, LineTranslator, Portion
+from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.search import Search
+from regard.verbs.translate.unfinished import Stream
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}

@@ -19,16 +19,16 @@ import torch
 from wmt_text import write_pairs
 
 from regard.base.recipe import apply_settings
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.data.corpora.prepare import prepare
 from regard.families import check_recipe
 from regard.hardware.devices import pick_device
-from regard.runs.checkpoint import RunFolder
+from regard.measuring import seconds_of
 from regard.runs.planning.costs import time_steps
 from regard.runs.recipes import recipe_text
-from regard.runs.validate import seconds_of
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
+from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts, Snapshot, Validation, named_weights
 from regard.training.trainer import Trainer
 

@@ -15,13 +15,13 @@ from regard.answers import Answer, Tags, TextVectors
 from regard.attention import Attention, Causal, Lengths, Packed, Window
 from regard.attention.scores import Additive, Bilinear, Location
 from regard.attention.watch import Gaze, Gazes, Windows, watching
+from regard.engines.translated import Translated
 from regard.metrics import Score, score
 from regard.runs.compare.report import Comparison
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 from regard.viewing.seen import Seen
 from regard.viewing.view import View

@@ -9,12 +9,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from regard.base.places import find_place
 from regard.base.recipe import Options, TextRecipe
 from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.texts.options import LanguageData, TextFile
 from regard.families import FAMILIES
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 
 HEAD = """# Every option of a recipe
 

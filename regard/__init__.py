@@ -18,13 +18,15 @@ nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from regard.base.notebook import Pictured
+from regard.base.version import __version__
+
 if TYPE_CHECKING:
     from regard.api import compare, evaluate, train
     from regard.attention.watch import watching
     from regard.base.faults import Fault
     from regard.model import Model, load
 
-__version__ = "0.1.0"
 __all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "train", "watching"]
 
 _LAZY = {
@@ -42,6 +44,15 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'regard' has no attribute {name!r}")
+
+
+def _in_notebook(looks: Any) -> str:
+    from regard.seeing.notebook import in_notebook
+
+    return in_notebook(looks)
+
+
+Pictured.in_notebook = _in_notebook  # what stands below the pages shows itself by them
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,8 @@ from regard.base.faults import Fault
 from regard.base.notebook import Results
 from regard.base.progress import Progress, ignore_remark, silent
 from regard.base.recipe import apply_settings
-from regard.cli.console import console_progress, remark
+from regard.console import console_progress, remark
+from regard.families.abilities import needs
 from regard.metrics import Score
 from regard.model import Model, load
 from regard.runs.compare.plan import make_plan
@@ -24,7 +25,6 @@ from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
-from regard.verbs.table import needs
 from regard.verbs.translate.helpers import Helpers
 
 File = str | Path

@@ -1,109 +1,57 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from html import escape
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from regard.base.arguments import naming_arguments
-from regard.base.faults import Fault
-from regard.base.files import refuse_oversized
-from regard.base.notebook import Results, table
-from regard.base.recipe import Recipe, faults_of
-from regard.families import check_recipe, task_class
-from regard.hardware.devices import pick_device
-from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Caption, Describes, Drawn, OwnWeights, Spoken, Tags, TextVectors, Transcript
-from regard.runs import checkpoint
-from regard.tasks import TASKS, find_place
+from regard.base.notebook import Results
+from regard.base.recipe import Recipe
+from regard.base.requests.fields import Held
+from regard.base.requests.rules import VerbRequest
+from regard.families.abilities import METHOD, needs
+from regard.loading import Loaded, load_as
+from regard.protocols import Answer, Caption, Drawn, Spoken, Tags, TextVectors, Transcript
 from regard.tasks.speaking.options import ROUNDS
-from regard.tasks.tagging.task import Tagging
-from regard.training.snapshot import check_weights, load_weights, named_weights
-from regard.verbs.answer import answer_each
-from regard.verbs.caption.captioning import caption_each
-from regard.verbs.draw import draw_each
-from regard.verbs.embed.embedding import embed_each
-from regard.verbs.pictures import mark_as_is
-from regard.verbs.purposes import METHOD
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.speak import speak_each
-from regard.verbs.table import has, needs, verbs_of
-from regard.verbs.tagging import TAGGERS, TagSearch, check_taggers
-from regard.verbs.transcribe import LabelSearch, language_search, transcribe_each
+from regard.verbs.answer.request import AnswerRequest
+from regard.verbs.caption.request import CaptionRequest
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.embed.request import EmbedRequest
+from regard.verbs.opening import class_for
+from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.table import run_of
+from regard.verbs.transcribe.request import TranscribeRequest
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
+    from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
-    from regard.verbs.requests.words import VectorSide
-    from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
+    from regard.verbs.words.request import VectorSide
     from regard.viewing.seen import Joining
     from regard.viewing.view import View
 
 
-class Model:
+class Model(Loaded):
     """A model with its task and its recipe.
 
     What it can be asked for are its `verbs`; the methods of other verbs refuse, in a sentence that says what it can.
     """
 
-    folder: Path | None = None  # where it was loaded from, if it was
-
     def __init__(self, task: Any, recipe: Recipe) -> None:
-        self.task, self.recipe = task, recipe
+        super().__init__(task, recipe)
         self._lexicons: dict[VectorSide, Lexicon] = {}
-        if isinstance(task, nn.Module):
-            task.eval()
 
-    def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
-        """Take what else the folder of a trained model says of it."""
-
-    @property
-    def verbs(self) -> list[str]:
-        """What it can be asked for."""
-        return verbs_of(self.recipe.family, self.recipe.task)
-
-    @property
-    def parameters(self) -> int:
-        """How many numbers it has learnt: its weights, or the probabilities and back-off weights of n-grams."""
-        if isinstance(self.task, nn.Module):
-            return sum(parameter.numel() for parameter in self.task.parameters())
-        return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
-
-    def facts(self) -> dict[str, Any]:
-        """What it is, by name: its family and task, its languages, how large it is, and what its task knows of it."""
-        data = self.recipe.data
-        known: dict[str, Any] = {"family": self.recipe.family, "task": self.recipe.task}
-        if hasattr(data, "source_language"):
-            known["languages"] = f"{data.source_language}-{data.target_language}"
-        own = self.task.facts() if isinstance(self.task, Describes) else {}
-        return {**known, "parameters": self.parameters, **own}
-
-    def __repr__(self) -> str:
-        facts = self.facts()
-        task = " ".join(facts[name] for name in ("task", "languages") if name in facts)
-        return f"<Model: {facts['family']}, {task}, {facts['parameters']:,} parameters; can {', '.join(self.verbs)}>"
-
-    def _repr_html_(self) -> str:
-        facts = self.facts() | {"can": ", ".join(self.verbs)}
-        shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in facts.items()}
-        return table([escape(name), escape(value)] for name, value in shown.items())
-
-    def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
-        """The parts of the network by name, so that `regard.watching(model)` can say who looks.
-
-        A model that counts has none.
-        """
-        if not isinstance(self.task, nn.Module):
-            return iter(())
-        return self.task.get_submodule("model").named_modules()
+    def ask(self, kind: type[VerbRequest], **fields: Any) -> list[Any]:
+        """Answer a request of a verb, by what runs the verb; fields that are None are left out."""
+        needs(self.recipe, kind.verb, METHOD)
+        given = {name: value for name, value in fields.items() if value is not None}
+        if kind.items and not given[kind.items]:
+            return Results()
+        return Results(run_of(kind.verb)(self, kind.read(given)))
 
     def translate(
         self,
@@ -135,26 +83,17 @@ class Model:
         word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
         made like those that it learnt from, and with `as_is` refused.
         """
-        needs(self.recipe, "answer", METHOD)
-        if isinstance(inputs, str):
-            raise TypeError("answer takes a list of inputs; write answer([input])")
-        read = mark_as_is(self.task, inputs) if as_is else inputs
-        return Results(answer_each(self.task, read, self.tag_search(beam, raw, tagger)))
-
-    def tag_search(
-        self, beam: int | None = None, raw: bool = False, tagger: "Model | Sequence[Model] | None" = None
-    ) -> TagSearch:
-        """Return how sentences are read and tagged, with the taggers given or, for raw text, those in its folder."""
-        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else list(tagger)
-        tasks = [each.task for each in given or (self.own_taggers if raw else [])]
-        return TagSearch(beam, raw, check_taggers(self.task, tasks) if tasks else ())
+        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
+        taggers = [Held(each) for each in given or (self.own_taggers if raw else [])]
+        items = _listed("answer", "input", inputs)
+        return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
 
     @cached_property
-    def own_taggers(self) -> "list[Model]":
+    def own_taggers(self) -> list[Loaded]:
         """Taggers in its folder that find what it reads beside words: `taggers/pos` for the column pos."""
-        beside = self.task.data.read_beside if isinstance(self.task, Tagging) else []
-        folders = [self.folder / TAGGERS / column for column in beside] if self.folder else []
-        return [load(folder) for folder in folders] if all(folder.is_dir() for folder in folders) else []
+        from regard.verbs.answer.tagging import own_taggers
+
+        return own_taggers(self)
 
     def transcribe(
         self,
@@ -168,14 +107,9 @@ class Model:
 
         A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
         """
-        needs(self.recipe, "transcribe", METHOD)
-        if isinstance(sounds, str | Path | bytes):
-            raise TypeError("transcribe takes a list of sounds; write transcribe([sound])")
-        if fuse is None and fuse_weight is not None:
-            raise Fault("fuse_weight would do nothing without fuse.")
-        own = LabelSearch(beam)
-        search = own if fuse is None else language_search(self, fuse, fuse_weight, beam, "the model to fuse with")
-        return Results(transcribe_each(self.task, sounds, search))
+        fused = None if fuse is None else Held(fuse)
+        items = _listed("transcribe", "sound", sounds)
+        return self.ask(TranscribeRequest, sounds=items, beam=beam, fuse=fused, fuse_weight=fuse_weight)
 
     def caption(
         self,
@@ -192,17 +126,12 @@ class Model:
         {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
         word looked, which saves a pass over each caption.
         """
-        needs(self.recipe, "caption", METHOD)
-        if isinstance(pictures, str | Path | bytes):
-            raise TypeError("caption takes a list of pictures; write caption([picture])")
-        return Results(caption_each(self.task, pictures, beam, length_penalty, sample=sample, attention=attention))
+        search = {"beam": beam, "length_penalty": length_penalty, "sample": None if sample is None else dict(sample)}
+        return self.ask(CaptionRequest, pictures=_listed("caption", "picture", pictures), attention=attention, **search)
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
-        needs(self.recipe, "embed", METHOD)
-        if isinstance(texts, str):
-            raise TypeError("embed takes a list of texts; write embed([text])")
-        return Results(embed_each(self.task, texts, layer))
+        return self.ask(EmbedRequest, text=_texts("embed", texts), layer=layer)
 
     def speak(
         self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = ROUNDS
@@ -211,11 +140,8 @@ class Model:
 
         One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
         """
-        needs(self.recipe, "speak", METHOD)
-        if isinstance(texts, str):
-            raise TypeError("speak takes a list of texts; write speak([text])")
-        given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
-        return Results(speak_each(self.task, SpeakRequest.read(given)))
+        text = _texts("speak", texts)
+        return self.ask(SpeakRequest, text=text, speaker=speaker, seconds=seconds, rounds=rounds)
 
     def draw(
         self,
@@ -233,11 +159,8 @@ class Model:
         One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
         autoencoder it can `reconstruct` one, or draw what lies `between` two.
         """
-        needs(self.recipe, "draw", METHOD)
-        asked: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
-        asked |= {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
-        given = {name: value for name, value in asked.items() if value is not None}
-        return Results(draw_each(self.task, DrawRequest.read(given)))
+        strokes = {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
+        return self.ask(DrawRequest, count=count, seed=seed, prompt=prompt, temperature=temperature, **strokes)
 
     @naming_arguments
     def look(
@@ -264,8 +187,9 @@ class Model:
         Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
         or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
         """
-        from regard.seeing.looking import look
-        from regard.viewing.drawers import DrawingRequest
+        from regard.verbs.look.run import look
+        from regard.verbs.pictures import mark_as_is
+        from regard.viewing.view import DrawingRequest
 
         wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
         given = mark_as_is(self.task, [text])[0] if as_is else text
@@ -300,32 +224,10 @@ class Model:
         """Its words to ask about, by the vectors of one side, or by the mean of both."""
         needs(self.recipe, "neighbours", METHOD)
         if side not in self._lexicons:
-            from regard.verbs.words.lexicon import Lexicon
+            from regard.verbs.words.opening import lexicon_of
 
-            vectors = self.task.word_vectors(side)
-
-            def compose(word: str) -> Any:
-                return None if word in vectors else self.task.vector_of(word, side)
-
-            self._lexicons[side] = Lexicon("the model", vectors, compose)
+            self._lexicons[side] = lexicon_of(self.task, side)
         return self._lexicons[side]
-
-
-def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:
-    """A new task as the recipe says, from what travels in a model folder; its weights are drawn from the seed."""
-    torch.manual_seed(recipe.seed)
-    return task_class(recipe).build(recipe, files)
-
-
-def check_room(recipe: Recipe, files: Mapping[str, bytes]) -> None:
-    """Refuse a model of which the weights alone would fill the memory of this machine, before any of it is made."""
-    with ShapesOnly():
-        task = task_class(recipe).build(recipe, files)
-    if isinstance(task, nn.Module):
-        refuse_too_large(task)
-
-
-PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load(folder: str | Path, device: str = "auto", precision: str = "float32") -> Model:
@@ -333,65 +235,28 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
 
     With `precision` "bf16" a GPU translates about twice as fast, and a close choice may fall otherwise.
     """
-    if precision not in PRECISIONS:
-        raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
-    folder = Path(folder)
-    table = checkpoint.read_recipe(folder)
-    with faults_of(folder / checkpoint.RECIPE):
-        recipe = check_recipe(table)
-    listed = checkpoint.read_manifest(folder)
-    if checkpoint.WEIGHTS not in listed:
-        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not reached its first validation.")
-    unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
-                if (folder / file).exists() and file not in listed]  # fmt: skip
-    if unlisted:
-        raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
-    own = checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
-    shapes = _shapes_of(recipe, own, folder)
-    with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
-        weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
-        task = _load_task(recipe, own, weights, shapes, folder)
-    if isinstance(task, nn.Module):
-        task = task.to(pick_device(device), PRECISIONS[precision])
-    model = make_model(task, recipe)
-    model.take_files(own, folder)
-    model.folder = folder
-    return model
+    return load_as(make_model, folder, device, precision)
 
 
 def make_model(task: Any, recipe: Recipe) -> Model:
-    """The model of a task: of the class that its kind asks for."""
-    return find_place(TASKS[recipe.task].model)(task, recipe)
+    """The model of a task, of the class that its kind asks for."""
+    return model_class(recipe.task)(task, recipe)
 
 
-def _shapes_of(recipe: Recipe, files: Mapping[str, bytes], folder: Path) -> nn.Module | None:
-    """Build the task of a recipe without its numbers; a file of weights that is far too large for it is refused.
-
-    A task that keeps weights of its own kind has no shapes to know beforehand.
-    """
-    kind = task_class(recipe)
-    if has(kind, OwnWeights):
-        return None
-    try:
-        with ShapesOnly():  # a recipe may ask for more memory than there is: look before making room for it
-            unbuilt = kind.build(recipe, files)
-    except RuntimeError as error:
-        raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
-    needed = sum(tensor.numel() * tensor.itemsize for tensor in named_weights(unbuilt).values())
-    refuse_oversized(folder / checkpoint.WEIGHTS, needed)
-    return cast(nn.Module, unbuilt)
+@cache
+def model_class(task: str) -> type[Model]:
+    """The class of the models of a kind of task: with all verbs, and with what more there is to ask of it."""
+    more = class_for(task)
+    return Model if more is Loaded else type(more.__name__, (more, Model), {"__doc__": more.__doc__})
 
 
-def _load_task(
-    recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], unbuilt: nn.Module | None, folder: Path
-) -> Any:
-    """Build the task of a recipe with these weights, refused if they are not those that it asks for."""
-    if unbuilt is None:
-        task = task_class(recipe).build(recipe, files)
-        task.load_weights(weights)
-        return task
-    check_weights(unbuilt, weights, folder / checkpoint.WEIGHTS)
-    with Unfilled():
-        task = build_task(recipe, files)
-    load_weights(task, weights)
-    return task
+def _texts(verb: str, texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError(f"{verb} takes a list of texts; write {verb}([text])")
+    return list(texts)
+
+
+def _listed(verb: str, noun: str, given: Sequence[Any]) -> list[Held]:
+    if isinstance(given, str | Path | bytes):
+        raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
+    return [Held(each) for each in given]

@@ -14,11 +14,11 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import Recipe
 from regard.families import FAMILIES, check_recipe
-from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.dry_run import dry_run
 from regard.runs.open import open_run
 from regard.runs.together import open_together
 from regard.runs.train import train
+from regard.training.checkpoint import WEIGHTS, bytes_to_weights
 from regard.training.events import Event, Hurried, Listener, Stepped
 from regard.training.ranks import ALONE, Ranks
 

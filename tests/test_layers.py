@@ -15,6 +15,7 @@ import pytest
 
 import regard.base
 import regard.data
+import regard.viewing
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "regard"
@@ -58,7 +59,7 @@ def forbidden(package: Path) -> list[str]:
     allowed, found = table(), []
     for path in sorted(package.rglob("*.py")):
         layer = layer_of(path, package)
-        may = {*allowed[layer], f"regard.{layer}", "regard.__version__"}
+        may = {*allowed[layer], f"regard.{layer}"}
         for line, name in imports(path):
             free = name.partition(".")[0] in sys.stdlib_module_names and name not in HIDING
             if not free and not any(name == each or name.startswith(f"{each}.") for each in may):
@@ -108,6 +109,7 @@ def test_every_layer_has_a_row_and_every_row_a_layer() -> None:
         ("data/bad.py", "import torch.nn", "torch.nn"),
         ("data/bad.py", "from regard.protocols import Task", "regard.protocols.Task"),
         ("viewing/bad.py", "from regard.attention import Attention", "regard.attention.Attention"),
+        ("attention/bad.py", "from regard.viewing.page import scene_page", "regard.viewing.page.scene_page"),
         ("tasks/bad.py", "from regard.training.trainer import Trainer", "regard.training.trainer.Trainer"),
         ("metrics/bad.py", "from ..models import parts", "..models.parts"),
         ("models/bad.py", "from importlib import import_module", "importlib.import_module"),
@@ -120,7 +122,7 @@ def test_a_forbidden_import_is_found_even_inside_a_function(tmp_path: Path, plac
 
 def test_an_allowed_import_is_not_found(tmp_path: Path) -> None:
     text = "import json\nfrom regard.attention.watch import Gaze\nfrom regard.viewing import canvas\n"
-    assert forbidden(made(tmp_path, "viewing/good.py", text)) == []
+    assert forbidden(made(tmp_path, "seeing/good.py", text)) == []
 
 
 @pytest.mark.parametrize(("package", "fewest"), [(regard.base, 8), (regard.data, 30)])
@@ -128,6 +130,14 @@ def test_what_lies_under_everything_works_without_torch(package: ModuleType, few
     names = sorted(module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
     assert len(names) > fewest
     program = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_view_loads_what_draws_only_to_draw() -> None:
+    names = sorted(module.name for module in pkgutil.walk_packages(regard.viewing.__path__, "regard.viewing."))
+    assert len(names) > 30
+    drawing = "{'matplotlib', 'PIL', 'rich', 'torch'}"
+    program = f"import sys, {', '.join(names)}; sys.exit(', '.join(sorted({drawing} & {{*sys.modules}})) or 0)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -178,6 +188,28 @@ def test_a_module_that_knows_of_translation_is_found(tmp_path: Path) -> None:
     text = 'PLACE = "regard.tasks.translation.task:Translation"\n'
     assert naming_translation(made(tmp_path, "runs/open.py", text)) == ["runs/open.py"]
     assert naming_translation(made(tmp_path / "other", "verbs/translate/good.py", text)) == []
+
+
+def asking_for_networks(package: Path) -> list[str]:
+    """Return the places where a task asks of which class its network is."""
+    return [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in sorted((package / "tasks").rglob("*.py"))
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
+        and re.search(r"\b(model|network)\b", ast.unparse(node.args[0]))
+    ]
+
+
+def test_no_task_asks_which_network_it_holds() -> None:
+    assert asking_for_networks(PACKAGE) == []
+
+
+def test_a_task_that_asks_which_network_it_holds_is_found(tmp_path: Path) -> None:
+    text = "def sides(self):\n    return isinstance(self.model, GPT) or isinstance(self.modelled, GPT)\n"
+    assert asking_for_networks(made(tmp_path, "tasks/bad.py", text)) == ["tasks/bad.py:2"]
 
 
 def test_no_two_files_of_tests_share_a_name() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import regard
+from regard.base.model_folder import is_whole
 from regard.cli import main
-from regard.runs.checkpoint import RunFolder
-from regard.runs.folder import is_whole
+from regard.training.checkpoint import RunFolder
 
 OLD = Path(__file__).parent / "old_folder"
 EXPECTED: dict[str, Any] = json.loads((OLD / "expected.json").read_text(encoding="utf-8"))

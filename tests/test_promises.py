@@ -24,17 +24,17 @@ from toys import TOYS, open_toy
 import regard
 from regard.cli import main
 from regard.families import FAMILIES
+from regard.families.abilities import verb_instead
 from regard.protocols import Divisible, Learns, Measure, MeasuresRows
-from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import Run
 from regard.runs.train import train
 from regard.serving.app import every_door, make_app
 from regard.tasks import TASKS
+from regard.training.checkpoint import WEIGHTS, bytes_to_weights
 from regard.training.events import Counted, Event, Hurried, Stepped
 from regard.training.listeners import Lines
 from regard.training.snapshot import Facts, load_weights
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.purposes import verb_instead
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

@@ -121,3 +121,12 @@ def test_the_citation_is_whole_and_of_this_version() -> None:
 def test_the_changelog_has_what_comes_and_this_version() -> None:
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings == ["Unreleased", regard.__version__]
+
+
+def test_a_wheel_brings_every_file_of_the_package() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    package = ROOT / "regard"
+    brought = {path for pattern in setuptools["package-data"]["regard"] for path in package.glob(pattern)}
+    files = {path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in files if path.suffix != ".py"} <= brought
+    assert package / "page" / "views" / "attention" / "matrix.js" in brought

@@ -16,10 +16,10 @@ from regard.answers import Answer, Tags
 from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
 from regard.base.notebook import Results, ranked, tinted, tokens_by_probability
+from regard.engines.translated import Translated
 from regard.metrics import score
 from regard.model import make_model
 from regard.verbs.generate.continuing import Generated
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 from regard.viewing.seen import Block, Seen
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.base.notebook import Pictured
 
 LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
 PORTION = 2**24  # weights that are worked out at once beside a fused kernel
@@ -75,17 +76,12 @@ class Windows:
     extent: Tensor
 
 
-class Gazes(list[Gaze]):
+class Gazes(list[Gaze], Pictured):
     """The gazes of one block of watching in order, and the windows of models that look through windows instead."""
 
     def __init__(self, gazes: Iterable[Gaze] = (), windows: Iterable[Windows] = ()) -> None:
         super().__init__(gazes)
         self.windows = list(windows)
-
-    def _repr_html_(self) -> str:
-        from regard.viewing.notebook import gazes_in_notebook  # which matplotlib and others come with
-
-        return gazes_in_notebook(self)
 
 
 @runtime_checkable

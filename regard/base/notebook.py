@@ -5,9 +5,9 @@ models wrote is escaped. A whole page, which has ids and a script, stands in a f
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 T = TypeVar("T")
 
@@ -23,6 +23,15 @@ class Results(list[T]):
 
     def _repr_html_(self) -> str:
         return stacked(_shown(each) for each in self)
+
+
+class Pictured:
+    """A result that a notebook shows as a page; as the page stands above whoever makes the result, it is attached."""
+
+    in_notebook: ClassVar[Callable[[Any], str]]
+
+    def _repr_html_(self) -> str:
+        return self.in_notebook()
 
 
 def _shown(result: object) -> str:

@@ -46,7 +46,13 @@ class Options(BaseModel):
 
 
 class Recipe(Options):
-    """All that decides a result. What `data`, `model`, `training` and further tables hold is up to the task."""
+    """All that decides a result. What `data`, `model`, `training` and further tables hold is up to the task.
+
+    Its family sets the place of its network, and the function that checks the recipe of any other model.
+    """
+
+    network: ClassVar[str]
+    check_other: ClassVar["CheckRecipe"]
 
     family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
     task: str = Field(description="What the model is to do; where a recipe does not say, what its family does first.")
@@ -73,6 +79,9 @@ class Recipe(Options):
     def inheritance(self) -> dict[str, Any]:
         """What a recipe that starts from the model of this one takes over, beside its model, where it says nothing."""
         return {}
+
+
+CheckRecipe = Callable[[dict[str, Any]], Recipe]  # makes a recipe of a table, or says all that is wrong with it
 
 
 class TextRecipe(Recipe):

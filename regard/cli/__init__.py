@@ -23,32 +23,41 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from regard import __version__
 from regard.base.faults import Fault
+from regard.base.version import __version__
 from regard.cli.cautions import caution_first
-from regard.cli.refused import refusal_sentence
+from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
+from regard.verbs.table import ROOMS
+
+
+def _room(verb: str) -> tuple[str, str, str]:
+    """Return the row of a command that lives in the room of its verb."""
+    room = ROOMS[verb]
+    module, _, name = room.command.partition(":")
+    return module, name, room.summary
+
 
 # What people type -> the module that does it, the name in that module (a function, or an app with commands of its
 # own), and the sentence in `regard --help`, which is short enough never to be cut off.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
-    "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
-    "answer": ("regard.cli.answer", "command", "Answer inputs: classes, tags, questions about stories."),
-    "caption": ("regard.cli.caption", "command", "Say what pictures show."),
-    "transcribe": ("regard.cli.transcribe", "command", "Write down what sounds say."),
-    "speak": ("regard.cli.speak", "command", "Say a text: write a sound of it."),
-    "draw": ("regard.cli.draw", "command", "Draw pictures or strokes from nothing."),
-    "embed": ("regard.cli.embed", "command", "Write the vectors of texts and tokens, in every layer."),
-    "generate": ("regard.cli.generate", "command", "Write on after a prompt, with a language model."),
-    "neighbours": ("regard.cli.neighbours", "command", "Say which words are nearest to a word."),
-    "analogy": ("regard.cli.analogy", "command", "Say which word is to C as B is to A."),
-    "map": ("regard.cli.map", "command", "Draw words in the plane, by their vectors."),
+    "translate": _room("translate"),
+    "answer": _room("answer"),
+    "caption": _room("caption"),
+    "transcribe": _room("transcribe"),
+    "speak": _room("speak"),
+    "draw": _room("draw"),
+    "embed": _room("embed"),
+    "generate": _room("generate"),
+    "neighbours": _room("neighbours"),
+    "analogy": _room("analogy"),
+    "map": _room("map"),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),
-    "look": ("regard.cli.look", "command", "Draw what a model looks at."),
+    "look": _room("look"),
     "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, losses, galleries."),
     "heads": ("regard.cli.heads", "command", "Rank the heads of a model by what their looks are like."),
     "info": ("regard.cli.info", "command", "Say what a model folder holds."),
@@ -168,7 +177,7 @@ def _wait_for_gpu() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
-    from regard.cli.console import NoOutput, remarks_on_text
+    from regard.console import NoOutput, remarks_on_text
 
     if sys.stdout is None:
         sys.stdout = NoOutput()

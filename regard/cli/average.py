@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regard.base.figures import quantity
-from regard.cli.console import refuse_existing, remark
+from regard.console import refuse_existing, remark
 
 
 def command(
@@ -19,8 +19,8 @@ def command(
     from regard.base.faults import Fault
     from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
     from regard.families import check_recipe
-    from regard.runs import checkpoint
-    from regard.verbs.table import needs
+    from regard.families.abilities import needs
+    from regard.training import checkpoint
 
     files = checkpoint.read_folder(run)
     needs(check_recipe(checkpoint.read_recipe(run)), "average")

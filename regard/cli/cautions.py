@@ -5,7 +5,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from regard.cli.console import remark
+from regard.console import remark
 from regard.training.pace import read_course
 
 MODELS = ("model", "models")  # the parameters of commands that name model folders

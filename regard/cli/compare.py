@@ -8,7 +8,7 @@ import typer
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import refuse_missing_folder
-from regard.cli.console import print_json, refuse_existing, refuse_folder, remark, remark_written, say_table
+from regard.console import print_json, refuse_existing, refuse_folder, remark, remark_written, say_table
 
 if TYPE_CHECKING:
     from regard.runs.compare.report import Comparison

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.console import console_progress, print_json, say_table
+from regard.console import console_progress, print_json, say_table
 from regard.data.catalogue.entries import Entry, data_folder, entries, find, presence
 from regard.data.catalogue.get import get as get_set
 from regard.data.catalogue.get import lacking, unverified

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import remark, terminal_width, wants_colour
+from regard.console import remark, terminal_width, wants_colour
 
 # Sentences that the grammar can say, each with what it makes of it; only the first is in the training text.
 SENTENCES = {
@@ -55,7 +55,7 @@ def _how_called() -> str:
 
 
 def _score(folder: Path) -> None:
-    from regard.cli.console import console_progress
+    from regard.console import console_progress
     from regard.runs.scores import keep_scores
     from regard.verbs.translate import evaluation
     from regard.verbs.translate.model import load_translation_model
@@ -74,9 +74,8 @@ def _show(folder: Path) -> None:
     from regard.seeing.looking import sight_page
     from regard.seeing.sentences import see
     from regard.verbs.translate.model import load_translation_model
-    from regard.viewing.matrix import draw_matrix, draw_sheet
+    from regard.viewing.matrix import draw_matrix, draw_sheet, matrix_lines
     from regard.viewing.page import Start
-    from regard.viewing.terminal import matrix_lines
 
     model = load_translation_model(folder)
     print()

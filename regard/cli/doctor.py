@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from regard import __version__
 from regard.base.faults import Fault
-from regard.cli.console import print_json
+from regard.base.version import __version__
+from regard.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")

@@ -9,9 +9,9 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import in_figures
-from regard.cli import options, word_options
-from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.evaluate_words import evaluate_vectors, say_word_scores
+from regard.console import console_progress, options, print_json, remark, say_table
+from regard.verbs.words import options as word_options
 
 if TYPE_CHECKING:
     from regard.metrics import Score
@@ -102,9 +102,9 @@ def command(
         )
         evaluate_vectors(model, asked, as_json)
         return
+    from regard.families.abilities import needs
     from regard.model import load
     from regard.runs.evaluate_model import EvaluationRequest
-    from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
 
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.base.faults import Fault
-from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.metrics import Score

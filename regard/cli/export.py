@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.cli import word_options
-from regard.cli.console import console_progress, refuse_existing, remark
+from regard.console import console_progress, refuse_existing, remark
+from regard.verbs.words import options as word_options
 
 if TYPE_CHECKING:
     from regard.data.vectors.files import Format
-    from regard.verbs.requests.words import VectorSide
+    from regard.verbs.words.request import VectorSide
 
 _VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
 _FILES = ("arpa", *_VECTORS)  # what is one file and no folder
@@ -130,8 +130,8 @@ def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
 
 def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | None", overwrite: bool) -> None:
     from regard.data.vectors.files import write_vectors
+    from regard.families.abilities import needs_words
     from regard.model import load
-    from regard.verbs.table import needs_words
 
     refuse_existing(place, overwrite)
     loaded = load(model)
@@ -144,7 +144,7 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
-    from regard.runs.checkpoint import read_folder
+    from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
     made_from, model, listed = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None

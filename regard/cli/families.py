@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import print_json, say_table
+from regard.console import print_json, say_table
 from regard.families import FAMILIES
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False) -> None:
     """List the families of models, what each is for, the paper it comes from, and the commands that it knows."""
-    from regard.verbs.table import verbs_of
+    from regard.families.abilities import verbs_of
 
     verbs = {
         name: list(dict.fromkeys(verb for task in family.tasks for verb in verbs_of(name, task)))

@@ -9,7 +9,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.attention.reports import HeadReport
@@ -43,8 +43,8 @@ def command(
     if by == "alignment" and alignments is None:
         raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
     from regard.families import with_article
+    from regard.families.abilities import needs
     from regard.model import load
-    from regard.verbs.table import needs
     from regard.verbs.translate.model import TranslationModel
 
     loaded = load(model)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import console_progress, refuse_existing, remark
+from regard.console import console_progress, refuse_existing, remark
 
 app = typer.Typer(add_completion=False, help="Bring in a model of another tool.")
 

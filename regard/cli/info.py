@@ -10,7 +10,7 @@ import typer
 
 from regard.base.faults import Fault, printable
 from regard.base.recipe import Options
-from regard.cli.console import print_json
+from regard.console import print_json
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -91,10 +91,10 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
 
 
 def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> None:
+    from regard.base.model_folder import read_recipe
     from regard.base.recipe import apply_settings
     from regard.families import check_recipe
     from regard.runs.budget.estimate import budget_lines, budget_of
-    from regard.runs.folder import read_recipe
     from regard.runs.request import recipe_table, refuse_comparison
 
     table, name = (read_recipe(recipe), "") if recipe.is_dir() else recipe_table(str(recipe))
@@ -110,8 +110,8 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
 
 def _known(folder: Path, loaded: "Model") -> tuple[dict[str, Any], dict[str, str]]:
     """What a model folder says of what its model knows, as facts and in words."""
+    from regard.base.model_folder import read_recipe
     from regard.runs.about import about_in_words, data_names, read_about
-    from regard.runs.folder import read_recipe
     from regard.verbs.translate.model import TranslationModel
 
     about, recipe = read_about(folder), read_recipe(folder)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import print_json, say_table
+from regard.console import print_json, say_table
 from regard.runs.recipes import recipe_names, recipe_path, recipe_text, recipe_title
 
 

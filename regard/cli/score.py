@@ -8,7 +8,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import in_figures
-from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.metrics.explain import Explanation, Match, NgramOrder

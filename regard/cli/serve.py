@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault
-from regard.cli.console import remark
-from regard.cli.options import Engine
+from regard.console import remark
+from regard.console.options import Engine
 
 if TYPE_CHECKING:
     from regard.engines.fast import Choice

@@ -9,7 +9,8 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
-from regard.cli.console import (
+from regard.cli.show_gallery import gallery
+from regard.console import (
     print_json,
     refuse_existing,
     refuse_folder,
@@ -18,7 +19,6 @@ from regard.cli.console import (
     terminal_width,
     wants_colour,
 )
-from regard.cli.show_gallery import gallery
 
 if TYPE_CHECKING:
     from regard.viewing.lessons import Lesson, LessonPanel
@@ -228,9 +228,9 @@ def gates(
     answer if the text ended at each word.
     """
     _check_out(out, overwrite)
-    from regard.cli.look_gates import say_gates
     from regard.model import load
     from regard.seeing.lessons.gates import gates_of
+    from regard.verbs.look.gates import say_gates
     from regard.viewing.gates import draw_gates, gates_to_json
 
     found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
@@ -271,7 +271,7 @@ def implied(
 def _say_matrices(matrices: "list[Matrix]") -> None:
     import sys
 
-    from regard.viewing.terminal import matrix_lines
+    from regard.viewing.matrix import matrix_lines
 
     for matrix in matrices:
         print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))

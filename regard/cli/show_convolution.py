@@ -1,6 +1,6 @@
 """What `regard show convolution` says in the terminal."""
 
-from regard.cli.console import say_table
+from regard.console import say_table
 from regard.viewing.head_places import ConvolutionLesson
 
 

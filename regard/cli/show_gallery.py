@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.cli.console import console_progress, refuse_existing, remark, remark_written
+from regard.console import console_progress, refuse_existing, remark, remark_written
 
 
 def gallery(
@@ -20,10 +20,10 @@ def gallery(
     The page holds the pictures; whether it may be passed on is for their owners to say.
     """
     from regard.base.faults import Fault
+    from regard.families.abilities import needs
     from regard.model import load
     from regard.runs.gallery import caption_gallery
-    from regard.verbs.table import needs
-    from regard.viewing.gallery.page import gallery_page
+    from regard.viewing.gallery import gallery_page
 
     if out.suffix.lower() != ".html":
         raise Fault(f"{out} does not end in .html, which is what a gallery is.")

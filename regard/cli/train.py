@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.base.faults import Fault
-from regard.cli import options
-from regard.cli.console import console_progress, remark
-from regard.cli.inputs import example_command
+from regard.console import console_progress, options, remark
+from regard.console.inputs import example_command
 from regard.data.catalogue.unpack import bare
 
 if TYPE_CHECKING:
@@ -141,8 +140,8 @@ def _only(pairs: list[Path] | None, data: list[Path] | None, named: Path) -> lis
 def say_result(folder: Path) -> None:
     """What came of a training, and how to ask the model for something."""
     from regard.families import check_recipe
-    from regard.runs.checkpoint import read_recipe
     from regard.runs.scores import read_scores, score_in_words
+    from regard.training.checkpoint import read_recipe
 
     for score in read_scores(folder):
         print(score_in_words(score))

@@ -42,7 +42,8 @@ from regard.decoding.rules import NOTHING, Rules, forced_ends
 from regard.decoding.trace import Trace
 from regard.protocols import State, Stepwise
 
-__all__ = ["Hypothesis", "beam_search", "length_penalty"]
+__all__ = ["Hypothesis", "beam_search", "length_penalty", "search_in_parts"]
+ROWS = 1024  # hypotheses that a search in parts has in hand at a time
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ def beam_search(
         _check_found(results)
     check_numbers(results)
     return [hypotheses[: options.n_best] for hypotheses in results]
+
+
+def search_in_parts(task: Any, batch: Any, options: DecodingOptions, demands: Demands) -> list[list[Hypothesis]]:
+    """The best outputs for each input of a batch, searched for in parts of it that have not too many rows."""
+    found: list[list[Hypothesis]] = []
+    for part in batch.split(-(-batch.rows // max(1, ROWS // options.beam))):
+        found += beam_search(task, part, task.limits(part, options), options, demands)
+    return found
 
 
 def _prepare(

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import torch
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.base.progress import Remark
 from regard.base.recipe import write
+from regard.base.version import __version__
 from regard.data.catalogue.unpack import open_content, packing
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
 from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, arpa_blocks, read_arpa
 from regard.models.ngram.stored import model_as_arrays
-from regard.runs import checkpoint
 from regard.tasks.language.counting import CountedLanguage
+from regard.training import checkpoint
 
 _SPACE = re.compile(r"[\0\t-\r ]")
 

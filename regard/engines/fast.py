@@ -9,7 +9,7 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2 import engine as ctranslate2
 from regard.engines.exported import CTRANSLATE2, ONNX
 from regard.engines.onnx import engine as onnx_engine
-from regard.verbs.translate.outputs import Translated
+from regard.engines.translated import Translated
 
 Named = Literal["ctranslate2", "onnx"]
 Choice = Literal["auto", "torch", "ctranslate2", "onnx"]

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from regard.base.faults import Fault
+from regard.base.model_folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
-from regard.runs.folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
 
 MARIAN, GPT2, BERT = "marian", "gpt2", "bert"
 

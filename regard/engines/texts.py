@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from regard.base.faults import TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.verbs.translate.outputs import Translated
+from regard.engines.translated import Translated
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import torch
 
-from regard import __version__
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import write
+from regard.base.version import __version__
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.vectors.files import read_vectors
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
-from regard.runs import checkpoint
+from regard.training import checkpoint
 
 
 def import_vectors(path: Path, out: Path, most: int | None, progress: Progress, remark: Remark) -> None:

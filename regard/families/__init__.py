@@ -7,10 +7,11 @@ from typing import Any, TypeVar, cast
 from pydantic import Field, create_model
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
 from regard.families.table import FAMILIES as FAMILIES
 from regard.families.table import Family as Family
-from regard.tasks import TASKS, find_place
+from regard.tasks import TASKS
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
@@ -56,7 +57,9 @@ def recipe_class(family: str, task: str) -> type[Recipe]:
         options = create_model(options.__name__, __base__=(options, find_place(way.model)))
     base: type[Recipe] = find_place(way.recipe)
     model = (options, Field(description=base.model_fields["model"].description))
-    return create_model(base.__name__, __base__=base, model=model)
+    made = create_model(base.__name__, __base__=base, model=model)
+    made.network, made.check_other = FAMILIES[family].network, staticmethod(check_recipe)
+    return made
 
 
 def task_class(recipe: Recipe) -> type[Any]:
@@ -70,11 +73,6 @@ AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter 
 def with_article(family: str) -> str:
     """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
     return f"{'an' if family[0] in 'aeio' or family.startswith(AN) else 'a'} {family}"
-
-
-def network_class(recipe: Recipe) -> type[Any]:
-    """The class of the network that a recipe asks for."""
-    return FAMILIES[recipe.family].load()[0]
 
 
 def _with_task(table: dict[str, Any]) -> dict[str, Any]:

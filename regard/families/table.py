@@ -1,9 +1,9 @@
 """Which families of models there are, and where each lives."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
+from regard.base.places import find_place
 from regard.base.recipe import Options
 from regard.tasks import TASKS, Learning, Way
 
@@ -26,8 +26,12 @@ class Family:
 
     def load(self) -> tuple[type[Any], type[Options]]:
         """The model's class and its options' class; torch is imported here and not before."""
-        module = import_module(self.module)
-        return getattr(module, self.model), getattr(module, self.options)
+        return find_place(self.network), find_place(f"{self.module}:{self.options}")
+
+    @property
+    def network(self) -> str:
+        """The place of the model's class, as module:name."""
+        return f"{self.module}:{self.model}"
 
     def way(self, task: str) -> Way:
         """How it learns a task."""

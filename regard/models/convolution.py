@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from regard.attention.glimpses import Pictures
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
+from regard.models.picture_network import PictureNetwork
 
 
 class ConvNetOptions(Options):
@@ -33,7 +34,7 @@ class ConvNetOptions(Options):
         return self
 
 
-class ConvNet(nn.Module):
+class ConvNet(PictureNetwork):
     """log softmax(Linear(Rect(Linear(…Rect(Conv(x))…)))); each convolution halves the sides of what it is given."""
 
     def __init__(self, options: ConvNetOptions, classes: int, height: int, width: int) -> None:
@@ -47,10 +48,6 @@ class ConvNet(nn.Module):
         self.hidden = nn.Linear(options.channels[-1] * rows * columns, options.width)
         self.dropout = nn.Dropout(options.dropout)
         self.action = nn.Linear(options.width, classes)
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.action.weight.dtype
 
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from regard.attention.edges import Edges, edge_softmax, mix_along_edges
 from regard.attention.watch import is_watched, note_edges
 from regard.base.recipe import Options
-from regard.models.members import draw_members
+from regard.models.parts import draw_members
 from regard.models.sparse import SparseTable
 
 SLOPE = 0.2  # of LeakyReLU below zero, in both papers

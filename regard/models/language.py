@@ -1,7 +1,7 @@
 """What every network of a language model has in common, recurrent or not: tokens and a memory in, states out."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -25,6 +25,7 @@ class LanguageNetwork(Protocol):
     """Predicts each token from those before it; of what it remembers nothing is left in the network itself."""
 
     carries: bool  # whether a batch of training begins with what the one before it ended with
+    has_caches: ClassVar[bool]  # whether it remembers in caches, for which room can be reserved
     never: tuple[int, ...]  # tokens that are never written
 
     @property
@@ -66,10 +67,5 @@ class LanguageNetwork(Protocol):
     def multiplications(self, size: int) -> int:
         """How many a text of so many tokens takes."""
 
-
-@runtime_checkable
-class LayeredNetwork(LanguageNetwork, Protocol):
-    """One that can hand out what is known of each token in every layer."""
-
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """What is known at each token: its embedding alone, then what every block makes of it."""
+        """What is known at each token: its embedding alone, then what every layer makes of it; none to hand out: []."""

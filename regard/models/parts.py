@@ -1,6 +1,6 @@
 """Pieces that several models are built of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -68,3 +68,12 @@ def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]
 def count_matrix_weights(*parts: nn.Module) -> int:
     """How many weights the matrices and filters of these parts have: what one vector is multiplied with on its way."""
     return sum(weight.numel() for part in parts for weight in part.parameters() if weight.dim() > 1)
+
+
+@torch.no_grad()
+def draw_members(seeds: Sequence[int], *draws: Callable[[int, torch.Generator], None]) -> None:
+    """Let each of `draws` fill weights of every member, by its number and by chance that its seed alone decides."""
+    for member, seed in enumerate(seeds):
+        generator = torch.Generator().manual_seed(seed)
+        for draw in draws:
+            draw(member, generator)

@@ -28,6 +28,7 @@ from regard.attention.watch import is_watched, note, watching
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.parts import FeedForward, Residual
+from regard.models.picture_network import PictureNetwork
 from regard.models.transformer.network import EncoderBlock, TransformerOptions
 
 States = Float[Tensor, "batch patch unit"]
@@ -118,30 +119,32 @@ class PatchEncoder(nn.Module):
         return self.norm(states)
 
 
-class PatchTransformer(nn.Module):
+class PatchTransformer(PictureNetwork):
     """Pictures in, log-probabilities of classes out.
 
     A picture whose sides are no multiples of the patch gets zeros at its right and lower edge.
     """
 
+    picture_sides = ("picture", "source")
+    grid: tuple[int, int]
+
     def __init__(self, options: PatchOptions, classes: int, height: int, width: int) -> None:
         super().__init__()
-        self.options, self.classes = options, classes
+        self.options, self.classes, self.patch = options, classes, options.patch
         self.grid = math.ceil(height / options.patch), math.ceil(width / options.patch)
         self.encoder = PatchEncoder(options, options.patch**2, self.grid)
         self.action = nn.Linear(options.width, classes)
         self.rollout = Rollout()
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.action.weight.dtype
 
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""
         states = self.encoder(cut_into_patches(pictures, self.options.patch))
         return torch.log_softmax(self.action(states.mean(dim=1)), dim=-1)
 
-    def note_rollout(self, pictures: Pictures) -> None:
+    def step_sides(self) -> dict[str, list[str]]:
+        return {self.rollout.looks_from: ["rollout"]}
+
+    def note_answer(self, pictures: Pictures) -> None:
         """Note where the answer came from, if anyone is watching; pictures are read once more for it."""
         if is_watched(self.rollout):
             with watching(self.encoder) as gazes:

@@ -18,6 +18,7 @@ from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.parts import count_matrix_weights
+from regard.models.picture_network import PictureNetwork
 
 NOISE_SEED = 2014  # of the paths that an answer averages over: the same for every picture, in every process
 
@@ -70,7 +71,7 @@ class GlimpseNetwork(nn.Module):
         return F.relu(self.what(F.relu(self.see(seen))) + self.where(F.relu(self.locate(places))))
 
 
-class RAM(nn.Module):
+class RAM(PictureNetwork):
     """Glimpse, core, location, action and baseline networks (section 4).
 
     - core: h_t = Rect(Linear(h_{t−1}) + Linear(g_t)), from h_0 = 0
@@ -83,6 +84,7 @@ class RAM(nn.Module):
     """
 
     looks_from, looks_at = "glimpses", "picture"
+    chooses = True
 
     def __init__(self, options: RAMOptions, classes: int, height: int, width: int) -> None:
         """For pictures of any size: `height` and `width` are what other networks for pictures are told."""
@@ -94,10 +96,6 @@ class RAM(nn.Module):
         self.location = nn.Linear(options.width, 2)
         self.action = nn.Linear(options.width, classes)
         self.baseline = nn.Linear(options.width, 1)
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.action.weight.dtype
 
     def forward(self, pictures: Pictures, start: Places, noise: Float[Tensor, "batch path choice 2"]) -> Glimpsed:
         """Look along paths that begin at `start` and leave the mean place by σ times `noise` at each choice."""
@@ -136,6 +134,9 @@ class RAM(nn.Module):
         noise[1:].normal_(generator=chance)
         paths = (each.to(pictures).expand(pictures.shape[0], *each.shape) for each in (start, noise))
         return torch.logsumexp(self(pictures, *paths).log_probabilities, dim=1) - math.log(options.paths)
+
+    def step_sides(self) -> dict[str, list[str]]:
+        return {self.looks_from: [f"glimpse {number + 1}" for number in range(self.options.glimpses)]}
 
     def multiplications(self, height: int, width: int) -> int:
         """How many an answer takes: the same whatever the picture's size."""

@@ -40,8 +40,8 @@ from regard.protocols.drawing import Redraws as Redraws
 from regard.protocols.drawing import Sketches as Sketches
 from regard.states import State as State
 from regard.states import map_tree as map_tree
-from regard.viewing.drawings.record import Drawn as Drawn
-from regard.viewing.drawings.record import SketchRequest as SketchRequest
+from regard.viewing.drawings import Drawn as Drawn
+from regard.viewing.drawings import SketchRequest as SketchRequest
 from regard.viewing.sides import Side
 
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 
-from regard.viewing.drawings.record import Drawn, SketchRequest
+from regard.viewing.drawings import Drawn, SketchRequest
 
 
 @runtime_checkable

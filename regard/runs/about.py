@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
+from regard.base.model_folder import ABOUT, read_folder, read_manifest
 from regard.data.examples import Amount, beginnings, choose_examples, with_hidden_words
-from regard.runs.folder import ABOUT, read_folder, read_manifest
 from regard.training.pace import Course, read_course
 
 if TYPE_CHECKING:

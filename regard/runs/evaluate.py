@@ -13,32 +13,33 @@ from regard.base.faults import Fault
 from regard.base.names import natural_order
 from regard.base.progress import Progress, Remark
 from regard.families import check_recipe
+from regard.loading import Loaded
+from regard.measuring import add_measures, scores_of
 from regard.metrics import Score
 from regard.metrics.significance import Sums
-from regard.model import Model
 from regard.protocols import Measure, MeasuresParts
-from regard.runs import checkpoint
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.open import data_folder
-from regard.runs.validate import add_measures, check_measured, scores_of, validator_of
+from regard.runs.validate import check_measured, validator_of
+from regard.training import checkpoint
 
 
 def evaluate_split(
-    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+    model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> list[Score]:
     """The scores of a model on a split of the data that its recipe names, all of them or those that are asked for."""
     return scores_of(measure_on(model, folder, split, metrics, progress, remark), split)
 
 
 def evaluate_parts(
-    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+    model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> dict[str, list[Score]]:
     """The scores of parts of a split, such as the types of spans, by their names; of most tasks there are none."""
     with own_data(model, folder, progress, remark):
         return _scores_of_parts(model, split, metrics, split)
 
 
-def _scores_of_parts(model: Model, split: str, metrics: Sequence[str], name: str | None) -> dict[str, list[Score]]:
+def _scores_of_parts(model: Loaded, split: str, metrics: Sequence[str], name: str | None) -> dict[str, list[Score]]:
     """Return the scores of parts of a split that the task has batches of, as those of a split of this name."""
     if not isinstance(model.task, MeasuresParts):
         return {}
@@ -53,7 +54,7 @@ def _scores_of_parts(model: Model, split: str, metrics: Sequence[str], name: str
 
 
 def evaluate_files(
-    model: Model, folder: Path, files: OwnFiles, metrics: Sequence[str], progress: Progress, remark: Remark
+    model: Loaded, folder: Path, files: OwnFiles, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> tuple[list[Score], dict[str, list[Score]]]:
     """Return the scores of a model on files that are none of its recipe's, and those of their parts."""
     changed = copy(model)
@@ -69,7 +70,7 @@ def _order(part: tuple[str, Any]) -> list[tuple[int, str]]:
 
 
 def measure_on(
-    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+    model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> dict[str, Measure]:
     """The same as measures, which know which direction is better."""
     check_measured(model.recipe, metrics)
@@ -79,7 +80,7 @@ def measure_on(
         return _measured(model, split, metrics)
 
 
-def _measured(model: Model, split: str, metrics: Sequence[str]) -> dict[str, Measure]:
+def _measured(model: Loaded, split: str, metrics: Sequence[str]) -> dict[str, Measure]:
     """Return the measures of a split that the task has batches of."""
     found = validator_of(model.task, model.recipe).measure(split, metrics)
     if missing := [name for name in metrics if name not in found]:
@@ -87,7 +88,7 @@ def _measured(model: Model, split: str, metrics: Sequence[str]) -> dict[str, Mea
     return {name: found[name] for name in metrics or found}
 
 
-def sums_on(model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress) -> dict[str, Sums]:
+def sums_on(model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress) -> dict[str, Sums]:
     """What each example of a split adds to the sums of these measures, as far as that is known."""
     with own_data(model, folder, progress, lambda text: None):
         return validator_of(model.task, model.recipe).sums(split, metrics)
@@ -106,7 +107,7 @@ def has_part(data: Any, split: str) -> bool:
 
 @contextmanager
 def own_data(
-    model: Model, folder: Path, progress: Progress, remark: Remark, is_prepared: bool = True
+    model: Loaded, folder: Path, progress: Progress, remark: Remark, is_prepared: bool = True
 ) -> Iterator[None]:
     """Let a loaded model's task have batches of the data that its recipe names, inside this block.
 

@@ -12,9 +12,9 @@ from regard.data.corpora.text import read_pairs
 from regard.data.texts.lines import numbered_lines
 from regard.decoding.options import change_options
 from regard.families import check_recipe, with_article
+from regard.loading import Loaded
 from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
-from regard.model import Model
 from regard.runs.evaluate import evaluate_files, evaluate_parts, evaluate_split
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.scores import keep_scores
@@ -74,7 +74,7 @@ class ScoredModel:
         return found
 
 
-def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
+def way_to_score(model: Loaded, asked: EvaluationRequest) -> Way:
     """By what a model is scored on what is asked; refused is what is asked of other models."""
     if isinstance(model, TranslationModel):
         if (asked.source is None) != (not asked.references):
@@ -99,7 +99,7 @@ def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
 
 
 def evaluate_model(
-    model: Model, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
+    model: Loaded, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
 ) -> ScoredModel:
     """Score a model as is asked; the scores of a split are kept in the folder, and so need one."""
     way = way_to_score(model, asked)
@@ -124,12 +124,12 @@ def evaluate_model(
     return ScoredModel(scores, "items", parts)
 
 
-def _searches(model: Model) -> bool:
+def _searches(model: Loaded) -> bool:
     """Whether what a model of its own data is scored by is found by a search, as captions are."""
     return "caption" in model.verbs
 
 
-def _searching_as(model: Model, asked: EvaluationRequest) -> Model:
+def _searching_as(model: Loaded, asked: EvaluationRequest) -> Loaded:
     """The same model, searching as it is asked to, where it searches."""
     if not _searches(model):
         return model

@@ -7,16 +7,16 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.loading import Loaded
 from regard.metrics.cider import cider
-from regard.model import Model
 from regard.protocols import Caption
 from regard.runs.evaluate import has_part, own_data
 from regard.tasks.captioning.batches import MEASURED_ROWS
-from regard.verbs.caption.captioning import caption_batch
-from regard.viewing.gallery.record import Gallery, ScoredCaption, gallery_of
+from regard.verbs.caption.run import caption_batch
+from regard.viewing.gallery import Gallery, ScoredCaption, gallery_of
 
 
-def caption_gallery(model: Model, folder: Path, split: str, shown: int, progress: Progress, remark: Remark) -> Gallery:
+def caption_gallery(model: Loaded, folder: Path, split: str, shown: int, progress: Progress, remark: Remark) -> Gallery:
     """As many of the best captions as are to be shown, and of the worst, with their pictures where these are here."""
     if not has_part(model.recipe.data, split):
         raise Fault(f"The recipe of {folder} names no {split} data to write captions of.")

@@ -12,25 +12,25 @@ from typing import Any
 import torch
 from torch import nn
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
+from regard.base.version import __version__
 from regard.families import check_recipe, task_class, with_settings
+from regard.families.abilities import has
 from regard.hardware.devices import pick_device
-from regard.model import build_task, check_room, load
+from regard.loading import Loaded, build_task, check_room, load_as
 from regard.protocols import Begins, HoldsTexts, Outlines, OwnWeights, Prepared, Settles
-from regard.runs import checkpoint
 from regard.runs.about import about_data
-from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
+from regard.training import checkpoint
+from regard.training.checkpoint import RunFolder
 from regard.training.options import TrainingOptions
 from regard.training.pace import PLAN
 from regard.training.pieces import check_rows
 from regard.training.snapshot import Facts, check_weights, load_weights, named_weights
-from regard.verbs.table import has
 
 Plan = Callable[[Any, Any, RunFolder], list[str]]  # from a recipe and its prepared data to settings
 LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
@@ -150,7 +150,7 @@ def _start_files(folder: Path) -> Mapping[str, bytes]:
 
 def _take_weights(task: nn.Module, start: Path, recipe: Recipe) -> None:
     """All weights of the model in a folder; of one that was trained for another task, those that read text."""
-    parent = load(start, device="cpu")
+    parent = load_as(Loaded, start, device="cpu")
     weights, own = named_weights(parent.task), named_weights(task)
     if parent.recipe.task != recipe.task:
         readers = {name: weights[name] for name in own if name.startswith(READER) and name in weights}

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import check_recipe
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.tasks import TASKS
 from regard.tasks.language.borrowing import borrowed_options
 
@@ -49,7 +49,7 @@ def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> d
     origin = tokeniser.get("from") if isinstance(tokeniser, dict) else None
     if not isinstance(tokeniser, dict) or not isinstance(origin, str):
         return table
-    there = borrowed_options(begun or Path(origin).expanduser())
+    there = borrowed_options(begun or Path(origin).expanduser(), check_recipe)
     for name in there.keys() & tokeniser.keys():
         if tokeniser[name] != there[name]:
             raise Fault(

@@ -21,7 +21,7 @@ from regard.base.faults import Fault
 from regard.base.processes import is_stopped
 from regard.base.progress import Remark
 from regard.base.signals import handling_signals
-from regard.runs.checkpoint import RunFolder
+from regard.training.checkpoint import RunFolder
 from regard.training.process_group import TCPStore
 from regard.training.pulse import after, farewell_of, step_of
 

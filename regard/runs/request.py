@@ -13,11 +13,11 @@ from regard.data.corpora.options import PairData
 from regard.data.tables.formats import NAMES, kind_by_name
 from regard.families import check_settings
 from regard.runs.bending import bend
-from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
 from regard.runs.recipes import recipe_text
+from regard.training.checkpoint import RunFolder, read_recipe
 
 # How files of data are given, by their kinds.
 _PAIRS = "`regard train --pairs {file} --columns SOURCE:TARGET` for a translator"

@@ -7,7 +7,7 @@ from regard.base.faults import Fault
 from regard.base.parsing import parse_json
 from regard.base.progress import Remark, ignore_remark
 from regard.metrics import Score
-from regard.runs import checkpoint
+from regard.training import checkpoint
 
 
 def keep_scores(folder: Path, scores: Sequence[Score], remark: Remark = ignore_remark) -> None:

@@ -15,7 +15,6 @@ from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.base.recipe import Recipe, apply_settings
 from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
-from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.dry_run import dry_run
 from regard.runs.from_text.sizes import TextSizes
 from regard.runs.parents import resolve_in
@@ -26,6 +25,7 @@ from regard.runs.rank import this_rank
 from regard.runs.request import RunPlan, TrainingRequest, plan_of
 from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
+from regard.training.checkpoint import RunFolder, read_recipe
 from regard.training.events import Listener
 from regard.training.listeners import TensorBoard, deadline, interruptions, minutes_are_over
 from regard.training.options import TrainingOptions, UpdatingOptions

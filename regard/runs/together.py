@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
-from regard.runs.checkpoint import RunFolder
+from regard.base.version import __version__
 from regard.runs.open import Run
+from regard.training.checkpoint import RunFolder
 from regard.training.ranks import Ranks
 
 Result = TypeVar("Result")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from regard.base.model_folder import update_folder
 from regard.base.recipe import Recipe
 from regard.families import with_article
 from regard.protocols import Counts, Updates
-from regard.runs.folder import update_folder
 from regard.runs.open import Run, device_of
 from regard.runs.planning.planner import Planner
 from regard.runs.validate import validator_of

@@ -8,13 +8,14 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Recipe
+from regard.families.abilities import needs_words
+from regard.loading import Loaded
 from regard.metrics import Score
-from regard.model import Model
 from regard.runs.evaluate import evaluate_split
 from regard.runs.scores import keep_scores
-from regard.verbs.requests.words import VectorSide
-from regard.verbs.table import needs_words
 from regard.verbs.words.evaluation import MEASURES, Manner, WordScore, evaluate_words, read_questions
+from regard.verbs.words.opening import lexicon_of
+from regard.verbs.words.request import VectorSide
 
 EXAMPLE = "--analogies word-vectors-eval:questions-words.txt.gz"
 
@@ -49,7 +50,7 @@ class ScoredWords:
 
 
 def score_words(
-    model: Model,
+    model: Loaded,
     folder: Path,
     split: str,
     metrics: Sequence[str],
@@ -70,7 +71,9 @@ def score_words(
     questions = read_questions(*names)
     side: VectorSide = asked.side or "centres"
     losses: Sequence[Score] = []
-    found = evaluate_words(model.lexicon(side), questions, asked.manner(side), progress, split if own else None)
+    found = evaluate_words(
+        lexicon_of(model.task, side), questions, asked.manner(side), progress, split if own else None
+    )
     if own and split in data.parts:
         losses = evaluate_split(model, folder, split, [], progress, remark)
     kept = [each for each in found if not metrics or each.score.metric in metrics]

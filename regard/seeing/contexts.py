@@ -6,18 +6,18 @@ import numpy as np
 import torch
 
 from regard.base.faults import Fault
-from regard.model import Model
-from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts
+from regard.protocols import TextVectors
+from regard.viewing.contexts import ContextLayer, Occurrence, WordContexts
 
 FEWEST = 3  # occurrences that make a plane
 MOST = 200
 
 
-def word_contexts(model: Model, word: str, texts: Sequence[str]) -> WordContexts:
+def word_contexts(word: str, texts: Sequence[TextVectors]) -> WordContexts:
     """Every place where one of the texts has the word, in upper case or lower."""
     found: list[Occurrence] = []
     vectors: list[dict[int, torch.Tensor]] = []
-    for number, embedded in enumerate(model.embed(texts)):
+    for number, embedded in enumerate(texts):
         words, by_word = list(embedded.text.words), embedded.words
         for place in (place for place, each in enumerate(words) if each.casefold() == word.casefold()):
             found.append(Occurrence(words, place, number))

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
+from regard.decoding.beam import search_in_parts
+from regard.decoding.output import Demands
 from regard.protocols import AskedInText, Captions, Paints, Redraws, Speaks, Transcribes, Unfolds
-from regard.verbs.caption.captioning import rewrite, search_captions
+from regard.tasks.language.batches import Prompts
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -19,6 +22,13 @@ from regard.viewing.written import percent
 
 PAINTING_SEED = 1  # of the picture that is looked at: the first that `regard draw` draws
 _NOTHING = "This model has no attention, so there is nothing to look at."
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A language model that reads a single prompt at once, so that whoever watches sees all its looks."""
+
+    def foresee(self, batch: Prompts) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -125,10 +135,10 @@ def see_caption(task: Any, given: Any) -> Sight:
     """Let a task write the caption of one picture, and watch it write that again."""
     task.eval()
     batch = task.read([given])
-    written = [found[0] for found in search_captions(task, batch, task.decoding)]
+    ((best, *_),) = search_in_parts(task, batch, task.decoding, Demands(forbidden=[[task.tokeniser.unknown]]))
+    tokens = [best.tokens]
     with watching(task.model) as gazes:
-        rewrite(task, batch, written)
-    tokens = [written[0].tokens]
+        task.token_scores(batch.writing(tokens))
     name = Path(given).name if isinstance(given, str | Path) else "The picture"
     return Sight(name, task.write(tokens[0]), tokens, task.sides(batch, tokens), gazes)
 
@@ -156,8 +166,21 @@ def see_painting(task: Any, given: str) -> Sight:
     return Sight(given, "", painted, task.sides(batch, painted), gazes)
 
 
+@torch.no_grad()
+def see_prompt(task: Any, prompt: str) -> Sight:
+    """Let a language model read a prompt, and watch it; what comes of it is the token that it finds most probable."""
+    if not prompt.strip():
+        raise Fault("There is no text to look at; give a prompt.")
+    batch = task.read([prompt])
+    with watching(task.model) as gazes:
+        scores = task.foresee(batch)[0]
+    token = int(scores.argmax())
+    output = f"{task.tokeniser.pieces([token])[0]} ({percent(exp(scores[token]))})"
+    return Sight(prompt, output, [token], task.sides(batch, [token]), gazes)
+
+
 def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
-    """Let a task read one input as people have it, and watch it: text to speak, a sound, a picture, any other."""
+    """Let a task read one input as people have it, and watch it: text to speak, a prompt, a sound, a picture, …"""
     if isinstance(task, Speaks):
         return see_speech(task, given, speaker)
     refuse_speaker(speaker)
@@ -167,6 +190,8 @@ def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
         return see_redrawing(task, given)
     if isinstance(task, Paints):
         return see_painting(task, given)
+    if isinstance(task, Foresees):
+        return see_prompt(task, given)
     return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)
 
 

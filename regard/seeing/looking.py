@@ -1,39 +1,28 @@
-"""What `regard look` draws and `model.look` gives: from a model and what it reads to a view that shows itself."""
+"""Views of a model at work: from what it reads to what it looked at, what it may write next, and its beam."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.base.recipe import check
 from regard.decoding.options import SamplingOptions
-from regard.model import Model
+from regard.loading import Loaded
 from regard.protocols import Follows
-from regard.seeing.gazes import Sight, refuse_speaker, see_input
+from regard.seeing.gazes import Sight, see_input
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
-from regard.seeing.prompts import see_prompt
-from regard.seeing.sentences import see
-from regard.verbs.generate.model import LanguageModel
-from regard.verbs.purposes import METHOD
-from regard.verbs.table import needs
-from regard.verbs.translate.model import TranslationModel
-from regard.viewing import page
+from regard.seeing.sentences import Translator, see
+from regard.viewing import page, tree
 from regard.viewing.canvas import show_word
-from regard.viewing.choices.drawing import DrawnChoices
-from regard.viewing.choices.page import ChoicesStart
-from regard.viewing.choices.record import Choices
-from regard.viewing.drawers import DrawingRequest, drawing_of
-from regard.viewing.drawing import Drawing
+from regard.viewing.choices import Choices, ChoicesStart, DrawnChoices
+from regard.viewing.drawers import drawing_of
 from regard.viewing.gates import DrawnGates
 from regard.viewing.looks import LooksBetween
 from regard.viewing.page import Start
 from regard.viewing.sealed import SealedPage
-from regard.viewing.tree import page as tree_page
-from regard.viewing.tree.drawing import DrawnTree
-from regard.viewing.view import View
+from regard.viewing.view import Drawing, DrawingRequest, View
 
 BARS = 12  # tokens that are shown of a distribution, when nobody says how many
 NAMED = 50  # tokens that a page can show at least
@@ -48,34 +37,11 @@ class LookedAtPlace:
     at: int | None = None
 
 
-def look(
-    model: Model,
-    given: str,
-    target: str | None,
-    side: str | None,
-    wanted: DrawingRequest,
-    speaker: str | None = None,
+def view_answer(
+    model: Loaded, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None
 ) -> View:
-    """What a model looks at while it reads `given`: a translator while it writes `target`, or what it finds best.
-
-    Of several attentions it is the one that `side` names, or the first. Of a language model without attention it is
-    what may follow. A model that speaks does so as `speaker`, or as the first that it knows.
-    """
-    if isinstance(model, TranslationModel | LanguageModel):
-        refuse_speaker(speaker)
-    if isinstance(model, TranslationModel):
-        return view_translation(model, given, target, side, wanted)
-    if target is not None:
-        raise Fault("A target is for translators, which can be made to write one.")
-    if isinstance(model, LanguageModel) and "look" not in model.verbs:
-        return view_prompt(model, given)
-    needs(model.recipe, "look", METHOD)
-    return view_answer(model, given, side, wanted, speaker)
-
-
-def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None) -> View:
     """What a model looked at before it answered, while it read or while it spoke; of one that has gates, those."""
-    sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_input(model.task, given, speaker)
+    sight = see_input(model.task, given, speaker)
     if not sight.looks and isinstance(model.task, Follows) and side is None:
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
         return View(_heading(sight), DrawnGates(gates))
@@ -84,7 +50,7 @@ def view_answer(model: Model, given: str, side: str | None, wanted: DrawingReque
 
 
 def view_translation(
-    model: TranslationModel,
+    model: Translator,
     text: str,
     target: str | None,
     side: str | None,
@@ -101,16 +67,14 @@ def view_translation(
     return View(_heading(sight), drawing, _about(looks))
 
 
-def view_beam(
-    model: TranslationModel, text: str, width: int | None = None, length_penalty: float | None = None
-) -> View:
+def view_beam(model: Translator, text: str, width: int | None = None, length_penalty: float | None = None) -> View:
     """The beam as a tree."""
-    tree = beam_tree(model, text, width, length_penalty)
-    best = "".join(tree.nodes[place].text for place in tree.outputs[:1])
-    return View(f"{show_word(text)} → {show_word(best)}", DrawnTree(tree, _languages(model)))
+    beam = beam_tree(model, text, width, length_penalty)
+    best = "".join(beam.nodes[place].text for place in beam.outputs[:1])
+    return View(f"{show_word(text)} → {show_word(best)}", tree.DrawnTree(beam, _languages(model)))
 
 
-def view_next(model: TranslationModel, place: LookedAtPlace, steps: Mapping[str, float], bars: int = BARS) -> View:
+def view_next(model: Translator, place: LookedAtPlace, steps: Mapping[str, float], bars: int = BARS) -> View:
     """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
     check(SamplingOptions, dict(steps), "the sampling")
     choices = next_choices(model, place.text, place.prefix, place.at, dict(steps), max(bars, NAMED))
@@ -118,22 +82,22 @@ def view_next(model: TranslationModel, place: LookedAtPlace, steps: Mapping[str,
     return _of_choices(f"{show_word(place.text)} → {written}…", choices, steps, bars, _languages(model))
 
 
-def view_prompt(model: LanguageModel, prompt: str, steps: Mapping[str, float] | None = None, bars: int = BARS) -> View:
+def view_prompt(model: Loaded, prompt: str, steps: Mapping[str, float] | None = None, bars: int = BARS) -> View:
     """The same after a prompt, for a language model."""
     choices = prompt_choices(model, prompt, dict(steps or {}), max(bars, NAMED))
     return _of_choices(f"{show_word(prompt)} …" if prompt else "…", choices, steps or {}, bars)
 
 
-def sight_page(model: TranslationModel, sight: Sight, start: Start, remark: Remark = ignore_remark) -> SealedPage:
+def sight_page(model: Translator, sight: Sight, start: Start, remark: Remark = ignore_remark) -> SealedPage:
     """The page of all that can be seen of a sentence, without what would make it too large."""
     target, (written,) = model.task.target_for(sight.text), sight.outputs
     words, tokens = (sight.every(by_word) for by_word in (True, False))
     if page.fits(words) and not page.fits([*words, *tokens]):
         remark(f"The page shows words alone: with the tokens it would have more than {page.MOST_WEIGHTS:,} weights.")
         tokens = []
-    tree = beam_tree(model, sight.text)
-    if len(tree.nodes) > tree_page.MOST_NODES:
-        remark(f"The page omits the beam: it has more than {tree_page.MOST_NODES:,} hypotheses.")
+    beam = beam_tree(model, sight.text)
+    if len(beam.nodes) > tree.MOST_NODES:
+        remark(f"The page omits the beam: it has more than {tree.MOST_NODES:,} hypotheses.")
     scene = page.PageScene(
         sight.text,
         sight.output,
@@ -143,7 +107,7 @@ def sight_page(model: TranslationModel, sight: Sight, start: Start, remark: Rema
         start,
         target.pieces([*written, model.task.end]),
         choices_along(model, sight.text, written),
-        tree if len(tree.nodes) <= tree_page.MOST_NODES else None,
+        beam if len(beam.nodes) <= tree.MOST_NODES else None,
     )
     return page.scene_page(scene)
 
@@ -153,7 +117,7 @@ class _DrawnTranslation:
     """A drawing of what a translator looked at, whose page has all that can be seen of the sentence."""
 
     drawing: Drawing
-    model: TranslationModel
+    model: Translator
     sight: Sight
     start: Start
     remark: Remark
@@ -177,7 +141,7 @@ def _of_choices(
     return View(heading, DrawnChoices(choices, ChoicesStart(steps, EXAMPLES, bars), languages))
 
 
-def _languages(model: TranslationModel) -> tuple[str, str]:
+def _languages(model: Translator) -> tuple[str, str]:
     return model.recipe.data.source_language, model.recipe.data.target_language
 
 

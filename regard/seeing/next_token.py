@@ -14,18 +14,18 @@ from regard.base.recipe import check
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.filters import distribution
-from regard.decoding.options import DecodingOptions, SamplingOptions
+from regard.decoding.following import log_probabilities_after
+from regard.decoding.options import DecodingOptions, SamplingOptions, change_options
 from regard.decoding.output import Hypothesis
 from regard.decoding.trace import KeptHypothesis, Trace
+from regard.loading import Loaded
+from regard.seeing.sentences import Translator
 from regard.tasks.language.batches import Prompts
 from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.tasks.translation.joining import writer_for
 from regard.tasks.translation.lengths import check_length, target_tokens
-from regard.verbs.generate.model import LanguageModel
-from regard.verbs.generate.prompts import next_log_probabilities
-from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.search import writer_of
-from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.tree.record import Node, Tree
+from regard.viewing.choices import Choices, Panel
+from regard.viewing.hypotheses import Node, Tree
 
 # What sampling can do to a distribution, in the order in which it does it, and how people call that.
 STEPS = {
@@ -50,23 +50,23 @@ class HasOutputVectors(Protocol):
 
 
 @torch.no_grad()
-def beam_tree(
-    model: TranslationModel, text: str, width: int | None = None, length_penalty: float | None = None
-) -> Tree:
+def beam_tree(model: Translator, text: str, width: int | None = None, length_penalty: float | None = None) -> Tree:
     """All that the beam search for `text` kept; what is not given is as the model's recipe says."""
     _check_text(model, text)
     options = _search_options(model, width, length_penalty)
     batch, trace = model.task.read([text]), Trace()
     with without_watching():
-        writer = writer_of([model.task], options)
+        writer = writer_for(model.task, options)
         (outputs,) = beam_search(writer, batch, model.task.limits(batch, options), options, trace=trace)
     return Tree(text, options.beam, _nodes(model.task.target_for(text), trace.sentences[0], outputs))
 
 
-def _search_options(model: TranslationModel, width: int | None, length_penalty: float | None) -> DecodingOptions:
+def _search_options(model: Translator, width: int | None, length_penalty: float | None) -> DecodingOptions:
     """The recipe's search with the beam as wide as asked for, giving all that it has finished in the end."""
     width = width or model.recipe.decoding.beam
-    return model.search(width, length_penalty, n_best=width).options
+    return change_options(
+        model.recipe.decoding, {"beam": width, "length_penalty": length_penalty, "n_best": width}, None
+    )
 
 
 def _nodes(target: Tokeniser, record: Sequence[KeptHypothesis], outputs: Sequence[Hypothesis]) -> list[Node]:
@@ -84,7 +84,7 @@ def _nodes(target: Tokeniser, record: Sequence[KeptHypothesis], outputs: Sequenc
 
 
 def next_choices(
-    model: TranslationModel,
+    model: Translator,
     text: str,
     prefix: str | None = None,
     at: int | None = None,
@@ -100,21 +100,23 @@ def next_choices(
     check(SamplingOptions, dict(steps or {}), "the sampling")  # names every fault at once, and options that are none
     before, coming = _place(model, text, prefix, at)
     target = model.task.target_for(text)
-    found = _choices(_next(model, text, before), target, before, steps or {}, shown, coming)
+    with without_watching():
+        following = log_probabilities_after(model.task, model.task.read([text]), before, model.task.device)
+    found = _choices(following, target, before, steps or {}, shown, coming)
     return replace(found, source=text, written=target.decode(before))
 
 
 @torch.no_grad()
-def prompt_choices(
-    model: LanguageModel, prompt: str, steps: dict[str, float] | None = None, shown: int = 12
-) -> Choices:
+def prompt_choices(model: Loaded, prompt: str, steps: dict[str, float] | None = None, shown: int = 12) -> Choices:
     """The next token after a prompt, as `next_choices` has it.
 
     Where a token is predicted from a state by the rows of an output layer, those nearest to the state are named too.
     """
     check(SamplingOptions, dict(steps or {}), "the sampling")
     task, tokeniser, batch = model.task, model.task.tokeniser, model.task.read([prompt])
-    found = _choices(next_log_probabilities(task, batch), tokeniser, batch.tokens[0], steps or {}, shown, None)
+    found = _choices(
+        log_probabilities_after(task, batch, (), task.device), tokeniser, batch.tokens[0], steps or {}, shown, None
+    )
     if not isinstance(task, HasOutputVectors):
         return replace(found, written=prompt)
     cosines, numbers = task.nearness(batch)[0].double().cpu().topk(min(NEAREST, tokeniser.size))
@@ -139,7 +141,7 @@ def _choices(
 
 
 @torch.no_grad()
-def choices_along(model: TranslationModel, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
+def choices_along(model: Translator, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
     """The next token at each place of an output, that of its end included: the model's own distributions."""
     task, target = model.task, model.task.target_for(text)
     with without_watching():
@@ -165,13 +167,13 @@ def choices_along(model: TranslationModel, text: str, written: Sequence[int], sh
     return found
 
 
-def _check_text(model: TranslationModel, text: str) -> None:
+def _check_text(model: Translator, text: str) -> None:
     if not text.strip():
         raise Fault("There is no text to look at; give a sentence with --text.")
     check_length(model.task, text, 0)
 
 
-def _place(model: TranslationModel, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
+def _place(model: Translator, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
     """The tokens before the place in question, and the one that the best output has there, if it is asked along it."""
     if prefix is not None:
         if at is not None:
@@ -181,17 +183,6 @@ def _place(model: TranslationModel, text: str, prefix: str | None, at: int | Non
     if place > len(best):
         raise Fault(f"The model's best output has {quantity(len(best), 'token')}; --at {place} lies beyond its end.")
     return best[:place], [*best, model.task.end][place]
-
-
-@torch.no_grad()
-def _next(model: TranslationModel, text: str, before: Sequence[int]) -> Tensor:
-    """The log-probabilities (token) of what follows these tokens, step by step as a search finds them; on the CPU."""
-    task = model.task
-    with without_watching():
-        state = task.start(task.read([text]))
-        for token in [task.begin, *before]:
-            log_probabilities, state = task.step(torch.tensor([token], device=task.device), state)
-    return log_probabilities[0].double().cpu()
 
 
 def _panels(log_probabilities: Tensor, steps: dict[str, float]) -> tuple[list[Panel], list[int]]:

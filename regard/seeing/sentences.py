@@ -1,15 +1,34 @@
 """From a translator and a sentence to what it looked at while it read and wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import nn
 
 from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.seeing.gazes import Sight
+from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.lengths import check_length
-from regard.verbs.translate.model import TranslationModel
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import Translation
 
 
-def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
+class Translator(Protocol):
+    """A translator that was loaded, which finds the tokens of its best output for a text."""
+
+    task: Translation
+    recipe: TranslationRecipe
+    folder: Path | None
+
+    def named_modules(self) -> Iterator[tuple[str, nn.Module]]: ...
+
+    def search_tokens(self, text: str) -> list[int]: ...
+
+
+def see(model: Translator, text: str, target: str | None = None) -> Sight:
     """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
     if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
@@ -21,10 +40,11 @@ def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
     return see_tokens(model, text, written)
 
 
-def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Sight:
+@torch.no_grad()
+def see_tokens(model: Translator, text: str, written: Sequence[int]) -> Sight:
     """Let a translator read `text` and write just these tokens, and watch it."""
     task = model.task
     with watching(model) as gazes:
-        model.force([text], [written])
+        forced_scores(task, force_batch(task, [text], [written]))
     output, sides = task.target_for(text).decode(written), task.sides(task.read([text]), [written], text)
     return Sight(text, output, [written], sides, gazes)

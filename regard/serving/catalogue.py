@@ -1,15 +1,17 @@
 """All models that are served, each with the thread that owns it: finding the one that is asked for."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Hashable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regard import __version__
 from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
+from regard.base.version import __version__
 from regard.engines.fast import Choice
-from regard.runs.folder import read_recipe
+from regard.families.abilities import ADDRESS
+from regard.model import Model
 from regard.serving.doors.bodies import LanguagesBody
 from regard.serving.doors.model_records import ModelsAnswer
 from regard.serving.http.refusals import Refusal
@@ -20,7 +22,6 @@ from regard.serving.prices import PRICES
 from regard.serving.queue.turns import Answer, Work
 from regard.serving.queue.worker import Worker
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
-from regard.verbs.purposes import ADDRESS
 
 AUTO = "auto"
 _CLOSING = 2.0  # seconds for what all threads are still working on
@@ -33,18 +34,16 @@ class Catalogue:
         self.options, self.metrics = options, metrics
         self.models = {model.name: model for model in models}
         self.translators = {model.name: model for model in models if isinstance(model, ServedTranslator)}
+        self.language_models = {
+            model.name: model.model for model in models if isinstance(model, ServedModel) and "generate" in model.can
+        }
         self.workers: dict[str, Worker] = {}
         for name in self.models:
             worker = Worker(name, options.batching, options.limits.waiting, seconds=options.limits.seconds)
             worker.tell = metrics.watch(name, partial(_waiting, worker))
             self.workers[name] = worker
         for translator in self.translators.values():
-            translator.others = self.translators
-            translator.language_models = {
-                model.name: model.model
-                for model in models
-                if isinstance(model, ServedModel) and "generate" in model.can
-            }
+            translator.others, translator.language_models = self.translators, self.language_models
         self.detector = Detector(self.codes)
 
     @property
@@ -122,6 +121,11 @@ class Catalogue:
             raise Refusal(400, f"There is no model {name[:40]!r} here; there are {', '.join(self.models)}.")
         return self.models[name]
 
+    def language_model(self, name: str) -> Model:
+        """The language model of that name."""
+        check_language_model(name, self.language_models)
+        return self.language_models[name]
+
     def choose(self, body: LanguagesBody, text: str) -> tuple[ServedTranslator, Detected | None]:
         """The translator that a request names, by its name or by its languages, and the language found for auto."""
         if body.model is not None:
@@ -182,6 +186,13 @@ class Catalogue:
             needs_key=self.options.access.key is not None,
             models=[model.describe() for model in self.models.values()],
         )
+
+
+def check_language_model(name: str, served: Collection[str]) -> None:
+    """Refuse a language model that is not served."""
+    if name not in served:
+        others = f"there are {', '.join(served)}" if served else "none is served"
+        raise Fault(f"There is no language model {name[:40]!r} here; {others}.")
 
 
 def _waiting(worker: Worker) -> int:

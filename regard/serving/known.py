@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.model_folder import SCORES, read_folder, read_recipe
 from regard.base.parsing import parse_json
 from regard.runs.about import data_names, hardly_trained, read_about
-from regard.runs.folder import SCORES, read_folder, read_recipe
 from regard.serving.doors.model_records import HardlyTrained, LearntAmount
 
 

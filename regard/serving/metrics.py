@@ -5,7 +5,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from regard import __version__
+from regard.base.version import __version__
 from regard.serving.queue.memory import resident_bytes
 from regard.serving.queue.worker import Done
 

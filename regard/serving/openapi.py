@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from regard import __version__
+from regard.base.version import __version__
 from regard.serving.doors.door import EVENTS, JSON, TEXT, Door
 from regard.serving.doors.records import Error
 

@@ -15,8 +15,8 @@ from regard.data.heads import picture_pixels, sound_seconds
 from regard.engines.exported import CTRANSLATE2
 from regard.serving.queue.turns import Price
 from regard.tasks.speaking.options import SECONDS_A_SYMBOL, SECONDS_MORE
-from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
-from regard.verbs.requests.transcribe import SoundInput
+from regard.verbs.answer.request import DrawingInput, Input, PictureInput
+from regard.verbs.transcribe.request import FUSED_BEAM, SoundInput
 
 _FRAME = 0.01  # seconds of sound
 _CELL = 1000  # pixels, which cost about as much as a letter
@@ -73,7 +73,8 @@ def _captions(model: Any, request: Any) -> list[float]:
 
 
 def _transcripts(model: Any, request: Any) -> list[float]:
-    return [input_cost(each) * (1 + (request.beam or 0)) for each in request.sounds]
+    beam = request.beam or (0 if request.fuse is None else FUSED_BEAM)
+    return [input_cost(each) * (1 + beam) for each in request.sounds]
 
 
 def _sounds(model: Any, request: Any) -> list[float]:

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
 from regard.base.processes import die_with_parent, end_in_words, is_stopped
 from regard.base.signals import handling_signals
 from regard.engines.fast import Choice
-from regard.runs.folder import read_recipe
 from regard.serving.http.guard import Warn, write_line
 from regard.serving.options import ServingOptions
 

@@ -11,6 +11,8 @@ from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps, load_beside_pauses
 from regard.base.progress import ignore_remark
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
+from regard.engines.translated import Translated
+from regard.families.abilities import ADDRESS, refusal
 from regard.serving.doors.model_records import (
     CertaintyAnswer,
     ModelAnswer,
@@ -20,16 +22,16 @@ from regard.serving.doors.records import Language
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS, Reads, input_kind
-from regard.verbs.purposes import ADDRESS, refusal
-from regard.verbs.requests.answer import AnswerRequest
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
+from regard.verbs.answer.request import AnswerRequest
+from regard.verbs.caption.request import CaptionRequest
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
+from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.transcribe.request import TranscribeRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
+from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.words.request import AnalogyRequest, MapRequest, NeighboursRequest
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -103,14 +105,12 @@ class Served(ABC):
         """How probable the tokens of a prompt are, and what may come next."""
         raise self.refuse("generate")
 
-    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
+    def transcribe(self, request: TranscribeRequest) -> "list[Transcript]":
         """What each sound says."""
         raise self.refuse("transcribe")
 
-    def caption(
-        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
-    ) -> "list[Caption]":
-        """Caption each picture, and with `attention` say where each word looked."""
+    def caption(self, request: CaptionRequest, first: int = 0) -> "list[Caption]":
+        """Caption each picture, of which the first has this number."""
         raise self.refuse("caption")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
@@ -207,21 +207,23 @@ class ServedModel(Served):
         assert isinstance(self.model, LanguageModel)
         return self.model
 
-    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
-        return self.model.transcribe(sounds, beam=beam)
+    def transcribe(self, request: TranscribeRequest) -> "list[Transcript]":
+        from regard.verbs.transcribe.run import run
 
-    def caption(
-        self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None, attention: bool
-    ) -> "list[Caption]":
-        return self.model.caption(pictures, beam=beam, length_penalty=length_penalty, attention=attention)
+        return list(run(self.model, request))
+
+    def caption(self, request: CaptionRequest, first: int = 0) -> "list[Caption]":
+        from regard.verbs.caption.run import run
+
+        return list(run(self.model, request, first=first))
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
-        from regard.verbs.speak import speak_each
+        from regard.verbs.speak.run import speak_each
 
         return list(speak_each(self.model.task, request))
 
     def draw(self, request: DrawRequest) -> "list[Drawn]":
-        from regard.verbs.draw import draw_each
+        from regard.verbs.draw.run import draw_each
 
         return list(draw_each(self.model.task, request))
 
@@ -235,24 +237,23 @@ class ServedModel(Served):
         return self.model.analogy(*request.words, request.count, request.side)
 
     def map_words(self, request: MapRequest) -> dict[str, Any]:
-        from regard.seeing.word_maps import map_words
         from regard.verbs.words.lexicon import Lexicon
-        from regard.viewing.words.page import map_data
+        from regard.verbs.words.maps import map_words
+        from regard.viewing.word_map import map_data
 
         own = self.model.lexicon(request.side)
         lexicon = Lexicon(self.name, own.vectors, own.compose)
         return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
     def look(self, given: Any, speaker: str | None = None, as_is: bool = False) -> tuple[str, dict[str, Any]]:
-        from regard.seeing.gazes import refuse_speaker, see_input
-        from regard.seeing.prompts import see_prompt
+        from regard.seeing.gazes import refuse_speaker, see_input, see_prompt
         from regard.verbs.generate.model import LanguageModel
         from regard.verbs.pictures import mark_as_is
         from regard.viewing.drawers import page_view
 
         if isinstance(self.model, LanguageModel):
             refuse_speaker(speaker)
-            return page_view(see_prompt(self.model, str(given)).between())
+            return page_view(see_prompt(self.model.task, str(given)).between())
         (read,) = mark_as_is(self.model.task, [given]) if as_is else [given]
         sight = see_input(self.model.task, read, speaker)
         if isinstance(given, bytes):  # a sound, which has a name already
@@ -356,7 +357,9 @@ class ServedTranslator(FolderTranslator, Served):
         return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
-        return self.model.embed(texts, layer)
+        from regard.verbs.embed.run import embed_each
+
+        return list(embed_each(self.model.task, texts, layer))
 
     def costs(self, plan: Plan, pieces: Sequence[Piece]) -> list[float]:
         """What sentences cost: their tokens to read, and to write as many again in every row of the search.

@@ -1,17 +1,21 @@
-"""The files of the page, all in memory: a request names one of them or nothing, and no path reaches the file system."""
+"""The files of `regard/page` in memory: a request names one of them or nothing, and no path reaches the file system.
+
+A browser finds each at the path that it has in the folder, so that scripts import each other as they lie there.
+"""
 
 import hashlib
 import mimetypes
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
+from importlib.resources.abc import Traversable
 from string import Template
 
-from regard.viewing.sealed import data_block
-from regard.viewing.texts import Texts, in_every_language, read_texts
+from regard.viewing.modules import PAGE, read_part
+from regard.viewing.sealed import FRAME, data_block
+from regard.viewing.texts import in_every_language, read_texts
 
-# Packages and folders whose files a browser may get; all names differ.
-FOLDERS = (("regard.serving", "page"), ("regard.viewing", "page"))
 INDEX, DOCS = "index.html", "docs.html"  # the pages, which hold all texts
+_NOT_SENT = ("texts", FRAME)  # parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -33,29 +37,29 @@ class PageFile:
 
 
 def page_files() -> dict[str, PageFile]:
-    """All files of the page by their names."""
-    found: dict[str, PageFile] = {}
-    for package, folder in FOLDERS:
-        place = resources.files(package) / folder
-        for entry in place.iterdir() if place.is_dir() else ():
-            if entry.is_file() and not entry.name.startswith((".", "__")):
-                content = _with_texts(entry.read_text("utf-8")) if entry.name in (INDEX, DOCS) else entry.read_bytes()
-                found[entry.name] = PageFile(
-                    content, _kind(entry.name), f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-                )
-    return found
+    """Read all files of the page, by their paths in its folder."""
+    files: dict[str, PageFile] = {}
+    for name, entry in _entries(PAGE):
+        content = _with_texts(name) if name in (INDEX, DOCS) else entry.read_bytes()
+        files[name] = PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return files
 
 
-def page_texts() -> dict[str, Texts]:
-    """All that the page says, of its own and in the views that it shares with files, language by language."""
-    views, own = (read_texts(package) for package, _ in reversed(FOLDERS))
-    return {language: views[language] | own[language] for language in own}
+def _entries(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
+    """The files of a folder and of those in it, with their paths."""
+    for entry in folder.iterdir():
+        name = above + entry.name
+        if name in _NOT_SENT or entry.name.startswith((".", "__")):
+            continue
+        if entry.is_dir():
+            yield from _entries(entry, f"{name}/")
+        else:
+            yield name, entry
 
 
-def _with_texts(index: str) -> bytes:
-    texts = page_texts()
-    noscript = in_every_language(texts, "noscript.desks")
-    return Template(index).substitute(texts=data_block(texts), noscript=noscript).encode()
+def _with_texts(name: str) -> bytes:
+    parts = {"texts": data_block(read_texts()), "noscript": in_every_language("noscript.desks")}
+    return Template(read_part(name)).substitute(parts).encode()
 
 
 def _kind(name: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def find_taggers(model: Served, served: Mapping[str, Served], names: Sequence[str], raw: bool) -> "list[Model]":
     """Return the taggers named or, for raw text, those served that give the tags that the model reads beside words."""
     from regard.tasks.tagging.task import Tagging
-    from regard.verbs.tagging import finds_column
+    from regard.verbs.answer.tagging import finds_column
 
     if names:
         return [_named(served, name) for name in names]

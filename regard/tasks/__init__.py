@@ -1,8 +1,7 @@
 """Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from regard.base.recipe import Recipe
 
@@ -19,6 +18,7 @@ class Way:
     task: str
     recipe: str
     trains: str  # goes on after "a task of nodes"
+    can: tuple[str, ...]  # verbs, beside those of everything that learns in this way
     model: str | None = None  # options that its models have beside those of their family
 
 
@@ -36,8 +36,6 @@ class Kind:
     verb: str
     ways: dict[Learning, Way]
     starts_from: tuple[str, ...] = ()  # other tasks: what reads text in their models may be gone on with
-    model: str = "regard.model:Model"  # what `regard.load` gives
-    validator: str = "regard.runs.validate:Validator"  # what measures a run on its validation data
 
 
 TASKS: dict[str, Kind] = {
@@ -48,13 +46,12 @@ TASKS: dict[str, Kind] = {
         verb="translate",
         ways={
             "gradient": Way(
-                task="regard.tasks.translation.task:Translation",
+                task="regard.tasks.translation.building:BuiltTranslation",
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
+                can=("translate", "embed", "look", "heads"),
             )
         },
-        model="regard.verbs.translate.model:TranslationModel",
-        validator="regard.verbs.translate.validation:TranslationValidator",
     ),
     "nodes": Kind(
         summary="the nodes of a graph, some of them with labels, become a class for each",
@@ -66,6 +63,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.nodes.task:NodeLabelling",
                 recipe="regard.tasks.nodes.options:NodeRecipe",
                 trains="trains on the whole graph",
+                can=("answer", "look", "heads"),
             )
         },
     ),
@@ -79,6 +77,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.glimpses.task:Glimpses",
                 recipe="regard.tasks.glimpses.options:GlimpsesRecipe",
                 trains="trains on labelled pictures",
+                can=("answer", "look", "heads"),
             )
         },
     ),
@@ -92,6 +91,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.handwriting.task:Handwriting",
                 recipe="regard.tasks.handwriting.options:HandwritingRecipe",
                 trains="trains on lines that are made of labelled pictures",
+                can=("answer", "look"),
             )
         },
     ),
@@ -105,6 +105,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.sequences.task:LongSequences",
                 recipe="regard.tasks.sequences.options:SequencesRecipe",
                 trains="trains on sequences of one length",
+                can=("answer", "look", "heads"),
             )
         },
     ),
@@ -118,6 +119,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.algorithms.task:Algorithms",
                 recipe="regard.tasks.algorithms.options:AlgorithmRecipe",
                 trains="trains on examples that are generated",
+                can=("answer", "look"),
             )
         },
     ),
@@ -131,6 +133,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.answering.task:Answering",
                 recipe="regard.tasks.answering.options:AnsweringRecipe",
                 trains="trains on stories with questions and answers",
+                can=("answer", "look"),
             )
         },
     ),
@@ -144,6 +147,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.transcription.task:Transcription",
                 recipe="regard.tasks.transcription.options:TranscriptionRecipe",
                 trains="trains on sounds and what they say",
+                can=("transcribe", "look"),
             )
         },
     ),
@@ -157,10 +161,10 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.captioning.task:Captioning",
                 recipe="regard.tasks.captioning.options:CaptioningRecipe",
                 trains="trains on features of pictures and their captions",
+                can=("caption", "look"),
                 model="regard.models.captions.encoder:EncodedOptions",
             )
         },
-        validator="regard.verbs.caption.validation:CaptionValidator",
     ),
     "contexts": Kind(
         summary="each word of a text becomes vectors that know the text around it",
@@ -172,6 +176,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.contexts.task:Contexts",
                 recipe="regard.tasks.contexts.options:ContextsRecipe",
                 trains="trains on sentences, read both ways",
+                can=("embed",),
             )
         },
     ),
@@ -185,6 +190,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.masked.task:MaskedTokens",
                 recipe="regard.tasks.masked.options:MaskedRecipe",
                 trains="trains on spans of text with some of their tokens hidden",
+                can=("answer", "embed", "look", "heads"),
             )
         },
     ),
@@ -198,6 +204,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.classification.task:Classification",
                 recipe="regard.tasks.classification.options:ClassificationRecipe",
                 trains="trains on labelled texts",
+                can=("answer", "embed", "look", "heads"),
             )
         },
         starts_from=("masked",),
@@ -212,6 +219,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.tagging.task:Tagging",
                 recipe="regard.tasks.tagging.options:TaggingRecipe",
                 trains="trains on sentences whose words have tags",
+                can=("answer", "look", "heads"),
                 model="regard.models.tagging.options:TaggerOptions",
             )
         },
@@ -227,14 +235,15 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.language.gradient:GradientLanguage",
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
+                can=("generate", "embed", "look", "heads"),
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",
                 recipe="regard.tasks.language.options:CountedLanguageRecipe",
                 trains="goes through its text once and counts",
+                can=("generate",),
             ),
         },
-        model="regard.verbs.generate.model:LanguageModel",
     ),
     "speaking": Kind(
         summary="a text becomes a sound in which someone says it",
@@ -246,6 +255,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.speaking.task:Speaking",
                 recipe="regard.tasks.speaking.options:SpeakingRecipe",
                 trains="trains on sounds and what they say",
+                can=("speak", "look"),
             )
         },
     ),
@@ -259,6 +269,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.strokes.task:Strokes",
                 recipe="regard.tasks.strokes.options:StrokeRecipe",
                 trains="trains on drawings",
+                can=("draw", "look"),
             )
         },
     ),
@@ -272,6 +283,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.recognition.task:Recognition",
                 recipe="regard.tasks.recognition.options:RecognitionRecipe",
                 trains="trains on labelled drawings",
+                can=("answer", "look"),
             )
         },
     ),
@@ -285,6 +297,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.drawing.task:PictureDrawing",
                 recipe="regard.tasks.drawing.options:DrawingRecipe",
                 trains="trains on pictures in black and white",
+                can=("draw", "look"),
             )
         },
     ),
@@ -298,6 +311,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.painting.task:Painting",
                 recipe="regard.tasks.painting.options:PaintingRecipe",
                 trains="trains on pictures with captions",
+                can=("draw", "look"),
             )
         },
     ),
@@ -311,6 +325,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.words.task:Words",
                 recipe="regard.tasks.words.options:WordsRecipe",
                 trains="goes through its text for some epochs, by updates of its own",
+                can=("embed", "neighbours", "analogy"),
             )
         },
     ),
@@ -321,9 +336,3 @@ def input_kind(recipe: Recipe) -> Reads:
     """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads
-
-
-def find_place(place: str) -> Any:
-    """What a place, module:name, names; torch is imported here where it needs it, and not before."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

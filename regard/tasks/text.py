@@ -1,7 +1,6 @@
 """What tasks of text share: their training options, and tokens as people see them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from pydantic import Field
 from torch import Tensor
@@ -13,7 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.data.tokenisers.words import split_words
 from regard.models.text.texts import InputTokens
 from regard.protocols import TextVectors
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 from regard.viewing.sides import Words
 
 _CUTS = {"spaces": split_at_spaces, "words": split_words}  # of the tokenisers whose tokens are words
@@ -31,10 +30,8 @@ class TextTraining(TrainingOptions):
 class AnswerTraining(TrainingOptions):
     """How a model that answers for texts, with a class for each or a tag for each word, is trained."""
 
-    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    best_by: str = best_by("accuracy")
+    precision: Precision = numbers_in("float32")
 
 
 def cut_words(kind: str, text: str) -> list[str]:

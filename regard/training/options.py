@@ -15,6 +15,7 @@ OWN_OPTIONS: dict[str, dict[str, float]] = {
     "rmsprop": {"smoothing": 0.99, "momentum": 0.0, "centred": False, "epsilon": 1e-8},
     "asgd": {"average_from": 1, "average_trigger": 0},
 }
+Precision = Literal["auto", "float32", "bf16"]
 ScheduleName = Literal["inverse-sqrt", "cosine", "linear", "constant", "stairs", "trapezoid"]
 OF_STAIRS = ("fall_after", "fall_every", "fall_to")
 
@@ -23,6 +24,16 @@ def _own(name: str, sentence: str) -> str:
     """The description of an option that some optimisers have, with its default for each of them."""
     defaults = [f"{kind}: {own[name]}" for kind, own in OWN_OPTIONS.items() if name in own]
     return f"{sentence} ({', '.join(defaults)}).".replace("False", "false")
+
+
+def best_by(measure: str) -> Any:
+    """Return the option for the measure that says which weights are best, where a task goes by this one."""
+    return Field(default=measure, description="The validation measure that says which weights are best.")
+
+
+def numbers_in(precision: Precision, remark: str = "auto is bf16 on CUDA and float32 elsewhere") -> Any:
+    """Return the option for the precision of a network, where a task computes in this one."""
+    return Field(default=precision, description=f"Numbers of the forward pass; {remark}.")
 
 
 class OptimizerOptions(Options):
@@ -142,7 +153,7 @@ class TrainingOptions(Options):
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")
-    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
+    best_by: str = best_by("loss")
     patience: int = Field(default=0, ge=0, description="Stop after so many validations without a best one; 0: never.")
     final: Literal["best", "last", "average"] = Field(
         default="best", description="The weights that remain: the best, the last, or the mean of those kept."
@@ -150,9 +161,7 @@ class TrainingOptions(Options):
     moving_average: float = Field(
         default=0.0, ge=0, lt=1, description="Decay of a moving average of the weights, which is then judged; 0: none."
     )
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="auto", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    precision: Precision = numbers_in("auto")
     device: str = Field(default="auto", description="Where to train: auto, cpu, cuda or cuda:1.")
     optimizer: OptimizerOptions = Field(default_factory=OptimizerOptions, description="The optimiser.")
 

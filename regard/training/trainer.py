@@ -4,7 +4,6 @@ Everything random is a function of (seed, epoch) or (seed, step), and a checkpoi
 was killed and resumed ends with the same bits as one that was not; rolling back after a divergence is the same act.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -85,12 +84,6 @@ class Trainer:
         self.listeners, self._unread, self._asked_to_stop = listeners, [], None
         self._restore(before)
 
-    def save_start(self) -> float:
-        """Save the run as it begins, to which it can then go back, and return the seconds that it took."""
-        began = time.monotonic()
-        self._save()
-        return time.monotonic() - began
-
     def follow(self, options: TrainingOptions, replanner: Replanner | None) -> None:
         """Train by these options, which differ in the run's length and how it is judged, and by what revises them."""
         self.options = self.judge.options = options
@@ -100,7 +93,7 @@ class Trainer:
         """Train on from the last checkpoint, or from the start, to the end or to a stop."""
         snapshot = self.keeper.latest()
         if snapshot is None:
-            self._save()  # there is always something to roll back to
+            self.save()  # there is always something to roll back to
         else:
             self._restore(snapshot)
         self._tell(Started(self.facts.step, self.options.steps, getattr(self.task, "unit", "items")))
@@ -126,7 +119,7 @@ class Trainer:
             hurried = isinstance(self.stop, Hurried)
             if self.facts.best is None and (validated := self.judge.publish_unfinished(self.facts, hurried)):
                 self._tell(validated)
-            self._save()
+            self.save()
 
     def _update(self, group: list[Placed]) -> None:
         """One update of the weights from a group of batches."""
@@ -176,7 +169,7 @@ class Trainer:
         if step % options.save_every == 0:
             self._read_losses()
             if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
-                self._save()
+                self.save()
 
     def _replan(self) -> None:
         """Go on by the plan of the rank that leads where it has changed."""
@@ -205,10 +198,10 @@ class Trainer:
     def _finish(self) -> None:
         """Leave the weights that the options ask for, and note that there is nothing more to do."""
         if self.options.final == "average":
-            self._save()
+            self.save()
         self.judge.publish_final()
         self.facts.finished = True
-        self._save()
+        self.save()
 
     def _roll_back(self, trouble: Diverged) -> None:
         failed, scale = self.facts.step, self.facts.rate_scale / 2
@@ -223,7 +216,7 @@ class Trainer:
         self.facts.rate_scale = scale
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
 
-    def _save(self) -> None:
+    def save(self) -> None:
         self.keeper.save(self._snapshot())
 
     def _snapshot(self) -> Snapshot:

@@ -1,7 +1,6 @@
 """Pictures as people have them: made to fit a model, with a remark, or else read as they are."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
@@ -12,7 +11,7 @@ from regard.protocols.pictures import FitsPictures
 MOST_REMARKS = 3  # on single pictures; of more there is only their number
 
 
-def mark_as_is(task: Any, files: Iterable[str | Path]) -> list[AsIs]:
+def mark_as_is(task: Any, files: Iterable[Any]) -> list[AsIs]:
     """Return files of pictures marked to be read as they are."""
     if not isinstance(task, FitsPictures):
         raise Fault("This model reads no pictures of one size, so none can be read as it is; omit as_is.")

@@ -1,95 +1,54 @@
-"""What a model can be asked for: each verb, the capabilities of a task that it takes, and the sentence of a refusal."""
+"""The table of rooms: where each verb is run and where its command is. A row names its places and imports nothing."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from regard.base.faults import Fault
-from regard.base.recipe import Recipe
-from regard.families import FAMILIES, with_article
-from regard.protocols import (
-    Answers,
-    Counts,
-    Describes,
-    Draws,
-    Embeds,
-    Labelled,
-    Learns,
-    Lexical,
-    Measures,
-    Paints,
-    Reads,
-    Reported,
-    Speaks,
-    Stepwise,
-    Transcribes,
-    Updates,
-    Writes,
-)
-from regard.tasks import TASKS, find_place
-from regard.verbs.purposes import COMMAND, refusal
+from regard.base.places import find_place
 
-# Each verb with the sets of capabilities that give it: one of the sets is enough.
-VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
-    "train": ((Learns,), (Counts,), (Updates,)),
-    "evaluate": ((Measures,),),
-    "translate": ((Reads, Stepwise, Writes),),
-    "generate": ((Reads, Stepwise, Writes),),
-    "caption": ((Reads, Stepwise, Writes),),
-    "transcribe": ((Reads, Transcribes),),
-    "answer": ((Reads, Answers),),
-    "speak": ((Reads, Speaks),),
-    "draw": ((Draws,), (Reads, Paints)),
-    "embed": ((Reads, Embeds),),
-    "neighbours": ((Lexical,),),
-    "analogy": ((Lexical,),),
-    "look": ((Reads, Labelled),),
-    "heads": ((Labelled, Reported),),
-    "info": ((Describes,),),
-    "compare": ((Learns, Measures), (Counts, Measures), (Updates, Measures)),
-    "average": ((Learns,),),
+
+@dataclass(frozen=True)
+class Room:
+    """Where a verb lives, as module:name, and the sentence of `regard --help`, which is short enough to stay whole."""
+
+    command: str
+    summary: str
+    run: str | None = None  # what answers a request; other verbs have more than one thing to ask for
+
+
+ROOMS: dict[str, Room] = {
+    "translate": Room("regard.verbs.translate.command:command", "Translate text, line by line."),
+    "answer": Room(
+        "regard.verbs.answer.command:command",
+        "Answer inputs: classes, tags, questions about stories.",
+        run="regard.verbs.answer.run:run",
+    ),
+    "caption": Room(
+        "regard.verbs.caption.command:command", "Say what pictures show.", run="regard.verbs.caption.run:run"
+    ),
+    "transcribe": Room(
+        "regard.verbs.transcribe.command:command", "Write down what sounds say.", run="regard.verbs.transcribe.run:run"
+    ),
+    "speak": Room(
+        "regard.verbs.speak.command:command", "Say a text: write a sound of it.", run="regard.verbs.speak.run:run"
+    ),
+    "draw": Room(
+        "regard.verbs.draw.command:command", "Draw pictures or strokes from nothing.", run="regard.verbs.draw.run:run"
+    ),
+    "embed": Room(
+        "regard.verbs.embed.command:command",
+        "Write the vectors of texts and tokens, in every layer.",
+        run="regard.verbs.embed.run:run",
+    ),
+    "generate": Room("regard.verbs.generate.command:command", "Write on after a prompt, with a language model."),
+    "neighbours": Room("regard.verbs.words.neighbours:command", "Say which words are nearest to a word."),
+    "analogy": Room("regard.verbs.words.analogy:command", "Say which word is to C as B is to A."),
+    "map": Room("regard.verbs.words.map:command", "Draw words in the plane, by their vectors."),
+    "look": Room("regard.verbs.look.command:command", "Draw what a model looks at."),
 }
-# Verbs that capabilities alone do not give: a kind of task has one of them as its own.
-OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "speak", "draw", "neighbours"})
 
 
-LOOKING = ("look", "heads")  # verbs that take a network which looks somewhere
-
-
-def has(task: type, capability: type) -> bool:
-    """Whether a class of tasks has the methods of a capability."""
-    return all(hasattr(task, name) for name, value in vars(capability).items() if _is_method(name, value))
-
-
-def _is_method(name: str, value: Any) -> bool:
-    return callable(value) and not name.startswith("_")
-
-
-def verbs_of(family: str, task: str) -> list[str]:
-    """What a model of a family that was trained for a task can be asked for."""
-    kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
-    blind = () if FAMILIES[family].looks and task not in FAMILIES[family].blind_for else LOOKING
-    headless = () if FAMILIES[family].heads else ("heads",)
-    lacking = (*blind, *headless, *(() if FAMILIES[family].embeds else ("embed",)))
-    found = [
-        verb
-        for verb, ways in VERBS.items()
-        if (verb not in OWN_VERBS or verb == kind.verb)
-        and verb not in lacking
-        and any(all(has(made, capability) for capability in way) for way in ways)
-    ]
-    return [*found, *(["serve"] if kind.verb in found else [])]
-
-
-def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
-    """Refuse a verb that a model does not have, in a sentence that says which verb to use instead, in this way."""
-    verbs = verbs_of(recipe.family, recipe.task)
-    if verb not in verbs:
-        kind = TASKS[recipe.task]
-        gives = f"{with_article(recipe.family).capitalize()} gives {kind.gives}"
-        raise Fault(refusal(gives, verb, verbs, kind.verb, way))
-
-
-def needs_words(recipe: Recipe, what: str) -> None:
-    """Refuse options or formats for word vectors, said of in the plural by `what`, with a model that has none."""
-    if "neighbours" not in verbs_of(recipe.family, recipe.task):
-        gives = TASKS[recipe.task].gives
-        raise Fault(f"{what} are for models of word vectors; {with_article(recipe.family)} gives {gives}.")
+def run_of(verb: str) -> Callable[..., Any]:
+    """Return what answers a request of a verb; torch is imported here where it needs it, and not before."""
+    found: Callable[..., Any] = find_place(str(ROOMS[verb].run))
+    return found

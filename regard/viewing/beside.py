@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.cells import cell_len
 
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_token
 from regard.viewing.matrix import Matrix
+from regard.viewing.written import cell_len
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,10 +34,8 @@ def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str
     texts = [caption, *(text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns))]
     longest = max(max(matrix.weights.shape) for matrix in matrices)
     shrunk = min(1.0, max(_MANY / longest, _LEAST))
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+    with canvas(texts) as new_figure:
+        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
         wide, high = _lay_out(figure, matrices, _CELL * shrunk, _SIZE * shrunk)
         _draw_scale(figure, wide)
         text = "\n".join(textwrap.wrap(caption, max(int(wide * 14), 90)))

@@ -37,9 +37,13 @@ def check_suffix(path: Path) -> None:
 
 
 @contextmanager
-def canvas(texts: Iterable[str]) -> Iterator[None]:
-    """Settings under which these texts are drawn: fonts that have their characters, and text in SVG kept as text."""
+def canvas(texts: Iterable[str]) -> Iterator["type[Figure]"]:
+    """Draw these texts in fonts that have their characters, and keep text in SVG as text; gives the class of figures.
+
+    Whoever draws takes the class from here, so that its import waits in one place.
+    """
     from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
     lacking = sorted(_lacking(texts))
     # Whoever opens an SVG may have none of these fonts; the last name asks for any without serifs.
@@ -48,7 +52,7 @@ def canvas(texts: Iterable[str]) -> Iterator[None]:
     with rc_context({**fonts, "svg.fonttype": "none", "svg.hashsalt": "regard"}), warnings.catch_warnings():
         # Callers are told of missing glyphs once and by name, not by a warning for each.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
+        yield Figure
 
 
 def save_figure(figure: "Figure", path: Path) -> None:

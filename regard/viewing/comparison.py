@@ -27,11 +27,10 @@ def draw_comparison(
     """
     check_suffix(path)
     texts = [title, *variants, *measures]
-    with canvas(texts):
-        from matplotlib.figure import Figure
+    with canvas(texts) as new_figure:
         from matplotlib.ticker import MaxNLocator
 
-        figure = Figure(figsize=(1.8 + 3.0 * len(measures), 1.3 + 0.4 * len(variants)), layout="constrained")
+        figure = new_figure(figsize=(1.8 + 3.0 * len(measures), 1.3 + 0.4 * len(variants)), layout="constrained")
         panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
         for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
             for place, values in enumerate(of_variants):
@@ -77,10 +76,8 @@ def draw_by_length(
     """
     check_suffix(path)
     texts = [title, *variants, *measures]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 0.9 + 2.7 * len(measures)), layout="constrained")
+    with canvas(texts) as new_figure:
+        figure = new_figure(figsize=(6.4, 0.9 + 2.7 * len(measures)), layout="constrained")
         panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
             for variant, values, colour, marker in zip(variants, of_variants, cycle(PALETTE), cycle(_MARKERS)):

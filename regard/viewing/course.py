@@ -52,12 +52,10 @@ def draw_course(course: Course, path: Path, title: str) -> set[str]:
     check_suffix(path)
     panels = _panels(course)
     texts = [title, *panels]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         across = 1 if len(panels) <= _STACKED else 2
         down = math.ceil(len(panels) / across)
-        figure = Figure(figsize=(_WIDE * (1 if across == 1 else 1.6), 0.8 + _HIGH * down), layout="constrained")
+        figure = new_figure(figsize=(_WIDE * (1 if across == 1 else 1.6), 0.8 + _HIGH * down), layout="constrained")
         grid = figure.subplots(down, across, sharex=True, squeeze=False).flat
         for axes, (name, (training, validation)) in zip(grid, panels.items(), strict=False):
             _draw_panel(axes, name, training, validation)

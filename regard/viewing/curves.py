@@ -33,11 +33,9 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
     measures = {name: points for name, points in drawn.items() if name not in losses}
     panels = [losses] * bool(losses) + _by_scale(measures)
     texts = [title, *series]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         width = 6.4 if max(map(len, panels)) <= _FEW else 8.8  # with the names of many beside them
-        figure = Figure(figsize=(width, 0.6 + 2.3 * len(panels)), layout="constrained")
+        figure = new_figure(figsize=(width, 0.6 + 2.3 * len(panels)), layout="constrained")
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
         colours = cycle(PALETTE)
         for axes, panel in zip(grid.flat, panels, strict=True):

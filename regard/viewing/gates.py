@@ -9,7 +9,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 from regard.viewing.sealed import SealedPage
-from regard.viewing.tables import table_lines
+from regard.viewing.written import table_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,8 +91,8 @@ def draw_gates(gates: Gates, path: Path) -> set[str]:
     """Draw the means on top and a heat map of each trace under them, words from left to right."""
     check_suffix(path)
     texts = [gates.title, *gates.words, *gates.answers]
-    with canvas(texts):
-        figure, grid = _sheet(gates)
+    with canvas(texts) as new_figure:
+        figure, grid = _sheet(gates, new_figure)
         *courses, means = grid[: len(grid) - len(gates.traces)]
         for axes in courses:
             _draw_course(axes, gates)
@@ -111,11 +111,11 @@ def _wide(gates: Gates) -> float:
     return min(max(0.62 * len(gates.words), 6.2), 14.0)
 
 
-def _sheet(gates: Gates) -> "tuple[Figure, list[Axes]]":
-    from matplotlib.figure import Figure
-
+def _sheet(gates: Gates, new_figure: "type[Figure]") -> "tuple[Figure, list[Axes]]":
     heights = [*[1.5] * (1 + bool(gates.answers)), *[_TALL] * len(gates.traces)]
-    figure = Figure(figsize=(_wide(gates) + 1.0, sum(heights) + 0.2 * len(gates.traces) + 0.9), layout="constrained")
+    figure = new_figure(
+        figsize=(_wide(gates) + 1.0, sum(heights) + 0.2 * len(gates.traces) + 0.9), layout="constrained"
+    )
     grid = figure.subplots(len(heights), 1, sharex=True, gridspec_kw={"height_ratios": heights})
     return figure, list(grid)
 

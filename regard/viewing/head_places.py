@@ -69,13 +69,11 @@ def draw_head_places(lesson: ConvolutionLesson, path: Path) -> set[str]:
     reach = max(
         float(np.ceil(max(2.0, *(np.abs(each.centres).max() for each in lesson.heads)))), lesson.kernel // 2 + 1
     )
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         across = min(_ACROSS, len(lesson.heads))
         down = -(-len(lesson.heads) // across)
         wide = max(across * _PANEL, 5.0)
-        figure = Figure(figsize=(wide, down * (_PANEL + 0.3) + 0.7), layout="constrained")
+        figure = new_figure(figsize=(wide, down * (_PANEL + 0.3) + 0.7), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False).flat)
         for axes in panels[len(lesson.heads) :]:
             axes.set_visible(False)

@@ -72,13 +72,12 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
     check_suffix(path)
     texts = [lesson.title]
     texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *(x.name for x in panel.lines))]
-    with canvas(texts):
-        from matplotlib.figure import Figure
+    with canvas(texts) as new_figure:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         count = len(lesson.panels)
         wide = _WIDE if count > 1 else _ALONE
-        figure = Figure(figsize=(wide * count, _HIGH), layout=ConstrainedLayoutEngine(w_pad=0.12))
+        figure = new_figure(figsize=(wide * count, _HIGH), layout=ConstrainedLayoutEngine(w_pad=0.12))
         grid = list(figure.subplots(1, count, squeeze=False).flat)
         for axes, panel in zip(grid, lesson.panels, strict=True):
             _draw_panel(axes, panel)

@@ -86,12 +86,10 @@ def draw_lines(matrix: Matrix, path: Path) -> set[str]:
     """Draw the two lines and the links between them; gives the characters that no font here can draw."""
     check_suffix(path)
     texts = [matrix.title, *matrix.rows, *matrix.columns]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         layout = lay_out(matrix)
         width, height = (max(places) for places in zip(*layout.rows, *layout.columns, strict=True))
-        figure = Figure(figsize=(width, height))
+        figure = new_figure(figsize=(width, height))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, width), ylim=(0, height))
         axes.set_axis_off()

@@ -93,10 +93,8 @@ def draw_losses(losses: SentenceLoss, path: Path) -> set[str]:
     check_suffix(path)
     texts = [losses.source, losses.target]
     texts += [token for each in losses.tokens for token in (each.token, *(other for other, _ in each.others))]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(5.2, 0.27 * len(losses.tokens) + 0.4))
+    with canvas(texts) as new_figure:
+        figure = new_figure(figsize=(5.2, 0.27 * len(losses.tokens) + 0.4))
         axes = figure.add_axes((0, 0, 1, 1))
         _draw_bars(axes, losses)
         _write_others(axes, losses)

@@ -1,7 +1,7 @@
-"""Attention as a matrix of words: who looked at whom, as a picture or as numbers."""
+"""Attention as a matrix of words: who looked at whom, as a picture, as numbers and in a terminal."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat, takewhile
 from pathlib import Path
@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, SOFT, canvas, check_suffix, save_figure, show_token, word_widths
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    SOFT,
+    canvas,
+    check_suffix,
+    save_figure,
+    show_token,
+    show_word,
+    word_widths,
+)
 from regard.viewing.canvas import missing_glyphs as missing_glyphs
+from regard.viewing.written import DOT, cell_len, fit_text, legend_of_shades, shade_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +33,8 @@ _FEW = 12  # rows and columns up to which the number in a cell can be read
 _WORTH_A_NUMBER = 0.1
 _LONG_WORD = 22  # letters
 _MOST_LABELLED = 96  # rows and columns of a panel on a sheet beyond which words would lie on each other
+_TALLEST = 16  # letters of a word that is written downwards
+_BLUE, _BRIGHT, _DIM, _PLAIN = "\x1b[34m", "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
 @dataclass(frozen=True)
@@ -67,13 +80,11 @@ def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
     """Draw one matrix as large as its words need; gives the characters that no font here can draw."""
     check_suffix(path)
     texts = [matrix.title, *matrix.rows, *matrix.columns]
-    with canvas(texts):
-        from matplotlib.figure import Figure
-
+    with canvas(texts) as new_figure:
         size = _font_size(max(matrix.weights.shape))
         wide, high = _cell(matrix, size)
         width, height = wide * len(matrix.columns), high * len(matrix.rows)
-        figure = Figure(figsize=(width, height))
+        figure = new_figure(figsize=(width, height))
         axes = figure.add_axes((0, 0, 1, 1))
         mesh = _draw_cells(axes, matrix)
         _write_rows(axes, matrix.rows, size)
@@ -102,8 +113,8 @@ def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[in
         raise ValueError("a sheet needs at least one matrix")
     lines = _break_lines(matrices, across or math.ceil(math.sqrt(len(matrices))))
     texts = [text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns)]
-    with canvas(texts):
-        figure, grid = _sheet(lines)
+    with canvas(texts) as new_figure:
+        figure, grid = _sheet(lines, new_figure)
         for (line, place), axes in np.ndenumerate(grid):
             if place < len(lines[line]):
                 mesh = _draw_panel(axes, lines, line, place)
@@ -125,13 +136,11 @@ def _break_lines(matrices: Sequence[Matrix], across: int | Sequence[int]) -> lis
     return list(takewhile(bool, (list(islice(rest, count)) for count in counts)))
 
 
-def _sheet(lines: list[list[Matrix]]) -> "tuple[Figure, np.ndarray]":
-    from matplotlib.figure import Figure
-
+def _sheet(lines: list[list[Matrix]], new_figure: "type[Figure]") -> "tuple[Figure, np.ndarray]":
     across, down = max(map(len, lines)), len(lines)
     rows, columns = np.max([matrix.weights.shape for line in lines for matrix in line], axis=0)
     cell = min(0.18, 4 / max(rows, columns))  # inches; no panel grows beyond four
-    figure = Figure(
+    figure = new_figure(
         figsize=(across * (columns * cell + 0.25) + 1.2, down * (rows * cell + 0.35) + 0.8), layout="constrained"
     )
     return figure, figure.subplots(down, across, squeeze=False)
@@ -230,3 +239,88 @@ def _cell(matrix: Matrix, size: float) -> tuple[float, float]:
 
 def _widest(words: Sequence[str], size: float) -> float:
     return max(word_widths(words, size))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Columns that stand beside each other: their places, the cells each fills, the space between, the lines above."""
+
+    columns: range
+    widths: list[int]
+    gap: str
+    head: list[list[str]]
+
+
+def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
+    """The lines of a matrix, at most `width` cells wide; columns that do not fit follow under the others.
+
+    Words of columns stand level when they all fit, otherwise they are written downwards. With `colour`, the
+    strongest look of each row stands out.
+    """
+    names = [show_word(word) for word in matrix.rows]
+    margin = min(max(map(cell_len, names)), max(width // 3, 4))
+    names = [_to_the_right(name, margin) for name in names]
+    lines = [fit_text(matrix.title, width)] if matrix.title else []
+    for part in _parts([show_word(word) for word in matrix.columns], width - margin - 1):
+        for words in part.head:
+            centred = map(_centre, words, part.widths)
+            lines.append(f"{'':{margin}} {part.gap.join(centred)}".rstrip())
+        for name, weights in zip(names, matrix.weights, strict=True):
+            lines.append(f"{name} {part.gap.join(_shade(weights, part, colour))}".rstrip())
+    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+
+
+def _parts(words: list[str], room: int) -> Iterator[_Part]:
+    level = [max(cell_len(word), 2) for word in words]
+    if sum(level) + len(level) - 1 <= room:
+        yield _Part(range(len(words)), level, " ", [words])
+        return
+    fit = max(room // 2, 1)
+    for start in range(0, len(words), fit):
+        columns = range(start, min(start + fit, len(words)))
+        yield _Part(columns, [2] * len(columns), "", _downwards(words[start : start + fit]))
+
+
+def _downwards(words: Sequence[str]) -> list[list[str]]:
+    """One letter of each word per line, so that all words end on the last line."""
+    spelt = [_letters(word) for word in words]
+    spelt = [letters if len(letters) <= _TALLEST else [*letters[: _TALLEST - 1], "…"] for letters in spelt]
+    tallest = max(map(len, spelt))
+    columns = [[""] * (tallest - len(letters)) + letters for letters in spelt]
+    return [list(line) for line in zip(*columns, strict=True)]
+
+
+def _letters(word: str) -> list[str]:
+    """The letters of a word, each with the marks that stand on it."""
+    letters: list[str] = []
+    for character in word:
+        if letters and cell_len(character) == 0:
+            letters[-1] += character
+        else:
+            letters.append(character)
+    return letters
+
+
+def _shade(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
+    """One row's cells: shades as wide as their columns, and dots where there is next to nothing."""
+    strongest = max(weights)
+    cells = []
+    for column, cells_wide in zip(part.columns, part.widths, strict=True):
+        weight = weights[column]
+        shade = shade_of(weight)
+        text = _centre(DOT, cells_wide) if shade == DOT else shade * cells_wide
+        if colour:
+            style = _DIM if shade == DOT else _BRIGHT if weight == strongest else _BLUE
+            text = f"{style}{text}{_PLAIN}"
+        cells.append(text)
+    return cells
+
+
+def _centre(text: str, width: int) -> str:
+    spare = width - cell_len(text)
+    return " " * (spare // 2) + text + " " * (spare - spare // 2)
+
+
+def _to_the_right(text: str, width: int) -> str:
+    text = fit_text(text, width)
+    return " " * (width - cell_len(text)) + text

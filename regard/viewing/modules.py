@@ -1,38 +1,46 @@
-"""Scripts of several files as one: a page that is complete in itself has nobody to ask for its modules.
+"""The files of `regard/page`, and several scripts of it as one: an offline page has no server to ask for modules.
 
-The files are ES modules, so a server gives them to a browser as they are. Joined, each stands behind those it imports,
+The scripts are ES modules, so a server sends them to a browser unchanged. Joined, each stands behind those it imports,
 without its imports and exports; so no two of them may use the same name at their top, and no import may rename.
 """
 
+import posixpath
 import re
 from importlib import resources
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n+', re.MULTILINE)
+PAGE = resources.files("regard") / "page"
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w./-]+\.js)";\n+', re.MULTILINE)
+_TYPES = re.compile(r'^/\*\* @import \{[^}]*\} from "[^"]+" \*/\n+', re.MULTILINE)  # which only a reader of types needs
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let)", re.MULTILINE)
 
 
 def read_part(name: str) -> str:
-    """A file of the folder `page`."""
-    return (resources.files("regard.viewing") / "page" / name).read_text(encoding="utf-8")
+    """Read a file of `regard/page` by its path there."""
+    return (PAGE / name).read_text(encoding="utf-8")
 
 
 def module_order(entry: str) -> list[str]:
-    """A module and all that it imports, each behind what it needs."""
-    found: list[str] = []
+    """Return the paths of a module and all that it imports, each behind what it needs."""
+    order: list[str] = []
 
     def visit(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise ValueError(f"modules import each other: {' → '.join((*above, name))}")
-        if name in found:
+        if name in order:
             return
-        for needed in _IMPORT.findall(read_part(name)):
-            visit(needed, (*above, name))
-        found.append(name)
+        for address in _IMPORT.findall(read_part(name)):
+            visit(posixpath.normpath(posixpath.join(posixpath.dirname(name), address)), (*above, name))
+        order.append(name)
 
     visit(entry, ())
-    return found
+    return order
 
 
 def join_modules(entry: str) -> str:
-    """A module and all that it imports as one script."""
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", read_part(name))) for name in module_order(entry))
+    """Return a module and all that it imports as one script."""
+    return "\n".join(_alone(read_part(name)) for name in module_order(entry))
+
+
+def _alone(module: str) -> str:
+    """Return a module without its imports and exports."""
+    return _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", module)))

@@ -1,7 +1,7 @@
 """All that can be seen of one sentence as one HTML page: complete in itself, offline, in any browser.
 
 What was looked at, what else could have been written at each place, and what the search tried. The views are those of
-the folder `page`, which the page of `regard serve` shows too; here they are sealed, so that nothing can get in
+`regard/page/views`, which the page of `regard serve` shows too; here they are sealed, so that nothing can get in
 (`sealed.py`).
 """
 
@@ -13,13 +13,12 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
-from regard.viewing.choices.page import place_data
-from regard.viewing.choices.record import Choices
+from regard.viewing.choices import Choices, place_data
+from regard.viewing.hypotheses import Tree
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import SealedPage, named_language, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.tree.page import tree_data
-from regard.viewing.tree.record import Tree
+from regard.viewing.tree import tree_data
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css", "tree.css")

@@ -78,14 +78,13 @@ def draw_positions(encodings: Mapping[str, np.ndarray], path: Path) -> set[str]:
     if not panels:
         raise ValueError("there are no positions to draw")
     texts = [panel.title for panel in panels]
-    with canvas(texts):
-        from matplotlib.figure import Figure
+    with canvas(texts) as new_figure:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         across = min(_ACROSS, len(panels)) if len(panels) != 4 else 2
         down = math.ceil(len(panels) / across)
         airy = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
-        figure = Figure(figsize=(4.1 * across, 3.6 * down), layout=airy)
+        figure = new_figure(figsize=(4.1 * across, 3.6 * down), layout=airy)
         grid = figure.subplots(down, across, squeeze=False)
         for place, axes in enumerate(grid.flat):
             if place < len(panels):

@@ -19,9 +19,9 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.viewing.modules import join_modules, read_part
-from regard.viewing.texts import in_every_language, read_texts
+from regard.viewing.texts import in_every_language, texts_of
 
-FRAME = "page.html"
+FRAME = "sealed.html"
 STEPS = 10_000  # of a weight of 1
 _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
 # Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
@@ -30,7 +30,7 @@ _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 @dataclass(frozen=True)
 class SealedPage:
-    """The page that a script of the folder `page` draws of the data, with these styles of it."""
+    """The page that a script of `page/views` draws of the data, with these files of `page/styles`."""
 
     script: str
     styles: Sequence[str]
@@ -50,14 +50,15 @@ class SealedPage:
 
 def seal(entry: str, styles: Sequence[str], data: Any) -> str:
     """The text of such a page."""
-    style, script = "\n".join(map(read_part, styles)), join_modules(entry)
+    style = "\n".join(read_part(f"styles/{name}") for name in styles)
+    script = join_modules(f"views/{entry}")
     policy = (
         f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    texts = read_texts("regard.viewing")
-    parts = {"policy": policy, "style": style, "script": script, "data": data_block(data), "texts": data_block(texts)}
-    return Template(read_part(FRAME)).substitute(parts, noscript=in_every_language(texts, "noscript.page"))
+    texts = data_block(texts_of(script))
+    parts = {"policy": policy, "style": style, "script": script, "data": data_block(data), "texts": texts}
+    return Template(read_part(FRAME)).substitute(parts, noscript=in_every_language("noscript.page"))
 
 
 def whole_steps(weights: np.ndarray) -> list[int]:

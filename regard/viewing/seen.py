@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.notebook import Pictured
 from regard.viewing.matrix import Matrix
 
 Joining = Literal["mean", "max"]
@@ -59,7 +60,7 @@ def axes_of(side: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Seen(Pictured):
     """What every block and head of one side looked at; blocks may differ in how many heads they have."""
 
     side: str
@@ -74,11 +75,6 @@ class Seen:
 
     def __repr__(self) -> str:
         return f"Seen({self.side}: {len(self.rows)} look at {len(self.columns)}, {_sizes(self.heads)})"
-
-    def _repr_html_(self) -> str:
-        from regard.viewing.notebook import seen_in_notebook  # which draws what is seen
-
-        return seen_in_notebook(self)
 
     @property
     def heads(self) -> list[int]:

@@ -1,18 +1,29 @@
-"""The texts of pages in every language that there are texts in; scripts fill their gaps (`page/texts.js`)."""
+"""The texts of pages in every language that there are texts in; scripts fill their gaps (`page/parts/texts.js`)."""
 
 import json
-from importlib import resources
+import re
+
+from regard.viewing.modules import read_part
 
 LANGUAGES = ("en", "pt", "ru")  # the first is for whoever reads none of them
 Texts = dict[str, str | dict[str, str]]  # by name; a text that depends on a number has a form for each kind of number
+_NAME = re.compile(r'["`](\w+)\.')
 
 
-def read_texts(package: str) -> dict[str, Texts]:
-    """The texts of the pages in a package, language by language."""
-    folder = resources.files(package) / "page" / "texts"
-    return {each: json.loads((folder / f"{each}.json").read_text(encoding="utf-8")) for each in LANGUAGES}
+def read_texts() -> dict[str, Texts]:
+    """Read the texts of all pages, language by language."""
+    return {language: json.loads(read_part(f"texts/{language}.json")) for language in LANGUAGES}
 
 
-def in_every_language(texts: dict[str, Texts], name: str) -> str:
-    """Paragraphs of HTML that say one thing in each language, for a page whose scripts may not run."""
-    return "".join(f'<p lang="{language}">{table[name]}</p>' for language, table in texts.items())
+def texts_of(script: str) -> dict[str, Texts]:
+    """Read the texts that a script can say: those of every group (the name before the dot) that it mentions."""
+    groups = set(_NAME.findall(script))
+    return {
+        language: {name: text for name, text in texts.items() if name.partition(".")[0] in groups}
+        for language, texts in read_texts().items()
+    }
+
+
+def in_every_language(name: str) -> str:
+    """Return paragraphs of HTML that say one thing in each language, for a page whose scripts may not run."""
+    return "".join(f'<p lang="{language}">{texts[name]}</p>' for language, texts in read_texts().items())

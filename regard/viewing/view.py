@@ -4,16 +4,102 @@ import base64
 import json
 import shutil
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
 from regard.base.notebook import frame, stacked
-from regard.viewing.drawing import Animated, Drawing
+from regard.viewing.sealed import SealedPage
+from regard.viewing.seen import Joining
+
+
+class Drawing(Protocol):
+    """Something that can be drawn in every form."""
+
+    def draw(self, path: Path) -> set[str]:
+        """Draw a .png or .svg; gives the characters that no font here can draw."""
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        """Lines for a terminal."""
+
+    def numbers(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+
+    def page(self) -> SealedPage:
+        """The same as an .html page, which is complete in itself; what has none is refused."""
+
+
+@runtime_checkable
+class Animated(Drawing, Protocol):
+    """Something that happens step by step, and can be drawn so."""
+
+    def animate(self, path: Path) -> None:
+        """Draw a .gif."""
+
+
+@runtime_checkable
+class PageDrawing(Drawing, Protocol):
+    """Something that the page of a server shows too."""
+
+    view: ClassVar[str]  # the name of its view there
+
+    def data(self) -> dict[str, Any]:
+        """What the view takes."""
+
+
+@dataclass(frozen=True)
+class DrawingRequest:
+    """What to show of it, and how; a drawer refuses what it has no use for."""
+
+    layer: int | None = None
+    head: int | None = None
+    heads: Joining | None = None  # how all heads are joined
+    rings: int | None = None  # around a node
+    sheet: bool = False
+    lines: bool = False
+    tokens: bool = False
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what was asked for."""
+        return [each.name for each in fields(self) if getattr(self, each.name)]
+
+
+@dataclass(frozen=True)
+class HeadsDrawing:
+    """A record of which one block is shown, and of that one head or all of them joined."""
+
+    record: Any
+    layer: int | None = None
+    head: int | None = None
+    heads: Joining = "mean"
+
+    view: ClassVar[str]
+    script: ClassVar[str]
+    styles: ClassVar[tuple[str, ...]]
+    picture: ClassVar[Callable[..., set[str]]]
+    terminal: ClassVar[Callable[..., list[str]]]
+    to_json: ClassVar[Callable[..., dict[str, Any]]]
+    to_data: ClassVar[Callable[..., dict[str, Any]]]
+
+    def draw(self, path: Path) -> set[str]:
+        return self.picture(self.record, path, self.layer, self.head, self.heads)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return self.terminal(self.record, width, self.layer, self.head, self.heads)
+
+    def numbers(self) -> dict[str, Any]:
+        return self.to_json(self.record)
+
+    def data(self) -> dict[str, Any]:
+        return self.to_data(self.record, self.layer, self.head, self.heads)
+
+    def page(self) -> SealedPage:
+        return SealedPage(self.script, self.styles, self.data())
 
 
 @dataclass(frozen=True)

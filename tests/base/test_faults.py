@@ -7,7 +7,7 @@ import pytest
 
 from regard.base.faults import Fault, printable
 from regard.cli import main
-from regard.cli.console import remark, say_table
+from regard.console import remark, say_table
 
 HOSTILE = "a\x1b]0;owned\x07\x9b31m\r\n\u202eb"
 SPELLED = r"a\x1b]0;owned\x07\x9b31m\r\n\u202eb"

@@ -23,15 +23,12 @@ from regard.serving.app import every_door
 from regard.serving.http.guard import HEADERS
 from regard.serving.openapi import document
 from regard.serving.static import page_files
-from regard.viewing.facts.page import facts_data
-from regard.viewing.facts.record import Hops
-from regard.viewing.graph.page import graph_data
-from regard.viewing.graph.record import Neighbour, Neighbourhood
+from regard.viewing.facts import Hops, facts_data
+from regard.viewing.graph import graph_data
+from regard.viewing.neighbourhood import Neighbour, Neighbourhood
 from regard.viewing.seen import Block
-from regard.viewing.windows.page import glimpse_data
-from regard.viewing.windows.record import GlimpsePath
-from regard.viewing.words.page import map_data
-from regard.viewing.words.record import WordMap
+from regard.viewing.windows import GlimpsePath, glimpse_data
+from regard.viewing.word_map import WordMap, map_data
 
 WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}
 INSTEAD, END = "▁talvez", "</s>"

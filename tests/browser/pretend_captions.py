@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from regard.viewing.overlay.page import overlay_data
-from regard.viewing.overlay.record import Overlay
+from regard.viewing.overlay import Overlay, overlay_data
 from regard.viewing.seen import Block
-from regard.viewing.strip.page import strip_data
-from regard.viewing.strip.record import Strip
+from regard.viewing.strip import Strip, strip_data
 
 WORDS = ["a", "red", "circle", "above"]
 DESCRIBER = {

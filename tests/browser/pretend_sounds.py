@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.sounds.files import sound_file
-from regard.viewing.frames.page import frames_data
-from regard.viewing.frames.record import FrameLooks
+from regard.viewing.frames import FrameLooks, frames_data
 from regard.viewing.seen import Block
 
 RATE, SECONDS = 8000, 0.1  # of a letter

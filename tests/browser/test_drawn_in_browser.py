@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from chromium import Browser
 
-from regard.viewing.graph.page import graph_page
-from regard.viewing.overlay.page import overlay_page
-from regard.viewing.slots.page import memory_page
-from regard.viewing.strip.page import strip_page
-from regard.viewing.strokes.page import stroke_page
-from regard.viewing.windows.page import glimpse_page
+from regard.viewing.graph import GraphDrawing
+from regard.viewing.overlay import OverlayDrawing
+from regard.viewing.slots import SlotsDrawing
+from regard.viewing.strip import StripDrawing
+from regard.viewing.strokes import StrokesDrawing
+from regard.viewing.windows import WindowsDrawing
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from drawn import glimpses, neighbourhood, overlay, star, stepping, strip, stroke_looks
@@ -21,16 +21,16 @@ from drawn import glimpses, neighbourhood, overlay, star, stepping, strip, strok
 pytestmark = pytest.mark.browser
 
 PAGES: dict[str, Callable[[Path], None]] = {
-    "graph": lambda path: graph_page(neighbourhood()).write(path),
-    "two rings": lambda path: graph_page(neighbourhood(rings=2)).write(path),
-    "star": lambda path: graph_page(star(60)).write(path),
-    "long names": lambda path: graph_page(star(8, name="Probabilistic methods ")).write(path),
-    "alone": lambda path: graph_page(star(0, heads=4)).write(path),
-    "windows": lambda path: glimpse_page(glimpses()).write(path),
-    "overlay": lambda path: overlay_page(overlay()).write(path),
-    "slots": lambda path: memory_page(stepping()).write(path),
-    "strip": lambda path: strip_page(strip()).write(path),
-    "strokes": lambda path: stroke_page(stroke_looks()).write(path),
+    "graph": lambda path: GraphDrawing(neighbourhood()).page().write(path),
+    "two rings": lambda path: GraphDrawing(neighbourhood(rings=2)).page().write(path),
+    "star": lambda path: GraphDrawing(star(60)).page().write(path),
+    "long names": lambda path: GraphDrawing(star(8, name="Probabilistic methods ")).page().write(path),
+    "alone": lambda path: GraphDrawing(star(0, heads=4)).page().write(path),
+    "windows": lambda path: WindowsDrawing(glimpses()).page().write(path),
+    "overlay": lambda path: OverlayDrawing(overlay()).page().write(path),
+    "slots": lambda path: SlotsDrawing(stepping()).page().write(path),
+    "strip": lambda path: StripDrawing(strip()).page().write(path),
+    "strokes": lambda path: StrokesDrawing(stroke_looks()).page().write(path),
 }
 
 Opened = Callable[..., Browser]

@@ -13,10 +13,9 @@ from scenes import HOSTILE
 
 from regard.decoding.filters import distribution
 from regard.decoding.options import SamplingOptions
-from regard.viewing.choices.page import ChoicesStart, choices_page
-from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.tree.page import tree_page
-from regard.viewing.tree.record import Tree
+from regard.viewing.choices import Choices, ChoicesStart, Panel, choices_page
+from regard.viewing.hypotheses import Tree
+from regard.viewing.tree import tree_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from next_tokens import choices

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from chromium import Browser
 
-from regard.viewing.gallery.page import gallery_page
-from regard.viewing.gallery.record import ScoredCaption, gallery_of
+from regard.viewing.gallery import ScoredCaption, gallery_of, gallery_page
 
 pytestmark = pytest.mark.browser
 

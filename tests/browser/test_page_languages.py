@@ -14,8 +14,7 @@ from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
 from regard.serving.static import page_files
-from regard.viewing.frames.page import frames_page
-from regard.viewing.frames.record import FrameLooks
+from regard.viewing.frames import FrameLooks, FramesDrawing
 from regard.viewing.page import scene_page
 from regard.viewing.seen import Block
 
@@ -129,7 +128,7 @@ def test_a_part_of_a_model_is_called_by_its_name_in_the_language(
     browser: Browser, reads: Callable[[str], None], tmp_path: Path, language: str, where: str, shown: str
 ) -> None:
     looks = FrameLooks("hello", np.zeros(800, np.float32), 8000, 0.02, ["a", "b"], [Block(where, np.eye(5, 2)[None])])
-    frames_page(looks).write(tmp_path / "page.html")
+    FramesDrawing(looks).page().write(tmp_path / "page.html")
     reads(language)
     browser.open(tmp_path / "page.html")
     assert browser.text("#frames-caption") == shown

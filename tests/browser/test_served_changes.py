@@ -18,12 +18,11 @@ from test_served_drawing import READER, SKETCHER, drag, lines
 from test_served_sounds import LISTENER, SPEAKER, names_of_rows
 from test_served_words import WORDS
 
-from regard.viewing.frames.page import frames_data
-from regard.viewing.frames.record import FrameLooks
-from regard.viewing.overlay.page import overlay_data
+from regard.viewing.frames import FrameLooks, frames_data
+from regard.viewing.overlay import overlay_data
 from regard.viewing.seen import Block
-from regard.viewing.strokes.page import stroke_data
-from regard.viewing.windows.page import glimpse_data
+from regard.viewing.strokes import stroke_data
+from regard.viewing.windows import glimpse_data
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from drawn import glimpses, overlay, stroke_looks
@@ -227,7 +226,7 @@ VIEWS = {
 }
 SHOW = """
 const [name, looks, done] = arguments;
-import(`./page/${name}.js`).then((view) => {
+import(`./page/views/${name}.js`).then((view) => {
   const called = `${name[0].toUpperCase()}${name.slice(1)}`, holder = document.querySelector("main");
   if (!document.querySelector(".tried")) {
     holder.replaceChildren(Object.assign(document.createElement("div"), { className: "tried" }));

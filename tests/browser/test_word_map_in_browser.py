@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from chromium import Browser
 
-from regard.viewing.words.page import map_page
+from regard.viewing.word_map import map_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from word_maps import compass

@@ -17,7 +17,7 @@ import regard
 from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
 
 pytestmark = pytest.mark.browser
 

@@ -11,12 +11,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from regard.cli import main, translate_lines, unfinished
-from regard.cli.bulk import workers
-from regard.cli.lines import LongLines, Portion
-from regard.runs.folder import update_folder
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.translate.outputs import Translated
+from regard.base.model_folder import update_folder
+from regard.cli import main
+from regard.engines.translated import Translated
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
+from regard.verbs.translate.bulk import workers
+from regard.verbs.translate.portions import LongLines, Portion
+from regard.verbs.translate.request import TranslateRequest
 
 
 def write_model(folder: Path) -> Path:

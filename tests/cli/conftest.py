@@ -6,8 +6,9 @@ from functools import partial
 import pytest
 from capital_translator import Capitals
 
-from regard.cli import translate_lines, unfinished
 from regard.metrics.significance import difference, interval
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
 
 
 @pytest.fixture(scope="module", autouse=True)

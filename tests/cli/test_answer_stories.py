@@ -68,7 +68,7 @@ def test_that_stories_are_longer_than_the_memory_is_said_once(run: Run, model: P
 def test_a_fault_at_a_terminal_leaves_the_story_as_it_was(
     run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.cli.lines.TextInput.is_typed", True)
+    monkeypatch.setattr("regard.console.lines.TextInput.is_typed", True)
     code, out, said = run("answer", model, typed="Ana went to the garden.\nWhere is Bob?\nWhere is Ana?\n")
     assert (code, len(out.splitlines())) == (0, 1)
     assert said.startswith("The model does not know the word 'bob' of 'Where is Bob?'; it knows 11 words.")

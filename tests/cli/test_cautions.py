@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from regard.base.model_folder import RECIPE, update_folder
 from regard.cli import _root, main
 from regard.cli.cautions import MODELS
-from regard.runs.folder import RECIPE, update_folder
 from regard.serving.known import known_of
 from regard.training.pace import Course
 
@@ -71,7 +71,7 @@ def test_every_command_with_a_model_says_it_first(
 
 
 def test_verbs_are_among_them() -> None:
-    from regard.verbs.table import VERBS
+    from capabilities import VERBS
 
     without = {"train", "compare", "average"}  # these make a model
     assert set(VERBS) - without <= set(OF_MODELS)

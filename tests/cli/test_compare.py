@@ -17,8 +17,8 @@ from counted_language import write_recipe
 
 from regard.cli import main
 from regard.runs import open as runs
-from regard.runs.checkpoint import WEIGHTS, RunFolder
 from regard.runs.compare import side_by_side
+from regard.training.checkpoint import WEIGHTS, RunFolder
 from regard.verbs.translate.model import load_translation_model
 
 RECIPE = """

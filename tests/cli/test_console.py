@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from regard import console
 from regard.base.faults import Fault
-from regard.cli import console
 from regard.data.corpora.text import read_lines
 
 

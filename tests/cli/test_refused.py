@@ -16,9 +16,9 @@ from small import train_arguments
 from regard import cli
 from regard.base.files import naming
 from regard.cli import main
-from regard.cli.refused import refusal_sentence
+from regard.console.refused import refusal_sentence
 from regard.data.corpora.prepared import open_prepared
-from regard.runs.checkpoint import WEIGHTS, RunFolder
+from regard.training.checkpoint import WEIGHTS, RunFolder
 
 
 @pytest.mark.parametrize(

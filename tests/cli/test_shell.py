@@ -23,7 +23,7 @@ from typing import Annotated
 import typer
 import regard.cli
 from regard.base.faults import Fault
-from regard.cli.console import console_progress, remark
+from regard.console import console_progress, remark
 
 def command(count: Annotated[int, typer.Option("--count", help="How [many].")] = 1) -> None:
     "Do as the test says."
@@ -94,7 +94,7 @@ def test_help_names_every_command_and_imports_none_of_them():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
     # What must be there when no file can be opened any more, how commands speak, and what they say of models.
-    assert imported == "[] ['regard.cli.console', 'regard.cli.cautions', 'regard.cli.refused']"
+    assert imported == "[] ['regard.console', 'regard.cli.cautions', 'regard.console.refused']"
     for name, (_, _, sentence) in COMMANDS.items():
         assert any(line.split() == [name, *sentence.split()] for line in help_lines), f"{name} is cut off"
 

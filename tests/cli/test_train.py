@@ -15,7 +15,7 @@ import pytest
 from small import train_arguments, undrawn, write_corpus
 
 from regard.cli import main
-from regard.runs.checkpoint import WEIGHTS, RunFolder, update_folder
+from regard.training.checkpoint import WEIGHTS, RunFolder, update_folder
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

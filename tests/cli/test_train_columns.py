@@ -7,7 +7,7 @@ import pytest
 from small import SETTINGS
 
 from regard.cli import main
-from regard.runs.checkpoint import WEIGHTS, read_recipe
+from regard.training.checkpoint import WEIGHTS, read_recipe
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 SMALL = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]

@@ -11,9 +11,9 @@ from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.cli import main
 from regard.data.demo.corpus import pairs
-from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
 from regard.runs.open import locked_run, open_run
 from regard.runs.parents import resolve
+from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
 from regard.verbs.translate.model import load_translation_model
 
 pytestmark = pytest.mark.usefixtures("no_curves")

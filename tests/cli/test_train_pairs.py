@@ -10,9 +10,9 @@ from small import SETTINGS
 from regard.base.recipe import write
 from regard.cli import main
 from regard.families import check_recipe
-from regard.runs.checkpoint import RECIPE, WEIGHTS, read_recipe, update_folder
 from regard.runs.from_text import defaults
 from regard.runs.request import TrainingRequest, plan_of
+from regard.training.checkpoint import RECIPE, WEIGHTS, read_recipe, update_folder
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]

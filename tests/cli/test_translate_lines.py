@@ -11,8 +11,8 @@ import pytest
 OPERATIONS = """
 import sys
 from pathlib import Path
-from regard.cli.translate_lines import open_translator
-from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.files import open_translator
+from regard.verbs.translate.request import TranslateRequest
 
 open_translator(Path(sys.argv[1]), TranslateRequest(text=["I love books."], engine="torch"), "float32")
 

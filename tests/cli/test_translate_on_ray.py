@@ -8,13 +8,15 @@ from types import ModuleType
 import capital_translator
 import pytest
 
-from regard.cli import main, translate_lines, unfinished
-from regard.cli.bulk.finishing import BulkJob
-from regard.cli.bulk.ray_cluster import RayWorker
-from regard.cli.bulk.shards import cut_into_shards
-from regard.cli.lines import TextInput
-from regard.cli.translate_lines import LineJob
-from regard.verbs.requests.translate import TranslateRequest
+from regard.cli import main
+from regard.console.lines import TextInput
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
+from regard.verbs.translate.bulk.finishing import BulkJob
+from regard.verbs.translate.bulk.ray_cluster import RayWorker
+from regard.verbs.translate.bulk.shards import cut_into_shards
+from regard.verbs.translate.files import LineJob
+from regard.verbs.translate.request import TranslateRequest
 
 
 @pytest.fixture

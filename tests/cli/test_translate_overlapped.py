@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli import main, translate_lines, unfinished
+from regard.cli import main
 from regard.decoding.step_graphs import CapturedSteps
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
 
 LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the girl sees a bird", "the dog"]
 

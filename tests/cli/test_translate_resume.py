@@ -13,9 +13,11 @@ import pytest
 from small import write_corpus
 
 from regard.base.faults import Fault
-from regard.cli import main, unfinished
-from regard.cli.lines import LineConstraints, TextInput, number_of_lines
-from regard.cli.unfinished import Kept, hold_output, remark_finished
+from regard.cli import main
+from regard.console.lines import TextInput, number_of_lines
+from regard.verbs.translate import unfinished
+from regard.verbs.translate.portions import LineConstraints
+from regard.verbs.translate.unfinished import Kept, hold_output, remark_finished
 
 LINES, PORTION = 52, 8
 SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
@@ -24,7 +26,9 @@ NO_WISHES = LineConstraints([], [], [])
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
 KILLED = """
 import os, signal, sys
-from regard.cli import main, translate_lines, unfinished
+from regard.cli import main
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
 
 unfinished.PORTION = translate_lines.PORTION = int(sys.argv[1])
 left, force = int(sys.argv[2]), unfinished._force
@@ -58,8 +62,8 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.cli.translate_lines.PORTION", PORTION)
-    monkeypatch.setattr("regard.cli.unfinished.PORTION", PORTION)
+    monkeypatch.setattr("regard.verbs.translate.files.PORTION", PORTION)
+    monkeypatch.setattr("regard.verbs.translate.unfinished.PORTION", PORTION)
 
 
 def run(killed_at: int, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -99,10 +103,11 @@ def test_killed_and_resumed_is_never_killed(
 EVERY_MOMENT = """
 import os, signal, sys
 from pathlib import Path
-from regard.cli import lines, unfinished
+from regard.verbs.translate import portions
+from regard.verbs.translate import unfinished
 
 unfinished.PORTION, force, left = 2, unfinished._force, 0
-nothing = lines.LineConstraints([], [], [])
+nothing = portions.LineConstraints([], [], [])
 
 def dying(file):
     global left
@@ -319,7 +324,7 @@ def test_every_flipped_bit_of_an_unfinished_output_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What comes before the damage stays, and what one unbroken run would have written comes out of it."""
-    monkeypatch.setattr("regard.cli.unfinished.PORTION", 2)
+    monkeypatch.setattr("regard.verbs.translate.unfinished.PORTION", 2)
     out = tmp_path / "out"
     text, record = begin(out, portions=3)
     whole, right = record.read_bytes(), text.read_bytes()
@@ -356,7 +361,9 @@ def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
 
 MEASURED = """
 import resource, sys
-from regard.cli import main, translate_lines, unfinished
+from regard.cli import main
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
 unfinished.PORTION = translate_lines.PORTION = 128
 assert main(sys.argv[1:]) == 0
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

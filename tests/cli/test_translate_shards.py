@@ -12,10 +12,12 @@ import pytest
 import zstandard
 from small import write_corpus
 
-from regard.cli import main, translate_lines, unfinished
-from regard.cli.bulk import workers
-from regard.cli.bulk.shards import cut_into_shards
+from regard.cli import main
 from regard.data.corpora.text import LineRange, read_lines
+from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import unfinished
+from regard.verbs.translate.bulk import workers
+from regard.verbs.translate.bulk.shards import cut_into_shards
 
 TEXT = b"\xef\xbb\xbfone\r\n\n  two \nthree\n\nfour\nfive\n\xc3\xa9ight\nnine"  # nine lines, without an end
 JOINED = "ONE\n\n  TWO \nTHREE\n\nFOUR\nFIVE\nÉIGHT\nNINE\n"

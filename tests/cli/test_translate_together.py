@@ -14,7 +14,7 @@ from pausing_translator import MOMENTS, write_model
 
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.cli.unfinished import hold_output
+from regard.verbs.translate.unfinished import hold_output
 
 SCRIPT = Path(__file__).with_name("pausing_translator.py")
 INPUT, OUTPUT = "one\ntwo\nthree\nfour\nfive\n", "ONE\nTWO\nTHREE\nFOUR\nFIVE\n"

@@ -15,8 +15,8 @@ import pytest
 import sacrebleu
 
 from regard.cli import main
+from regard.engines.translated import Translated
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
 
 LINES = ["I love books.", "", "Ana sees the red house."]
 

@@ -9,11 +9,11 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.files import checksum
+from regard.base.model_folder import update_folder
 from regard.cli import main
 from regard.decoding.options import DecodingOptions
 from regard.engines.exported import RECORD
 from regard.engines.fast import load_fast
-from regard.runs.folder import update_folder
 
 TEXTS = ["I love books.", "Ana sees the red house."]
 SEARCH = DecodingOptions(beam=2, longest_ratio=1.0, longest_extra=2)

@@ -18,7 +18,7 @@ from regard.engines.ctranslate2.engine import has_export, load_engine
 from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import read_export
 from regard.engines.marian.importing import import_marian
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.verbs.translate.model import load_translation_model
 
 SEARCH = DecodingOptions(beam=2, stop="first", longest_ratio=1.0, longest_extra=2)

@@ -14,10 +14,10 @@ from gpt2_models import SIZES, WORDS, write_gpt2
 import regard
 from regard.cli import main
 from regard.engines.gpt2.importing import import_gpt2
-from regard.seeing.prompts import see_prompt
+from regard.seeing.gazes import see_prompt
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
 
 transformers = pytest.importorskip("transformers")
 
@@ -114,7 +114,7 @@ def test_looks_are_their_attention_weights(both: Both, tmp_path: Path) -> None:
     tokens = both.ours.task.tokeniser.encode(text)
     both.theirs.set_attn_implementation("eager")
     expected = both.theirs(torch.tensor([[END, *tokens]]), output_attentions=True).attentions
-    seen = see_prompt(both.ours, text).seen("text to text")
+    seen = see_prompt(both.ours.task, text).seen("text to text")
     assert len(seen.blocks) == len(expected)
     with regard.watching(both.ours) as gazes:
         both.ours.task.foresee(both.ours.task.read([text]))

@@ -16,7 +16,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_
 from regard.engines.marian.export import export_marian
 from regard.engines.marian.importing import import_marian
 from regard.families import check_recipe
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 

@@ -9,8 +9,8 @@ from small import undrawn
 
 from regard.cli import main
 from regard.engines.marian.importing import import_marian
-from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.tasks.translation.objectives import CrossEntropy
+from regard.training.checkpoint import WEIGHTS, bytes_to_weights
 from regard.verbs.translate.model import load_translation_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")

@@ -18,7 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.hugging_face.files import write_tensors
 from regard.engines.marian.config import STOPS, Generation, decoding_table
 from regard.engines.marian.importing import NEVER, import_marian
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2, ONNX, origins
 from regard.engines.fast import Choice, load_fast
 from regard.engines.onnx.export import export_onnx
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 SAID = "Text 2: the model gives no numbers for it; its weights are damaged, or too large to reckon with."

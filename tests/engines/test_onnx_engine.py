@@ -20,8 +20,8 @@ from regard.engines.onnx.engine import OnnxEngine, load_engine, load_graphs
 from regard.engines.onnx.export import Quantisation, export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.runs.checkpoint import read_folder
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
+from regard.training.checkpoint import read_folder
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import Search
 

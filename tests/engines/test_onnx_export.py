@@ -20,7 +20,7 @@ from regard.engines.onnx.engine import load_graphs
 from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import TranslationModel
 

@@ -19,9 +19,9 @@ from regard.cli import main
 from regard.families import FAMILIES, check_recipe
 from regard.model import Model
 from regard.protocols import Learns
-from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
+from regard.training.checkpoint import WEIGHTS, bytes_to_weights
 from regard.training.events import Counted, Event, Hurried, Stepped
 from regard.training.snapshot import load_weights
 

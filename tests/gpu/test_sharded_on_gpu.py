@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small import train_arguments, write_corpus
 
-from regard.runs.checkpoint import RunFolder
+from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts
 
 TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1", "-m"]

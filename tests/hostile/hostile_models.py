@@ -96,7 +96,7 @@ def load(path: Path) -> object:
 def vouch(path: Path) -> None:
     """Give the manifest of a model folder the checksum of a file that was changed: whoever forges one can do so too."""
     from regard.base.files import checksum
-    from regard.runs.folder import read_manifest, write_manifest
+    from regard.base.model_folder import read_manifest, write_manifest
 
     write_manifest(path.parent, read_manifest(path.parent) | {path.name: [checksum(path.read_bytes())]})
 
@@ -273,9 +273,10 @@ def make_words_folder(folder: Path) -> Path:
 
 
 def read_words_folder(path: Path) -> object:
+    from regard.families import check_recipe
     from regard.tasks.words.folder import vectors_in
 
-    return vectors_in(path.parent)
+    return vectors_in(path.parent, check_recipe)
 
 
 def make_checkpoint(folder: Path) -> Path:
@@ -284,6 +285,6 @@ def make_checkpoint(folder: Path) -> Path:
 
 
 def read_checkpoint(path: Path) -> object:
-    from regard.runs.checkpoint import RunFolder
+    from regard.training.checkpoint import RunFolder
 
     return RunFolder(path.parents[3]).latest()

@@ -32,7 +32,7 @@ class Reader:
 
 
 def _model(family: str, file: str, *modules: str) -> Reader:
-    return Reader((*modules, "runs.folder"), models.make_toy(family, file), models.load, models.vouch)
+    return Reader((*modules, "base.model_folder"), models.make_toy(family, file), models.load, models.vouch)
 
 
 def _tokeniser(kind: str, *modules: str) -> Reader:
@@ -149,7 +149,7 @@ READERS: dict[str, Reader] = {
     ),
     "recipe": Reader(("base.recipe", "base.parsing"), data.written("a.toml", models.RECIPE), models.read_recipe),
     "model, manifest": Reader(
-        ("runs.folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load
+        ("base.model_folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load
     ),
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
@@ -161,7 +161,7 @@ READERS: dict[str, Reader] = {
     "model, features": _model("captioner", "features.json", "data.captions.features"),
     "model, graph": _model("gat", "graph.safetensors", "data.graphs.labelled"),
     "model, scale of strokes": _model("sketch-rnn", "strokes.json", "data.strokes.prepare"),
-    "model, alphabet": _model("ctc", "alphabet.json", "data.sounds.prepare"),
+    "model, alphabet": _model("ctc", "alphabet.json", "data.prepared"),
     "model, stories": _model("memory", "vocabulary.json", "data.stories.prepare"),
     "tokeniser, subwords": Reader(
         ("data.tokenisers.subwords", "data.tokenisers.sentencepieces"),
@@ -188,9 +188,9 @@ READERS: dict[str, Reader] = {
         ("runs.about",), models.make_toy("transformer", "about.json"), models.read_scores, models.vouch
     ),
     "model, labels of pictures": _model("ram", "labels.json", "data.pictures.prepare"),
-    "model, words of captions": _model("painter", "words.json", "data.painting.prepare"),
-    "model, lexicon": _model("tagging rnn", "lexicon.json", "data.tagging.lexicon"),
-    "model, voices": _model("tacotron", "voices.json", "data.sounds.voices"),
+    "model, words of captions": _model("painter", "words.json", "data.prepared"),
+    "model, lexicon": _model("tagging rnn", "lexicon.json", "data.prepared"),
+    "model, voices": _model("tacotron", "voices.json", "data.prepared"),
     "model of words, weights": Reader(
         ("tasks.words.folder",), models.make_words_folder, models.read_words_folder, models.vouch
     ),

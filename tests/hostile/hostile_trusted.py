@@ -25,7 +25,6 @@ TRUSTED: dict[str, str] = {
     "data.catalogue.entries": _SHIPPED,
     "data.catalogue.fetching": _GET,
     "data.catalogue.get": "The record of what `regard data get` wrote itself.",
-    "data.catalogue.merge": _GET,
     "data.corpora.hashes": _WORKING,
     "data.corpora.pieces": _WORKING,
     "data.corpora.prepare": _WORKING,

@@ -10,7 +10,7 @@ from regard.models.draw.filters import filter_bank, place_grid, read_patch, writ
 from regard.models.draw.loops import begin_rounds
 from regard.models.draw.network import Draw, DrawOptions, Redrawn
 from regard.models.draw.parts import see
-from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
+from regard.tasks.drawing.task import bound, log_weights, tightened_bound
 
 SMALL = {"steps": 3, "width": 5, "latent": 2, "read": 2, "write": 3}
 

@@ -14,7 +14,7 @@ from regard.models.online.learning import _delay_cost, learn_to_write
 from regard.models.online.sounds import Listener, ListenerOptions
 from regard.models.transcriber import as_labels
 from regard.tasks.transcription.label_steps import LabelSteps
-from regard.verbs.transcribe import LabelSearch, _search_labels
+from regard.verbs.transcribe.run import LabelSearch, _search_labels
 
 BANDS, SYMBOLS = 3, 2
 

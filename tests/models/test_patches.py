@@ -47,7 +47,7 @@ def test_what_an_answer_costs_is_counted(by: str, pair: int) -> None:
 def test_the_rollout_says_where_the_answer_came_from() -> None:
     model = PatchTransformer(PatchOptions(**SMALL), 3, 8, 12).eval()
     with watching(model) as gazes:
-        model.note_rollout(torch.rand(2, 8, 12))
+        model.note_answer(torch.rand(2, 8, 12))
     (gaze,) = gazes
     assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("rollout", "answer", "picture")
     assert gaze.weights.shape == (2, 1, 1, 6)

@@ -9,7 +9,8 @@ import torch
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
 from regard.models.shapes import AllAlike, NoProducts, ShapesOnly, Unfilled
-from regard.tasks.translation.task import Translation, build_translation
+from regard.tasks.translation.building import build_translation
+from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 
 SIZES = {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 32}

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
+from regard.base.model_folder import ABOUT, update_folder
 from regard.data.examples import Amount, beginnings, choose_examples
 from regard.data.texts.prepare import PreparedText
 from regard.data.tokenisers.words import WordTokeniser
 from regard.runs.about import About, about_data, about_in_words, data_names, read_about
-from regard.runs.folder import ABOUT, update_folder
 
 PAIRS = Amount(12_000, "pairs")
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.base import model_folder as folder_files
 from regard.base.faults import Fault
-from regard.runs import checkpoint, folder
-from regard.runs.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
+from regard.training import checkpoint
+from regard.training.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
 from regard.training.snapshot import Facts, Snapshot, Validation
 from regard.verbs.translate.model import load_translation_model
 
@@ -283,13 +284,13 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(model_folde
 
 
 def test_files_are_checked_while_something_is_made_of_them(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, checksum = threading.Event(), folder.checksum
+    inside, checksum = threading.Event(), folder_files.checksum
 
     def patient_checksum(content: bytes) -> str:
         assert inside.wait(10)  # would wait in vain if the files were checked before the block
         return checksum(content)
 
-    monkeypatch.setattr(folder, "checksum", patient_checksum)
+    monkeypatch.setattr(folder_files, "checksum", patient_checksum)
     with checked_meanwhile(model_folder) as files:
         inside.set()
     assert WEIGHTS in files

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from regard.measuring import measure_split
 from regard.protocols import Measure, Tally, mean
-from regard.runs.validate import measure_split
 from regard.training.ranks import Ranks
 
 

@@ -12,8 +12,8 @@ from regard.data.algorithms.options import AlgorithmData
 from regard.data.labelled.options import LabelledData
 from regard.data.tagging.options import HoldOut
 from regard.families import check_recipe
-from regard.runs.checkpoint import read_recipe
 from regard.runs.open import Run, open_run
+from regard.training.checkpoint import read_recipe
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ from regard.base.progress import silent
 from regard.base.recipe import apply_settings
 from regard.families import check_recipe
 from regard.runs import processes
-from regard.runs.checkpoint import RunFolder
 from regard.runs.open import open_run
 from regard.runs.processes import Job, train_on_processes
 from regard.runs.request import TrainingRequest
 from regard.runs.start import silent_audience, start_training
 from regard.runs.together import check_same, open_together
+from regard.training.checkpoint import RunFolder
 from regard.training.ranks import Ranks
 from regard.training.snapshot import Facts, Snapshot
 

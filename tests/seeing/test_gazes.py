@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from regard.attention.watch import note, note_edges, note_window
 from regard.base.faults import Fault
 from regard.seeing.gazes import Sight, see_answer
-from regard.viewing.drawers import DrawingRequest, drawing_of
+from regard.viewing.drawers import drawing_of
 from regard.viewing.sides import Cells, Nodes, Side, Steps
+from regard.viewing.view import DrawingRequest
 
 EDGES = torch.tensor([[0, 0, 1, 2], [0, 1, 1, 0]])
 PICTURE = np.tile(np.arange(6) / 5, (4, 1))

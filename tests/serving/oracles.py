@@ -9,7 +9,7 @@ from regard.base.faults import Fault
 from regard.protocols import Answer, Tags
 from regard.serving.doors.model_records import ModelAnswer
 from regard.serving.served import Reads, Served
-from regard.verbs.requests.answer import AnswerRequest
+from regard.verbs.answer.request import AnswerRequest
 
 
 class Oracle(Served):

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from regard.serving.static import page_texts
-from regard.viewing.texts import LANGUAGES
+from regard.viewing.texts import LANGUAGES, read_texts
 
 PACKAGE = Path(str(resources.files("regard")))
 SAYING = ("Fault", "TextFault", "TooLong", "Refusal")
-ENGLISH = page_texts()["en"]
+ENGLISH = read_texts()["en"]
 REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name != "refusals.text"]
 
 
@@ -61,6 +60,6 @@ def test_a_sentence_that_nobody_says_is_found(said: list[re.Pattern[str]]) -> No
 def test_the_descriptions_of_all_recipes_are_there(language: str) -> None:
     recipes = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "recipes").glob("*.toml")]
     described = {recipe["description"] for recipe in recipes if recipe.get("description")}
-    texts = {name: text for name, text in page_texts()[language].items() if name.startswith("descriptions.")}
+    texts = {name: text for name, text in read_texts()[language].items() if name.startswith("descriptions.")}
     assert {ENGLISH[name] for name in texts} == described
     assert len(set(map(str, texts.values()))) == len(described)

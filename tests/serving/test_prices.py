@@ -30,8 +30,8 @@ from regard.serving.doors.bodies import (
 from regard.serving.doors.limits import check_drawings, check_speech
 from regard.serving.options import Limits
 from regard.serving.prices import PRICES
-from regard.verbs.requests.answer import PictureInput
-from regard.verbs.requests.transcribe import SoundInput
+from regard.verbs.answer.request import PictureInput
+from regard.verbs.transcribe.request import SoundInput
 
 NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body, behind which no model works
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -23,10 +23,10 @@ from regard.cli import main
 from regard.data.tokenisers.symbols import NAMES
 from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
 from regard.engines.shortlist import Shortlist
-from regard.runs.checkpoint import read_folder
 from regard.serving.app import make_app
 from regard.serving.http.server import address_of, bind
 from regard.serving.options import ServingOptions
+from regard.training.checkpoint import read_folder
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

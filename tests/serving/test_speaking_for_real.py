@@ -25,7 +25,7 @@ from regard.runs.open import open_run
 from regard.serving.app import make_app
 from regard.tasks.speaking.batches import speech_batches
 from regard.tasks.speaking.hearing import Hearing
-from regard.tasks.speaking.objectives import distances, stop_surprise, straying
+from regard.tasks.speaking.task import distances, stop_surprise, straying
 from regard.training.passes import Passes
 
 VOICES = Voices(symbols=["", "end", " ", "e", "h", "n", "o", "r", "t"], spelling={"3": "three"}, speakers=["a"], rate=9)

@@ -53,7 +53,7 @@ def test_texts_are_answered_and_aspects_looked_at_together(folder: Path) -> None
         wrong = client.post("/v1/answer", json={"inputs": ["the [fish] was good", "the fish"]})
         both = client.post("/v1/answer", json={"inputs": ["the [fish] or the [service]"], "unfold": True}).json()
         apart = client.post("/v1/answer", json={"inputs": both["inputs"]}).json()
-        page = client.get("/page/tinted.js")
+        page = client.get("/page/views/tinted.js")
     assert found["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
     assert looks["view"] == "tinted"
     assert looks["looks"]["columns"] == ["the", "fish", "or", "the", "service"]

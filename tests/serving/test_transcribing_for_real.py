@@ -23,7 +23,7 @@ from regard.protocols import State
 from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.transcribe import LabelSearch, SymbolLanguage, language_search, transcribe_each
+from regard.verbs.transcribe.run import LabelSearch, SymbolLanguage, language_search, transcribe_each
 
 SOUND = sound_file(tone(400, 0.4, 44_100), 44_100)
 

@@ -9,7 +9,7 @@ from loopback import on_loopback
 from toy import make_model
 
 import regard
-from regard.runs.folder import CERTAINTY, read_folder, update_folder
+from regard.base.model_folder import CERTAINTY, read_folder, update_folder
 from regard.serving.app import make_app
 from regard.verbs.translate.certainty import Certainty, certainty_of
 from regard.verbs.translate.validation import TranslationValidator

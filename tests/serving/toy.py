@@ -12,8 +12,9 @@ from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
 from regard.families import check_recipe
 from regard.models.transformer.network import Transformer
-from regard.runs import checkpoint
-from regard.tasks.translation.task import Translation, build_translation
+from regard.tasks.translation.building import build_translation
+from regard.tasks.translation.task import Translation
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 OUTPUT = 6  # tokens that an output has at most

@@ -14,11 +14,11 @@ from toys import TOYS
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.families import check_recipe
+from regard.measuring import measure_split
 from regard.model import load
 from regard.protocols import Measure, Tally, mean
 from regard.runs.open import open_run
 from regard.runs.train import train
-from regard.runs.validate import measure_split
 from regard.tasks.answering.batches import draw_times, times_of
 from regard.tasks.answering.measures import facts_looked_at, nats_of, nats_of_hops
 from regard.tasks.answering.task import Answering

@@ -16,8 +16,8 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
 from regard.cli import main
-from regard.cli.inputs import example_command
 from regard.cli.train import say_result
+from regard.console.inputs import example_command
 from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
@@ -27,8 +27,8 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.captioning.batches import PictureReferences
 from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
-from regard.verbs.caption import captioning
-from regard.verbs.caption.captioning import rewrite
+from regard.verbs.caption import run as captioning
+from regard.verbs.caption.run import rewrite
 
 
 def prepared(folder: Path, **changes: Any) -> Any:

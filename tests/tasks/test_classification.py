@@ -12,14 +12,14 @@ from toys import open_trained_toy
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.loading import build_task
 from regard.models.text.bag import Bag, BagOptions
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import InputTokens, TextRows
 from regard.seeing.gazes import see_answer
-from regard.tasks.classification.measures import macro_f1, measures_from_rows, sums_of_rows
+from regard.tasks.classes import macro_f1, measures_with_f1, sums_with_f1
 from regard.tasks.classification.task import Classification
 from regard.tasks.words.folder import vectors_in
 from regard.viewing.looks import places_along
@@ -51,8 +51,8 @@ def aspects_task(folder: Path, aspect: str = "both") -> Classification:
 def test_measures_on_paper() -> None:
     """Of three texts of class 0 and one of class 1, two and none are right."""
     answers = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]).log()
-    sums = sums_of_rows(answers, torch.tensor([0, 0, 0, 1]))
-    measures = measures_from_rows(sums)
+    sums = sums_with_f1(answers, torch.tensor([0, 0, 0, 1]))
+    measures = measures_with_f1(sums)
     assert measures["accuracy"].value == pytest.approx(0.5)
     # Class 0: 2 right, 3 given, 3 true: 4/6. Class 1: nothing right: 0.
     assert measures["f1"].value == pytest.approx((4 / 6 + 0) / 2)
@@ -166,7 +166,7 @@ def test_negation_is_beyond_a_bag_of_words_and_not_beyond_a_recurrent_net() -> N
 
 def test_the_folder_of_a_model_of_words_gives_its_vectors(tmp_path: Path) -> None:
     run = open_trained_toy("word2vec", tmp_path)
-    vectors = vectors_in(run.folder.folder)
+    vectors = vectors_in(run.folder.folder, check_recipe)
     data = {"train": str(write_labelled(tmp_path / "texts.txt", 20)), "vectors": str(run.folder.folder)}
     task = task_of(tmp_path, {"family": "averaging", "data": data, "model": {"inputs": {"vectors": "tuned"}}})
     assert isinstance(task.model, TextClassifier)

@@ -11,11 +11,11 @@ from regard.data.texts.options import SpelledData
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.families import check_recipe
+from regard.families.abilities import needs
 from regard.models.recurrent.bilm import Bilm, BilmOptions
 from regard.protocols import Measure
 from regard.tasks.contexts.batches import SentenceRows, pad_rows
 from regard.tasks.contexts.task import Contexts
-from regard.verbs.table import needs
 
 WORDS = WordTokeniser(["the", "dog", "barks", "."])
 DATA = check(SpelledData, {"train": "text.txt", "tokeniser": {"kind": "words"}, "longest": 6})

@@ -26,7 +26,6 @@ from regard.families import check_recipe
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.models.transformer.packing import serves
-from regard.runs.checkpoint import WEIGHTS
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
 from regard.seeing.lessons.losses import sentence_loss
@@ -35,6 +34,7 @@ from regard.seeing.sentences import see
 from regard.tasks.translation.copying_task import CopyingTranslation
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.reserving import can_reserve
+from regard.training.checkpoint import WEIGHTS
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.search import Constraints
 

@@ -15,8 +15,7 @@ from regard.data.pictures.fitting import AsIs
 from regard.families import check_recipe
 from regard.models.ram import RAM, Glimpsed
 from regard.tasks.glimpses.batches import PictureBatch
-from regard.tasks.glimpses.objectives import reinforce
-from regard.tasks.glimpses.task import Glimpses
+from regard.tasks.glimpses.task import Glimpses, reinforce
 
 SMALL = {"glimpses": 2, "patch": 4, "glimpse_width": 16, "width": 16, "sigma": 0.4, "start": "centre"}
 

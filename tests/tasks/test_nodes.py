@@ -12,7 +12,7 @@ from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.loading import build_task
 from regard.tasks.nodes.task import NodeBatch, NodeLabelling, tensors_of
 from regard.viewing.sides import Nodes
 

@@ -14,11 +14,13 @@ from regard.runs.open import Run, open_run
 from regard.runs.train import train
 
 
-def opened(folder: Path, embedding: int = 2, name: str = "vectors.txt", **tokeniser: Any) -> Run:
+def opened(
+    folder: Path, embedding: int = 2, name: str = "vectors.txt", model: dict[str, Any] | None = None, **tokeniser: Any
+) -> Run:
     (folder / "pairs.tsv").write_text("a b\tb a\na c\tc A\n" * 4, encoding="utf-8")
     (folder / "vectors.txt").write_text("2 2\na 3 0\nb 0 4\n", encoding="utf-8")
     table = {
-        "family": "seq2seq",
+        "family": (model or {}).get("family", "seq2seq"),
         "data": {
             "train": str(folder / "pairs.tsv"),
             "valid": str(folder / "pairs.tsv"),
@@ -26,7 +28,9 @@ def opened(folder: Path, embedding: int = 2, name: str = "vectors.txt", **tokeni
             "tokeniser": {"kind": "spaces", **tokeniser},
             "vectors": str(folder / name),
         },
-        "model": {"embedding": embedding, "width": 4},
+        "model": {name: value for name, value in model.items() if name != "family"}
+        if model
+        else {"embedding": embedding, "width": 4},
         "training": {
             "steps": 2,
             "batch_tokens": 16,
@@ -52,6 +56,22 @@ def test_words_begin_with_their_vectors_and_keep_them_if_frozen(tmp_path: Path) 
     with undrawn():
         train(run, [])
     torch.testing.assert_close(run.task.model.source_embedding.weight.detach()[tokens], first)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"family": "online", "embedding": 2, "width": 4},
+        {"family": "ctc-text", "width": 2, "encoder": "recurrent"},
+        {"family": "transformer", "width": 2, "heads": 1},
+    ],
+    ids=lambda model: str(model["family"]),
+)
+def test_every_translator_begins_with_vectors(tmp_path: Path, model: dict[str, Any]) -> None:
+    run = opened(tmp_path, model=model)
+    first, second = (run.task.model.source_embedding.weight[run.task.source.encode(word)[0]] for word in ("a", "b"))
+    torch.testing.assert_close(first / first.norm(), torch.tensor([1.0, 0.0]))
+    torch.testing.assert_close(second / second.norm(), torch.tensor([0.0, 1.0]))
 
 
 def test_vectors_of_another_width_missing_ones_and_subwords_are_refused(tmp_path: Path) -> None:

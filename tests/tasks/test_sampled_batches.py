@@ -14,8 +14,9 @@ from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs, open_prepared
 from regard.data.corpora.resampling import PairCutter, SampledPairs
 from regard.families import check_recipe
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import Translation, build_translation
+from regard.tasks.translation.task import Translation
 from regard.training.prefetch import prefetch
 
 SAMPLING = 0.3

@@ -20,9 +20,8 @@ from regard.runs.evaluate import evaluate_parts
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.transcription.batches import LabelledSound, batch_of
-from regard.tasks.transcription.masking import hide
 from regard.tasks.transcription.options import MaskOptions
-from regard.verbs.transcribe import LabelSearch, transcribe_each
+from regard.verbs.transcribe.run import LabelSearch, transcribe_each
 
 RATE = 4000
 
@@ -124,7 +123,7 @@ def test_stereo_at_another_rate_says_the_same(trained: tuple[Model, Path], tmp_p
     content, said = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
     samples, rate = soundfile.read(tmp_path / "said.wav")
-    from regard.data.sounds.rates import resample
+    from regard.data.sounds.files import resample
 
     loud = resample(samples, rate, 44_100)
     soundfile.write(tmp_path / "stereo.flac", [[one, one] for one in loud.tolist()], 44_100)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.protocols import Counts, Measure, Tally, mean
-from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
+from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.counter import Counter
 from regard.training.events import Counted, Ended, Hurried, Started, Validated
 from regard.training.listeners import Lines

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import check
 from regard.protocols import Loss, Measure, Tally, mean
-from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
+from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Stepped, Validated
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation

@@ -16,7 +16,7 @@ from torch import nn
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.protocols import Measure
-from regard.runs.checkpoint import RunFolder
+from regard.training.checkpoint import RunFolder
 from regard.training.events import Hurried, Remarked, Stepped
 from regard.training.options import TrainingOptions
 from regard.training.process_group import Address, ProcessGroup, open_store

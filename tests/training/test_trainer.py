@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.protocols import Better, Loss, Measure, Tally, mean
-from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
-from regard.training.carrying import carry_through
+from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Ended, Event, Hurried, Remarked, Replanned, Stepped, Validated
 from regard.training.guards import Diverged, Splitter, Watchdog
 from regard.training.options import TrainingOptions
+from regard.training.pieces import carry_through
 from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
+from regard.base.model_folder import CERTAINTY
 from regard.data.corpora.sentences import Sentence
-from regard.runs.folder import CERTAINTY
+from regard.engines.translated import Translated, join_sentences
 from regard.verbs.translate.certainty import FEWEST, Certainty, certainty_in, certainty_of, find_certainty
-from regard.verbs.translate.outputs import Translated, join_sentences
 
 
 def output(*scores: float) -> Translated:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-import regard.verbs.draw
+import regard.verbs.draw.run
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.verbs.draw import draw_each
-from regard.verbs.requests.draw import DrawRequest
-from regard.viewing.drawings.record import DrawnCanvas
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.draw.run import draw_each
+from regard.viewing.drawings import DrawnCanvas
 
 
 class Scribbler:
@@ -26,7 +26,7 @@ class Scribbler:
 
 
 def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regard.verbs.draw, "AT_ONCE", 2)
+    monkeypatch.setattr(regard.verbs.draw.run, "AT_ONCE", 2)
     task = Scribbler()
     many, few, other = (
         [each.canvases for each in draw_each(task, DrawRequest(count=count, seed=seed))]

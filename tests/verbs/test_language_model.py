@@ -15,7 +15,7 @@ from regard.base.faults import Fault
 from regard.families import check_recipe
 from regard.verbs.generate import continuing, evaluation
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.generate.request import GenerateRequest
 
 
 @pytest.fixture(params=["ngram", "rnnlm"])

@@ -4,7 +4,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.data.corpora.sentences import Sentence
-from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
+from regard.engines.translated import Cutting, Translated, join_sentences, line_key
 
 
 def words(text: str) -> int:

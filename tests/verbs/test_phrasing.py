@@ -10,7 +10,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, train_tokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
 from regard.verbs.translate.phrasing import search_goal, span_of
 from regard.verbs.translate.search import Constraints, Search, find
 

@@ -15,8 +15,8 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
 from regard.tasks.language.language_task import split_lines
 from regard.verbs.generate.model import LanguageModel
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
 from regard.verbs.generate.telling import Teller, WrittenToken
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 
 
 @pytest.fixture(params=["ngram", "rnnlm"])

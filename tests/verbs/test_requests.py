@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from regard.base.faults import Fault
-from regard.cli.option_names import OptionNames
-from regard.verbs.requests.answer import AnswerRequest, DrawingInput, PictureInput
-from regard.verbs.requests.names import JSON
-from regard.verbs.requests.translate import TranslateRequest
+from regard.base.requests.names import JSON
+from regard.console.option_names import OptionNames
+from regard.verbs.answer.request import AnswerRequest, DrawingInput, PictureInput
+from regard.verbs.translate.request import TranslateRequest
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
@@ -98,5 +98,5 @@ def test_texts_are_cut_unless_something_is_asked_of_whole_outputs(
 
 
 def test_requests_and_plans_load_no_torch() -> None:
-    modules = "regard.verbs.requests.translate, regard.verbs.requests.look, regard.verbs.translate.folder_translator"
+    modules = "regard.verbs.translate.request, regard.verbs.look.request, regard.verbs.translate.folder_translator"
     subprocess.run([sys.executable, "-c", f"import sys, {modules}; sys.exit('torch' in sys.modules)"], check=True)

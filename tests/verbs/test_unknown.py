@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.cli.translate_request import read_dictionary
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
@@ -17,9 +16,10 @@ from regard.decoding.output import Hypothesis
 from regard.families import check_recipe
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.tasks.translation.task import Translation
-from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.options import read_dictionary
 from regard.verbs.translate.plan import plan_for
+from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.unknown import replace_unknown
 
 SOURCE = SpaceTokeniser(["loves"])

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from regard.viewing.graph.record import Neighbourhood, neighbourhood_of
-from regard.viewing.overlay.record import Overlay
+from regard.viewing.neighbourhood import Neighbourhood, neighbourhood_of
+from regard.viewing.overlay import Overlay
 from regard.viewing.seen import Block
 from regard.viewing.sides import Nodes
-from regard.viewing.slots.record import MemoryUse
-from regard.viewing.strip.record import Strip
-from regard.viewing.strokes.record import StrokeLooks
-from regard.viewing.windows.record import GlimpsePath
+from regard.viewing.slots import MemoryUse
+from regard.viewing.strip import Strip
+from regard.viewing.strokes import StrokeLooks
+from regard.viewing.windows import GlimpsePath
 
 # Six papers: a cites b, c and d; b also cites e, and c and d each other; nobody cites f.
 NAMES = ["a", "b", "c", "d", "e", "f"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.viewing.choices.record import Choices, Panel
+from regard.viewing.choices import Choices, Panel
 
 OWN = np.array([0.4, 0.3, 0.2, 0.06, 0.04])
 

@@ -11,9 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from regard.base.faults import Fault
-from regard.viewing.choices.picture import draw_choices
-from regard.viewing.choices.record import Choices, Panel, choices_to_json
-from regard.viewing.choices.terminal import choices_lines
+from regard.viewing.choices import Choices, Panel, choices_lines, choices_to_json, draw_choices
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +11,16 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.protocols import TextVectors
 from regard.seeing.contexts import word_contexts
-from regard.viewing.contexts.page import contexts_page
-from regard.viewing.contexts.picture import draw_contexts
-from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts, contexts_to_json
-from regard.viewing.contexts.terminal import contexts_lines
-from regard.viewing.plane import principal_plane
+from regard.viewing.contexts import (
+    ContextLayer,
+    Occurrence,
+    WordContexts,
+    contexts_lines,
+    contexts_page,
+    contexts_to_json,
+    draw_contexts,
+)
+from regard.viewing.planes import principal_plane
 from regard.viewing.sides import Words
 
 # Two pairs of points: far apart along (3, 4, 0), a little along (4, -3, 0).
@@ -86,19 +90,17 @@ def test_a_page_holds_all_that_it_needs(tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
 
 
-class Embedding:
-    """Gives every word a vector of its place and of the length of the text."""
-
-    def embed(self, texts: list[str]) -> Any:
-        for text in texts:
-            words = text.split()
-            vectors = torch.tensor([[float(place), float(len(words)), 1.0] for place in range(len(words))])
-            yield TextVectors(Words(words, words, range(len(words))), {0: torch.ones_like(vectors), 1: vectors})
+def embed(texts: list[str]) -> list[TextVectors]:
+    """Give every word a vector of its place and of the length of the text."""
+    found = []
+    for words in map(str.split, texts):
+        vectors = torch.tensor([[float(place), float(len(words)), 1.0] for place in range(len(words))])
+        found.append(TextVectors(Words(words, words, range(len(words))), {0: torch.ones_like(vectors), 1: vectors}))
+    return found
 
 
 def test_every_place_of_a_word_is_found_in_either_case() -> None:
-    model: Any = Embedding()
-    found = word_contexts(model, "bank", ["Bank on the bank", "no such word", "a BANK"])
+    found = word_contexts("bank", embed(["Bank on the bank", "no such word", "a BANK"]))
     assert [(each.text, each.place) for each in found.occurrences] == [(0, 0), (0, 3), (2, 1)]
     assert [layer.is_one_point for layer in found.layers] == [True, False]
 
@@ -112,9 +114,8 @@ def test_every_place_of_a_word_is_found_in_either_case() -> None:
     ],
 )
 def test_too_few_places_or_too_many_are_refused(texts: list[str], sentence: str) -> None:
-    model: Any = Embedding()
     with pytest.raises(Fault, match=sentence):
-        word_contexts(model, "bank", texts)
+        word_contexts("bank", embed(texts))
 
 
 def test_the_command_draws_a_word_of_a_translator(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
+from regard.viewing.drawers import DRAWERS, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Strokes, Video, Words
+from regard.viewing.view import DrawingRequest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks

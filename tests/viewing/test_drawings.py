@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from regard.viewing.drawings.record import DrawnCanvas, WritingWindow
-from regard.viewing.drawings.sheet import in_rows, sheet_gif, sheet_png, spread
+from regard.viewing.drawings import DrawnCanvas, WritingWindow, in_rows, sheet_gif, sheet_png, spread
 
 BLACK, WHITE = np.zeros((2, 3, 3), np.uint8), np.full((2, 3, 3), 255, np.uint8)
 

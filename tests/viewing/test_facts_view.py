@@ -5,10 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.viewing.facts.page import facts_data
-from regard.viewing.facts.picture import draw_hops
-from regard.viewing.facts.record import Hops, from_json, to_json
-from regard.viewing.facts.terminal import facts_lines
+from regard.viewing.facts import Hops, draw_hops, facts_data, facts_lines, from_json, to_json
 
 FACTS = ["Ana went to the garden.", "Rui went to the office."]
 STORY = Hops(FACTS, "Where is Ana?", "garden", ["hop 1", "hop 2"], np.array([[0.25, 0.75], [1.0, 0.0]]), ["It rained."])

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.choices.page import ChoicesStart, choices_page
-from regard.viewing.tree import page as tree_pages
-from regard.viewing.tree.page import tree_page
+from regard.viewing import tree as tree_pages
+from regard.viewing.choices import ChoicesStart, choices_page
+from regard.viewing.tree import tree_page
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices
@@ -154,7 +154,7 @@ def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path)
 def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from regard.viewing.choices.record import Panel
+    from regard.viewing.choices import Panel
 
     sure = replace(choices(), panels=[Panel("", "", {}, np.array([0.7, 0.3, 0.0]))], origins=[0])
     choices_page(sure).write(tmp_path / "next.html")

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.drawers import DrawingRequest, drawing_of, page_view
-from regard.viewing.frames.page import frames_data
-from regard.viewing.frames.record import FrameLooks, from_json, to_json
-from regard.viewing.frames.terminal import frames_lines
+from regard.viewing.drawers import drawing_of, page_view
+from regard.viewing.frames import FrameLooks, frames_data, frames_lines, from_json, to_json
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Frames, Steps
+from regard.viewing.view import DrawingRequest
 
 SOUND = np.concatenate([np.zeros(4), [0.5, -1.0, 1.0, -0.5]])
 

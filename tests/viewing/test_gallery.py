@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from regard.viewing.gallery.page import gallery_page
-from regard.viewing.gallery.record import ScoredCaption, gallery_of
+from regard.viewing.gallery import ScoredCaption, gallery_of, gallery_page
 
 
 def captions(*scores: float) -> list[ScoredCaption]:

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.graph.layout import lay_out, strand
-from regard.viewing.graph.page import graph_data
-from regard.viewing.graph.picture import draw_neighbourhood
-from regard.viewing.graph.record import from_json, neighbourhood_of, to_json
-from regard.viewing.graph.terminal import neighbourhood_lines
+from regard.viewing.graph import draw_neighbourhood, graph_data, neighbourhood_lines
+from regard.viewing.neighbourhood import from_json, lay_out, neighbourhood_of, strand, to_json
 from regard.viewing.seen import Block
 from regard.viewing.sides import Nodes
 

@@ -136,8 +136,8 @@ def test_a_file_that_is_there_stays_unless_told(
 def test_what_no_font_can_draw_is_told_of_a_picture_but_not_of_svg(
     look: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from regard.viewing.choices import picture as choices_picture
-    from regard.viewing.tree import picture as tree_picture
+    from regard.viewing import choices as choices_picture
+    from regard.viewing import tree as tree_picture
 
     for module, view in ((tree_picture, "--beam"), (choices_picture, "--next")):
         monkeypatch.setattr(module, "missing_glyphs", lambda texts: {"本"})

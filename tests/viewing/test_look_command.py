@@ -90,7 +90,7 @@ def test_a_page_has_every_place_of_the_output_and_the_beam(look: Any, trained: P
 def test_a_beam_too_large_for_the_page_is_left_away_with_a_word(
     look: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from regard.viewing.tree import page as tree_page
+    from regard.viewing import tree as tree_page
 
     monkeypatch.setattr(tree_page, "MOST_NODES", 3)
     assert "beam" not in page_data(look("page.html"))

@@ -2,49 +2,54 @@
 
 import re
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from regard.viewing import modules, page, sealed
-from regard.viewing import tags as tags_page
-from regard.viewing.choices import page as choices_page
-from regard.viewing.contexts import page as contexts_page
-from regard.viewing.facts import page as facts_page
-from regard.viewing.frames import page as frames_page
-from regard.viewing.gallery import page as gallery_page
-from regard.viewing.graph import page as graph_page
+from regard.serving.static import page_files
+from regard.viewing import (
+    choices,
+    contexts,
+    facts,
+    frames,
+    gallery,
+    graph,
+    modules,
+    overlay,
+    page,
+    sealed,
+    slots,
+    strip,
+    strokes,
+    tags,
+    tree,
+    windows,
+    word_map,
+)
 from regard.viewing.modules import join_modules, module_order
-from regard.viewing.overlay import page as overlay_page
-from regard.viewing.slots import page as slots_page
-from regard.viewing.strip import page as strip_page
-from regard.viewing.strokes import page as strokes_page
-from regard.viewing.tree import page as tree_page
-from regard.viewing.windows import page as windows_page
-from regard.viewing.words import page as words_page
+from regard.viewing.texts import LANGUAGES
 
 PAGES = (
     page,
-    tree_page,
-    choices_page,
-    contexts_page,
-    facts_page,
-    frames_page,
-    gallery_page,
-    graph_page,
-    overlay_page,
-    slots_page,
-    strip_page,
-    strokes_page,
-    windows_page,
-    words_page,
-    tags_page,
+    choices,
+    contexts,
+    facts,
+    frames,
+    gallery,
+    graph,
+    overlay,
+    slots,
+    strip,
+    strokes,
+    tags,
+    tree,
+    windows,
+    word_map,
 )
-ENTRIES = [each.SCRIPT for each in PAGES]
-VIEWS = Path(str(resources.files("regard.viewing") / "page"))
-SERVED = Path(str(resources.files("regard.serving") / "page"))
-SCRIPTS = sorted([*VIEWS.glob("*.js"), *SERVED.glob("*.js")])
+ENTRIES = [f"views/{each.SCRIPT}" for each in PAGES]
+SERVED = {"index.html": "main.js", "docs.html": "docs.js"}  # the pages that a server gives out, and their scripts
+PAGE = Path(str(modules.PAGE))
+SCRIPTS = sorted(PAGE.rglob("*.js"))
 NAMES = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|\[[^\]]+\])", re.MULTILINE)
 
 
@@ -53,28 +58,32 @@ def top_names(text: str) -> list[str]:
     return [name for found in NAMES.findall(text) for name in re.findall(r"\w+", found)]
 
 
-def imports(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Of each import its module and the names it takes."""
-    for names, module in re.findall(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";', text, re.MULTILINE):
-        yield module, re.findall(r"\w+", names)
+def name_of(path: Path) -> str:
+    return path.relative_to(PAGE).as_posix()
+
+
+def imports(script: Path) -> Iterator[tuple[Path, list[str]]]:
+    """The file of each import, where an editor would look for it, and the names that it takes."""
+    text = script.read_text(encoding="utf-8")
+    for names, address in re.findall(r'^import \{([^}]*)\} from "(\.[^"]+)";', text, re.MULTILINE):
+        yield (script.parent / address).resolve(), re.findall(r"\w+", names)
 
 
 def exported(text: str) -> set[str]:
     return set(re.findall(r"^export (?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 def test_what_is_imported_is_there_and_is_used(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     body = re.sub(r"^import .*?;$", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(list(imports(text)))  # none in another form
-    for module, names in imports(text):
-        (found,) = [path for path in SCRIPTS if path.name == module]
-        assert set(names) <= exported(found.read_text(encoding="utf-8"))
+    assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(list(imports(script)))  # none in another form
+    for module, names in imports(script):
+        assert set(names) <= exported(module.read_text(encoding="utf-8"))
         assert [name for name in names if not re.search(rf"\b{name}\b", body)] == []
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 def test_what_is_named_is_used(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     others = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS if path != script)
@@ -93,51 +102,73 @@ def test_joined_scripts_have_no_imports_and_every_name_once(entry: str) -> None:
 
 
 def test_a_script_stands_behind_what_it_imports() -> None:
-    order = module_order(page.SCRIPT)
-    assert order[-1] == page.SCRIPT
+    order = module_order(ENTRIES[0])
+    assert order[-1] == ENTRIES[0]
     assert len(set(order)) == len(order)
     for place, name in enumerate(order):
-        needed = [module for module, _ in imports((VIEWS / name).read_text(encoding="utf-8"))]
-        assert set(needed) <= set(order[:place])
+        assert {name_of(module) for module, _ in imports(PAGE / name)} <= set(order[:place])
 
 
 def test_scripts_that_import_each_other_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\n'}
+    texts = {"a.js": 'import { b } from "./b/c.js";\n', "b/c.js": 'import { a } from "../a.js";\n'}
     monkeypatch.setattr(modules, "read_part", texts.__getitem__)
-    with pytest.raises(ValueError, match=r"a\.js → b\.js → a\.js"):
+    with pytest.raises(ValueError, match=r"a\.js → b/c\.js → a\.js"):
         module_order("a.js")
 
 
 def test_imports_of_several_lines_and_exports_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {
-        "a.js": 'import {\n  one,\n} from "./b.js";\n\nexport function two() {\n  return one;\n}\n',
+        "a.js": 'import {\n  one,\n} from "./b.js";\n\n/** @import { One } from "./b.js" */\n\n'
+        "export function two() {\n  return one;\n}\n",
         "b.js": "export let one = 1;\n",
     }
     monkeypatch.setattr(modules, "read_part", texts.__getitem__)
     assert join_modules("a.js") == "let one = 1;\n\nfunction two() {\n  return one;\n}\n"
 
 
+def reached(entry: str) -> set[str]:
+    """A script and all that it imports."""
+    found: set[str] = set()
+    waiting = [entry]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting += {name_of(module) for module, _ in imports(PAGE / name)} - found
+    return found
+
+
 def test_every_file_is_part_of_a_page() -> None:
-    used = {name for each in PAGES for name in (*module_order(each.SCRIPT), *each.STYLES)}
-    assert {path.name for path in VIEWS.iterdir() if path.is_file()} == used | {sealed.FRAME}
+    offline = {name for entry in ENTRIES for name in reached(entry)}
+    offline |= {f"styles/{name}" for each in PAGES for name in each.STYLES}
+    served = {name for page, script in SERVED.items() for name in (page, *reached(script), *addresses(page))}
+    texts = {f"texts/{language}.json" for language in LANGUAGES}
+    files = {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
+    assert files == offline | served | texts | {sealed.FRAME}
 
 
-def test_files_that_a_server_gives_out_side_by_side_have_different_names() -> None:
-    views, served = ({path.name for path in folder.iterdir() if path.is_file()} for folder in (VIEWS, SERVED))
-    assert not views & served
+def test_a_view_knows_no_desk_and_a_part_neither() -> None:
+    for script in SCRIPTS:
+        folder = name_of(script).partition("/")[0]
+        imported = {name_of(module).partition("/")[0] for module, _ in imports(script)}
+        may = {"parts": {"parts"}, "views": {"parts", "views"}}.get(folder)
+        assert may is None or imported <= may, name_of(script)
 
 
-@pytest.mark.parametrize("name", ["index.html", "docs.html"])
-def test_the_served_pages_name_files_that_are_there_and_nothing_outside(name: str) -> None:
-    text = (SERVED / name).read_text(encoding="utf-8")
-    addresses = re.findall(r'(?:src|href)="([^"]*)"', text)
-    there = {path.name for path in [*VIEWS.iterdir(), *SERVED.iterdir()]}
-    assert {address.removeprefix("page/") for address in addresses if address.startswith("page/")} <= there
-    assert {address for address in addresses if not address.startswith("page/")} <= {"docs", "./"}
+def addresses(page: str) -> set[str]:
+    """The files of the page that an HTML file names."""
+    return set(re.findall(r'(?:src|href)="page/([^"]*)"', (PAGE / page).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", SERVED)
+def test_the_served_pages_name_files_that_are_there_and_nothing_outside(page: str) -> None:
+    text = (PAGE / page).read_text(encoding="utf-8")
+    assert all((PAGE / name).is_file() for name in addresses(page))
+    others = {address for address in re.findall(r'(?:src|href)="([^"]*)"', text) if not address.startswith("page/")}
+    assert others <= {"docs", "./"}
     assert not re.search(r"<style|style=|<script>|\son\w+=", text)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 def test_no_script_makes_markup_or_code_of_text(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     assert not re.search(
@@ -148,12 +179,13 @@ def test_no_script_makes_markup_or_code_of_text(script: Path) -> None:
 
 
 def test_the_served_page_asks_for_all_its_scripts_at_once() -> None:
-    text = (SERVED / "index.html").read_text(encoding="utf-8")
-    texts = {path.name: path.read_text(encoding="utf-8") for path in SCRIPTS}
-    needed: set[str] = set()
-    waiting = ["main.js"]
-    while waiting:
-        new = {module for module, _ in imports(texts[waiting.pop()])} - needed
-        needed |= new
-        waiting += new
+    text = (PAGE / "index.html").read_text(encoding="utf-8")
+    needed = reached("main.js") - {"main.js"}
     assert re.findall(r'rel="modulepreload" href="page/([^"]+)"', text) == sorted(needed)
+
+
+def test_a_browser_finds_every_file_where_it_lies() -> None:
+    sent = page_files()
+    unsent = {sealed.FRAME, *(f"texts/{language}.json" for language in LANGUAGES)}
+    assert set(sent) | unsent == {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
+    assert sent["views/graph.js"].content == (PAGE / "views" / "graph.js").read_bytes()

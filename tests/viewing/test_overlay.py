@@ -10,10 +10,17 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.overlay.page import overlay_data, overlay_page
-from regard.viewing.overlay.picture import blend, draw_overlay, stretch
-from regard.viewing.overlay.record import Overlay, from_json, to_json
-from regard.viewing.overlay.terminal import overlay_lines
+from regard.viewing.overlay import (
+    Overlay,
+    OverlayDrawing,
+    blend,
+    draw_overlay,
+    from_json,
+    overlay_data,
+    overlay_lines,
+    stretch,
+    to_json,
+)
 from regard.viewing.seen import Block
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -81,7 +88,7 @@ def test_a_page_has_weights_in_ten_thousandths() -> None:
 def test_a_page_of_too_many_weights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_WEIGHTS", 23)
     with pytest.raises(Fault, match="would hold 24 weights, but the limit is 23"):
-        overlay_page(overlay()).write(tmp_path / "page.html")
+        OverlayDrawing(overlay()).page().write(tmp_path / "page.html")
 
 
 def test_weights_that_do_not_fit_are_refused() -> None:

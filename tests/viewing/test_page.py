@@ -13,7 +13,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.choices.page import place_data
+from regard.viewing.choices import place_data
 from regard.viewing.matrix import entropy
 from regard.viewing.page import SCRIPT, STYLES, PageScene, Start, fits, scene_data, scene_page
 from regard.viewing.sealed import seal

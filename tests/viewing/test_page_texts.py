@@ -1,18 +1,19 @@
 """The texts of pages: the same in every language, all of them used, and no text of a page outside of them."""
 
 import re
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from regard.serving.static import page_files, page_texts
-from regard.viewing.texts import LANGUAGES, Texts, read_texts
+from regard.serving.static import page_files
+from regard.viewing.modules import PAGE, join_modules
+from regard.viewing.texts import LANGUAGES, read_texts, texts_of
 
 # How many kinds of numbers a language tells apart (CLDR); "many" of Portuguese is for millions, and reads as "other".
 FORMS = {"en": {"one", "other"}, "pt": {"one", "other"}, "ru": {"one", "few", "many", "other"}}
-FOLDERS = [Path(str(resources.files(package) / "page")) for package in ("regard.viewing", "regard.serving")]
-SOURCES = [path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".js", ".html")]
+SOURCES = [path for path in Path(str(PAGE)).rglob("*") if path.suffix in (".js", ".html")]
+ENTRIES = sorted(f"views/{path.name}" for path in SOURCES if path.name.endswith("-page.js"))
+TEXTS = read_texts()
 FIELD = {"pt": {"prompt", "encoder", "decoder", "pooling", "glimpse"}, "ru": {"seed"}}
 GROUPS = ("refusals", "descriptions")  # in which a script looks for what the server says
 # Words that begin with a capital and are shown to nobody: keys, headers, names of the browser's own.
@@ -32,13 +33,8 @@ def _said(text: str) -> str:
     return re.sub(r"\{\w+\}", "", text)
 
 
-def whole_table() -> Texts:
-    return page_texts()["en"]
-
-
-@pytest.mark.parametrize("package", ["regard.viewing", "regard.serving"])
-def test_all_languages_have_the_same_texts_with_the_same_gaps(package: str) -> None:
-    first, *others = (read_texts(package)[language] for language in LANGUAGES)
+def test_all_languages_have_the_same_texts_with_the_same_gaps() -> None:
+    first, *others = (TEXTS[language] for language in LANGUAGES)
     for other in others:
         assert list(other) == list(first)
         for name, text in other.items():
@@ -50,7 +46,7 @@ def test_all_languages_have_the_same_texts_with_the_same_gaps(package: str) -> N
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_text_that_depends_on_a_number_has_every_form_of_the_language(language: str) -> None:
-    for name, entry in page_texts()[language].items():
+    for name, entry in TEXTS[language].items():
         if isinstance(entry, dict):
             assert set(entry) == FORMS[language], name
             assert "count" in gaps(entry), name
@@ -60,16 +56,30 @@ def test_a_text_that_depends_on_a_number_has_every_form_of_the_language(language
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_texts_are_translated(language: str) -> None:
     """What is the same in two languages is a name, a unit, a gap, or a word of the field that has no other."""
-    own, english = page_texts()[language], page_texts()["en"]
+    own, english = TEXTS[language], TEXTS["en"]
     same = {name for name in own if own[name] == english[name]}
     words = {word.lower() for name in same for form in forms(own[name]) for word in re.findall(r"\w{4,}", _said(form))}
     names = {"byte", "token", "tokens", "link", "regard", "json", "bleu", "chrf"}
     assert words <= names | FIELD[language]
 
 
-def test_the_two_tables_share_no_name() -> None:
-    views, page = (set(read_texts(package)["en"]) for package in ("regard.viewing", "regard.serving"))
-    assert not views & page
+def names_in(script: str) -> set[str]:
+    return set(re.findall(r'"(\w+\.\w+)"', script)) & set(TEXTS["en"])
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_offline_page_holds_the_texts_of_its_scripts_and_not_those_of_others(entry: str) -> None:
+    script = join_modules(entry)
+    sealed = texts_of(script)
+    assert names_in(script) <= set(sealed["en"])
+    assert {name.partition(".")[0] for name in sealed["ru"]} <= set(re.findall(r'["`](\w+)\.', script))
+    assert not any(name.startswith(("refusals.", "docs.", "desks.")) for name in sealed["en"])
+
+
+def test_no_text_stands_twice_in_a_language() -> None:
+    for language in LANGUAGES:
+        names = re.findall(r'^ "([\w.]+)":', (Path(str(PAGE)) / "texts" / f"{language}.json").read_text("utf-8"), re.M)
+        assert len(set(names)) == len(names) == len(TEXTS[language])
 
 
 def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
@@ -77,7 +87,7 @@ def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
     named = set(re.findall(r'"(\w+\.\w+)"', source)) | {"noscript.page", "noscript.desks"}
     made = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"[\]]*)`", source)]
     patterns = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", r"\\w+", name)) for name in made]
-    table = whole_table()
+    table = TEXTS["en"]
     unused = [name for name in table if name not in named and not any(each.fullmatch(name) for each in patterns)]
     assert [name for name in unused if name.partition(".")[0] not in GROUPS] == []
     assert all(f'"{group}"' in source for group in GROUPS)
@@ -86,7 +96,7 @@ def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
     assert called <= set(table)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(str(PAGE))))
 def test_no_text_stands_in_a_script_or_in_the_frame_of_a_page(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
@@ -105,6 +115,6 @@ def test_no_text_stands_in_a_script_or_in_the_frame_of_a_page(path: Path) -> Non
 def test_the_served_page_holds_all_languages_and_says_without_scripts_what_it_needs() -> None:
     text = page_files()["index.html"].content.decode()
     for language in LANGUAGES:
-        assert f'<p lang="{language}">{page_texts()[language]["noscript.desks"]}</p>' in text
+        assert f'<p lang="{language}">{TEXTS[language]["noscript.desks"]}</p>' in text
     assert text.isascii() is False
     assert "$" not in re.sub(r"<script.*?</script>", "", text)

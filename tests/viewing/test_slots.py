@@ -10,14 +10,12 @@ import pytest
 from PIL import Image
 
 from regard.base.faults import Fault
-from regard.viewing.drawers import DrawingRequest, drawing_of
+from regard.viewing.drawers import drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Slots, Steps, Words
-from regard.viewing.slots.page import memory_data
-from regard.viewing.slots.record import from_json, to_json
-from regard.viewing.slots.terminal import memory_lines
-from regard.viewing.view import View
+from regard.viewing.slots import from_json, memory_data, memory_lines, to_json
+from regard.viewing.view import DrawingRequest, View
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import stepping

@@ -10,14 +10,12 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.drawers import DrawingRequest, drawing_of, page_view
+from regard.viewing.drawers import drawing_of, page_view
 from regard.viewing.looks import LooksBetween, names_along
 from regard.viewing.seen import Block
 from regard.viewing.sides import Video, Words
-from regard.viewing.strip.page import strip_data, strip_page
-from regard.viewing.strip.picture import draw_strip, fade
-from regard.viewing.strip.record import from_json, to_json
-from regard.viewing.strip.terminal import strip_lines
+from regard.viewing.strip import StripDrawing, draw_strip, fade, from_json, strip_data, strip_lines, to_json
+from regard.viewing.view import DrawingRequest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import strip
@@ -66,7 +64,7 @@ def test_a_page_has_the_frames_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
     assert data["blocks"][0]["heads"][1] == [10000, 0, 0, 0, 0, 10000]
     monkeypatch.setattr(page, "MOST_WEIGHTS", 11)
     with pytest.raises(Fault, match="would hold 12 weights, but the limit is 11"):
-        strip_page(strip())
+        StripDrawing(strip()).page()
 
 
 def test_words_that_look_at_a_video_are_drawn_so() -> None:

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.drawers import DrawingRequest, drawing_of
+from regard.viewing.drawers import drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Strokes
-from regard.viewing.strokes.page import stroke_data
-from regard.viewing.strokes.record import StrokeLooks, from_json, to_json
-from regard.viewing.strokes.terminal import stroke_lines
+from regard.viewing.strokes import StrokeLooks, from_json, stroke_data, stroke_lines, to_json
+from regard.viewing.view import DrawingRequest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import stroke_looks

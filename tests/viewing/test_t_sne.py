@@ -5,7 +5,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.pauses import pausing
-from regard.viewing.t_sne import (
+from regard.viewing.planes import (
     joint_probabilities,
     lay_out_neighbours,
     neighbour_probabilities,

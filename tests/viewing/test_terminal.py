@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from regard.viewing.matrix import Matrix
-from regard.viewing.terminal import SHADES, matrix_lines
+from regard.viewing.matrix import Matrix, matrix_lines
+from regard.viewing.written import SHADES
 
 PORTUGUESE = ["Eu", "vejo", "a", "casa", "vermelha", "."]
 ENGLISH = ["I", "see", "the", "red", "house", "."]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.viewing.tree.lanes import lanes
-from regard.viewing.tree.record import FATES, Node, Tree, tree_to_json
+from regard.viewing.hypotheses import FATES, Node, Tree, lanes, tree_to_json
 
 sys.path.insert(0, str(Path(__file__).parent))
 from trees import branching, small_tree

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.tree.picture import draw_tree, lay_out
-from regard.viewing.tree.record import Node, Tree
+from regard.viewing.hypotheses import Node, Tree
+from regard.viewing.tree import draw_tree, lay_out
 
 sys.path.insert(0, str(Path(__file__).parent))
 from trees import END, small_tree

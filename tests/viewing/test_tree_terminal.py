@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from regard.viewing.tree.terminal import tree_lines
+from regard.viewing.tree import tree_lines
 
 sys.path.insert(0, str(Path(__file__).parent))
 from trees import branching, small_tree

@@ -10,10 +10,7 @@ import pytest
 import torch
 
 from regard.attention.glimpses import centre_pixels, take_glimpses, window_sides
-from regard.viewing.windows.page import glimpse_data
-from regard.viewing.windows.picture import draw_glimpses
-from regard.viewing.windows.record import GlimpsePath, from_json, to_json
-from regard.viewing.windows.terminal import glimpse_lines
+from regard.viewing.windows import GlimpsePath, draw_glimpses, from_json, glimpse_data, glimpse_lines, to_json
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import glimpses

@@ -11,13 +11,10 @@ from regard.base.faults import Fault
 from regard.base.progress import ignore_remark, silent
 from regard.cli import main
 from regard.data.vectors.word_vectors import WordVectors
-from regard.seeing.word_maps import map_words
-from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
-from regard.viewing.words.labels import place_labels
-from regard.viewing.words.page import map_data, map_page
-from regard.viewing.words.picture import draw_map
-from regard.viewing.words.record import to_json
+from regard.verbs.words.maps import map_words
+from regard.verbs.words.request import MapRequest
+from regard.viewing.word_map import draw_map, map_data, map_page, place_labels, to_json
 
 BOUNDS = (0.0, 0.0, 10.0, 10.0)
 

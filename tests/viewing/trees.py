@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from regard.viewing.tree.record import Node, Tree
+from regard.viewing.hypotheses import Node, Tree
 
 END = "</s>"
 

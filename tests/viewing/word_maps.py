@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from regard.viewing.words.record import WordMap
+from regard.viewing.word_map import WordMap
 
 
 def compass() -> WordMap:

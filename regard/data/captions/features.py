@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from regard.base.faults import Fault
 from regard.base.files import checksum
 from regard.data.arrays import arrays_in
 from regard.data.captions.files import read_array
+from regard.data.prepared import open_kept
 
 FORMAT_FILE = "features.json"
 COMPONENTS_FILE = "components.npz"
@@ -86,10 +87,7 @@ def read_feature_file(path: Path, features: FeatureFormat) -> np.ndarray:
 
 def open_format(files: Mapping[str, bytes]) -> FeatureFormat:
     """The format in the files of a model folder, which need not be trusted."""
-    try:
-        found = FeatureFormat.model_validate_json(files[FORMAT_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{FORMAT_FILE} of the model folder is missing or damaged.") from None
+    found = open_kept(FeatureFormat, files, FORMAT_FILE)
     if found.components is not None and found.components != checksum(files.get(COMPONENTS_FILE, b"")):
         raise Fault(f"{COMPONENTS_FILE} of the model folder is missing, or of other features than its {FORMAT_FILE}.")
     return found

@@ -1,7 +1,4 @@
-"""Captions and features made ready for training: an array that opens at once, and a record that vouches for it.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Captions and features made ready for training: an array that opens at once, and what travels with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
-from regard.base.files import checksum, whole_file, write_file
+from regard.base.files import checksum
 from regard.base.progress import Progress
 from regard.data.captions.features import COMPONENTS_FILE, FORMAT_FILE, FeatureFormat, step_of
 from regard.data.captions.files import read_captions, read_features, read_names
@@ -21,12 +17,12 @@ from regard.data.captions.generated import generate_all
 from regard.data.captions.options import CaptionData, FeatureFiles
 from regard.data.captions.pixels import pixel_format, read_pixels
 from regard.data.corpora.text import file_of
+from regard.data.prepared import FinishedRecord, open_arrays, prepare_once, refuse_missing, save_arrays, save_files
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.words import count_words, read_words
 
-FINISHED = "finished.json"
-FEATURES = "features.npy"
+FEATURES = "features"
 WORDS = "tokeniser"  # under which name the words travel
 
 
@@ -37,7 +33,7 @@ class CaptionedPicture(BaseModel):
     captions: list[str]
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what; the pictures of all splits follow each other as their features do."""
 
     options: CaptionData
@@ -80,13 +76,10 @@ def open_words(files: Mapping[str, bytes]) -> SpaceTokeniser:
 
 def check_captions_there(options: CaptionData, folder: Path | None) -> None:
     """Refuse data of which a file is missing, unless it lies prepared in `folder`."""
-    if folder is not None and (folder / FINISHED).is_file():
-        return
     features = options.features
     read = (options.pictures,) if features == "own" else (features.file, features.names, features.components)
-    for name in (options.captions, *read, *options.parts.values()):
-        if name and not file_of(name).exists():
-            raise Fault(f"There is no file {name}.")
+    names = filter(None, (options.captions, *read, *options.parts.values()))
+    refuse_missing(names, folder, may_be_folders=True)
 
 
 def prepare_captions(
@@ -96,11 +89,9 @@ def prepare_captions(
 
     The words are those of the captions to learn from, or those of a model to start from.
     """
-    record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
-        _prepare(options, folder, progress)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished, folder, lambda record: record.options == options, lambda: _prepare(options, folder, progress)
+    )
     components = (folder / COMPONENTS_FILE).read_bytes() if COMPONENTS_FILE in finished.files else None
     tokeniser = words or SpaceTokeniser(finished.words)
     sizes = ", ".join(f"{len(pictures):,} {split}" for split, pictures in finished.splits.items())
@@ -113,7 +104,7 @@ def prepare_captions(
         components,
         tokeniser,
         finished.splits,
-        np.load(folder / FEATURES, mmap_mode="r", allow_pickle=False),
+        open_arrays(folder, FEATURES)[0],
         [
             f"{sizes} {options.seen}, {len(captions):,} captions to learn from, {tokeniser.size - len(NAMES):,} words",
             *dropped,
@@ -121,28 +112,16 @@ def prepare_captions(
     )
 
 
-def _prepare(options: CaptionData, folder: Path, progress: Progress) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINISHED).unlink(missing_ok=True)
+def _prepare(options: CaptionData, folder: Path, progress: Progress) -> _Finished:
     found = _generate(options, progress) if options.shapes is not None else _read(options, progress)
-    with whole_file(folder / FEATURES) as file:
-        np.save(file, found.features, allow_pickle=False)
-    files = {FEATURES: file_checksum(folder / FEATURES)}
+    files = save_arrays(folder, {f"{FEATURES}.npy": found.features})
     if found.components is not None:
-        write_file(folder / COMPONENTS_FILE, found.components)
-        files[COMPONENTS_FILE] = checksum(found.components)
+        files |= save_files(folder, {COMPONENTS_FILE: found.components})
     learnt = (caption for picture in found.splits["train"] for caption in picture.captions)
     words = count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces)
     if not words:
         raise Fault(f"No word occurs {options.at_least} times in the training captions; lower data.at_least.")
-    finished = _Finished(
-        options=options,
-        format=found.format,
-        words=words,
-        splits=found.splits,
-        files=files,
-    )
-    write_record(folder / FINISHED, finished)
+    return _Finished(options=options, format=found.format, words=words, splits=found.splits, files=files)
 
 
 class _Found(NamedTuple):

@@ -4,7 +4,7 @@ Everything arrives in a folder of its own, `incoming`, under the path it will ha
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,7 @@ from regard.base.progress import Progress
 from regard.data.catalogue.conversions import make_from_archives
 from regard.data.catalogue.download import DownloadFailed, download
 from regard.data.catalogue.entries import DataFile, Entry, FilePart, lies_at
-from regard.data.catalogue.merge import join_pairs
-from regard.data.catalogue.unpack import Unusable, bare, checksum, folder_checksum, packing, unpack
+from regard.data.catalogue.unpack import Unusable, bare, checksum, folder_checksum, open_content, packing, unpack
 
 _CHUNK = 1 << 20
 
@@ -181,3 +180,29 @@ def _verify(entry: Entry, file: DataFile | FilePart, place: Path, origin: str) -
             f"{origin} is not what the data catalogue promises: the content of {place.name} has the checksum "
             f"{found}, expected {file.sha256} (sha256). Nothing of it is kept; {entry.wanting()}"
         )
+
+
+Pair = tuple[bytes, bytes]
+
+
+def join_pairs(parts: Sequence[Path], unseen_in: Path | None, target: Path) -> None:
+    """Write the pairs of `parts` one after another as two columns, each pair where it first occurs.
+
+    A part has four columns: two languages, then a sentence in each. A pair is left out when its first sentence is a
+    first sentence of `unseen_in` or its second a second one, byte for byte.
+    """
+    hidden = list(_pairs(unseen_in)) if unseen_in else []
+    first_hidden, second_hidden = {first for first, _ in hidden}, {second for _, second in hidden}
+    seen: set[Pair] = set()
+    with target.open("wb") as file:
+        for pair in (pair for part in parts for pair in _pairs(part)):
+            if pair not in seen and pair[0] not in first_hidden and pair[1] not in second_hidden:
+                seen.add(pair)
+                file.write(b"\t".join(pair) + b"\n")
+
+
+def _pairs(path: Path) -> Iterator[Pair]:
+    with open_content(path) as lines:
+        for line in lines:
+            _, _, first, second = line.rstrip(b"\n").split(b"\t")
+            yield first, second

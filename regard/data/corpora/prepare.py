@@ -49,7 +49,6 @@ from regard.data.corpora.prepared import (
     claim,
     is_prepared,
     lock_folder,
-    make_folder,
     open_prepared,
     purpose_of,
     remove_leftovers,
@@ -58,6 +57,7 @@ from regard.data.corpora.prepared import (
 )
 from regard.data.corpora.shards import write_lengths, write_source_hashes
 from regard.data.corpora.text import read_chunks, read_pairs
+from regard.data.prepared import make_folder
 from regard.data.tokenisers.spelling import MEASURED, Spelling, spelling
 from regard.data.tokenisers.tokeniser import (
     Tokeniser,

@@ -312,13 +312,6 @@ def lock_folder(folder: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Fault(f"The folder {folder} cannot be made: {error.strerror}.") from None
-
-
 def remove_leftovers(folder: Path) -> None:
     """Remove what a killed process was about to write."""
     for leftover in folder.rglob(".*.partial"):

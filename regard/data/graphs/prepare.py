@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from regard.base.files import write_file
-from regard.data.corpora.prepared import make_folder
 from regard.data.graphs.labelled import CLASSES_FILE, GRAPH_FILE, LabelledGraph, open_graph
 from regard.data.graphs.options import GraphData
 from regard.data.graphs.plain import read_plain
 from regard.data.graphs.planetoid import read_planetoid
+from regard.data.prepared import make_folder
 
 
 def read_graph(options: GraphData) -> LabelledGraph:

@@ -1,7 +1,4 @@
-"""Labelled texts made ready for training: tokens and numbers of classes in arrays, and what travels with a model.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Labelled texts made ready for training: tokens and numbers of classes in arrays, and what travels with a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,14 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
-from regard.base.files import checksum, write_file
 from regard.base.progress import Progress, Remark
 from regard.data.arrays import arrays_in, arrays_to_bytes
-from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.generated.corpora import generated_opinions
@@ -24,15 +18,22 @@ from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example, first_digit, read_examples
 from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
 from regard.data.labelled.splitting import hold_out, name_some, remarks_on_validation
+from regard.data.prepared import (
+    SPLITS,
+    FinishedRecord,
+    is_finished,
+    open_kept,
+    prepare_once,
+    refuse_missing,
+    save_files,
+)
 from regard.data.tables.headers import is_heading
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in, train_tokeniser
 from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
 
-SPLITS = ("train", "valid", "test")
 LABELS_FILE = "labels.json"
 MOST_CLASSES = 10_000
-_FINISHED = "finished.json"
 _FORMAT = 1
 _TOKENISER = "tokeniser"
 _VECTORS = "vectors.npz"
@@ -46,7 +47,7 @@ class TextLabels(BaseModel):
     vector_width: int | None = Field(None, ge=1, le=2**16)
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what."""
 
     options: LabelledData
@@ -136,10 +137,7 @@ class OtherModels:
 
 def open_text_labels(files: Mapping[str, bytes]) -> TextLabels:
     """The names of classes in the files of a model folder, which need not be trusted."""
-    try:
-        return TextLabels.model_validate_json(files[LABELS_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(TextLabels, files, LABELS_FILE)
 
 
 def open_tokeniser(files: Mapping[str, bytes], options: LabelledData) -> Tokeniser:
@@ -150,11 +148,10 @@ def open_tokeniser(files: Mapping[str, bytes], options: LabelledData) -> Tokenis
 
 def check_texts_there(options: LabelledData, folder: Path | None) -> None:
     """Refuse texts of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is not None and (folder / _FINISHED).is_file():
+    if is_finished(folder):
         return
-    for name in (*options.train, *options.valid, *options.test):
-        if not generated_opinions(name) and not file_of(name).is_file():
-            raise Fault(f"There is no file {name}.")
+    names = (*options.train, *options.valid, *options.test)
+    refuse_missing((name for name in names if not generated_opinions(name)), folder)
     if options.vectors is not None and not file_of(options.vectors).exists():
         raise Fault(f"There are no vectors at {options.vectors}.")
 
@@ -171,19 +168,16 @@ def prepare_labelled(
     `start` holds the files of a model whose tokeniser is to be used, and its classes, if it has any; without it,
     `others` are asked for the words and vectors that other models bring.
     """
-    record = folder / _FINISHED
-    if not record.is_file() or not _is_of(read_record(_Finished, record), options):
-        _prepare(options, folder, progress, start, others or OtherModels())
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished,
+        folder,
+        lambda record: record.options == options and record.format == _FORMAT,
+        lambda: _prepare(options, folder, progress, start, others or OtherModels()),
+    )
     files = {name: (folder / name).read_bytes() for name in finished.files}
     found = {name: LabelledTexts(**arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
     vectors = ReadyVectors(**arrays_in(files[_VECTORS])) if _VECTORS in files else None
     return PreparedExamples(open_tokeniser(files, options), open_text_labels(files), found, finished.report, vectors)
-
-
-def _is_of(finished: _Finished, options: LabelledData) -> bool:
-    return finished.options == options and finished.format == _FORMAT
 
 
 def _prepare(
@@ -192,9 +186,7 @@ def _prepare(
     progress: Progress,
     start: Mapping[str, bytes] | None,
     others: OtherModels,
-) -> None:
-    make_folder(folder)
-    (folder / _FINISHED).unlink(missing_ok=True)
+) -> _Finished:
     examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
     if start:
         tokeniser = open_tokeniser(start, options)
@@ -220,10 +212,7 @@ def _prepare(
         report.append(f"{split}: {len(own):,} texts, {len(cut.tokens):,} tokens, {unknown:.1%} of them unknown")
     report.append(f"{len(labels.classes)} classes: {name_some(labels.classes)}")
     report += remarks_on_validation(options, examples, labels.classes)
-    for name, content in files.items():
-        write_file(folder / name, content)
-    sums = {name: checksum(content) for name, content in files.items()}
-    write_record(folder / _FINISHED, _Finished(options=options, report=report, files=sums, format=_FORMAT))
+    return _Finished(options=options, report=report, files=save_files(folder, files), format=_FORMAT)
 
 
 def _coverage(rows: ReadyVectors, tokeniser: Tokeniser, examples: Sequence[Example], lower_case: bool) -> str:

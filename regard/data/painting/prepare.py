@@ -5,22 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.generated.shapes import picture_of
 from regard.data.painting.options import PaintedShapes, PaintingData
 from regard.data.pictures.idx import LARGEST_SIDE
 from regard.data.pictures.prepare import prepare_pictures
+from regard.data.prepared import SPLITS, FinishedRecord, open_arrays, open_kept, prepare_once, save_arrays
 
-FINISHED = "shapes.json"
+SHAPES_FILE = "shapes.json"  # comes last where shapes are generated
 WORDS_FILE = "words.json"
 PAD = 0  # where a caption has no word
-SPLITS = ("train", "valid", "test")
 
 
 class CaptionWords(BaseModel):
@@ -70,7 +68,7 @@ class PreparedPainting:
         return {WORDS_FILE: self.words.model_dump_json().encode()}
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was generated, by what options."""
 
     options: PaintedShapes
@@ -80,21 +78,21 @@ class _Finished(BaseModel):
 
 def open_words(files: Mapping[str, bytes]) -> CaptionWords:
     """The words in the files of a model folder, which need not be trusted."""
-    try:
-        return CaptionWords.model_validate_json(files[WORDS_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{WORDS_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(CaptionWords, files, WORDS_FILE)
 
 
 def prepare_painting(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
     """The pictures and captions that `options` name, from `folder` if they were prepared there before."""
-    if options.shapes is None:
+    shapes = options.shapes
+    if shapes is None:
         return _prepare_labelled(options, folder, progress)
-    record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options.shapes:
-        _generate(options.shapes, folder, progress)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished,
+        folder,
+        lambda record: record.options == shapes,
+        lambda: _generate(shapes, folder, progress),
+        SHAPES_FILE,
+    )
     splits = {split: _open_split(folder, split) for split in SPLITS}
     return PreparedPainting(finished.words, splits, [_report(splits, finished.words)])
 
@@ -118,9 +116,7 @@ def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -
     return PreparedPainting(words, splits, [_report(splits, words)])
 
 
-def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINISHED).unlink(missing_ok=True)
+def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> _Finished:
     captions: dict[str, list[list[str]]] = {}
     checksums: dict[str, str] = {}
     for number, split in enumerate(SPLITS):
@@ -133,11 +129,10 @@ def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> None:
             pixels, said = picture_of([options.seed, number, row], options.side)
             pictures[row] = pixels.transpose(2, 0, 1)
             captions[split].append(said)
-        checksums |= _save(folder, f"{split}-pictures.npy", pictures)
+        checksums |= save_arrays(folder, {f"{split}-pictures.npy": pictures})
     words = _words_of([text for split in SPLITS for row in captions[split] for text in row], 3, *[options.side] * 2)
-    for split in SPLITS:
-        checksums |= _save(folder, f"{split}-captions.npy", _fill(words, captions[split]))
-    write_record(folder / FINISHED, _Finished(options=options, words=words, files=checksums))
+    checksums |= save_arrays(folder, {f"{split}-captions.npy": _fill(words, captions[split]) for split in SPLITS})
+    return _Finished(options=options, words=words, files=checksums)
 
 
 def _words_of(captions: Sequence[str], channels: int, height: int, width: int) -> CaptionWords:
@@ -158,16 +153,8 @@ def _fill(words: CaptionWords, captions: Sequence[Sequence[str]]) -> np.ndarray:
     return found
 
 
-def _save(folder: Path, name: str, array: np.ndarray) -> dict[str, str]:
-    with whole_file(folder / name) as file:
-        np.save(file, array, allow_pickle=False)
-    return {name: file_checksum(folder / name)}
-
-
 def _open_split(folder: Path, split: str) -> CaptionedPictures:
-    pictures, captions = (
-        np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False) for what in ("pictures", "captions")
-    )
+    pictures, captions = open_arrays(folder, f"{split}-pictures", f"{split}-captions")
     return CaptionedPictures(pictures, captions, np.arange(len(pictures)))
 
 

@@ -1,19 +1,14 @@
-"""Pictures made ready for training: arrays that open at once, mapped into memory, and a record that vouches for them.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Pictures made ready for training: arrays that open at once, and what travels with a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.catalogue.unpack import bare
 from regard.data.corpora.text import file_of, read_lines
@@ -21,12 +16,19 @@ from regard.data.pictures.files import read_listing
 from regard.data.pictures.fitting import Expected, background_of
 from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures
 from regard.data.pictures.options import PIECE, LabelledFiles, PictureFiles, PictureSets
+from regard.data.prepared import (
+    SPLITS,
+    FinishedRecord,
+    draw_held_out,
+    open_arrays,
+    open_kept,
+    prepare_once,
+    refuse_missing,
+    save_arrays,
+)
 
-FINISHED = "finished.json"
 LABELS_FILE = "labels.json"
 MOST_CLASSES = 10_000
-HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same pictures
-SPLITS = ("train", "valid", "test")
 UNLABELLED = ""  # the one class of pictures whose labels nobody asks for
 
 
@@ -58,7 +60,7 @@ class PictureLabels(BaseModel):
             )
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what."""
 
     options: PictureSets
@@ -91,29 +93,23 @@ class PreparedPictures:
 
 def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
     """The labels in the files of a model folder, which need not be trusted."""
-    try:
-        return PictureLabels.model_validate_json(files[LABELS_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(PictureLabels, files, LABELS_FILE)
 
 
 def check_files_there(options: PictureSets, folder: Path | None) -> None:
     """Refuse pictures of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is not None and (folder / FINISHED).is_file():
-        return
-    for files in filter(None, (getattr(options, split) for split in SPLITS)):
-        for name in files.names:
-            if not file_of(name).is_file():
-                raise Fault(f"There is no file {name}.")
+    sets = filter(None, (getattr(options, split) for split in SPLITS))
+    refuse_missing((name for files in sets for name in files.names), folder)
 
 
 def prepare_pictures(options: PictureSets, folder: Path, progress: Progress) -> PreparedPictures:
     """The pictures that `options` name, from `folder` if they were prepared there before."""
-    record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options.model_dump() != options.model_dump():
-        _prepare(options, folder, progress)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished,
+        folder,
+        lambda record: record.options.model_dump() == options.model_dump(),
+        lambda: _prepare(options, folder, progress),
+    )
     splits = {split: _open_split(folder, split) for split in SPLITS if getattr(options, split) is not None}
     if options.valid is None:
         splits["train"], splits["valid"] = _hold_out(splits["train"], options)
@@ -122,9 +118,7 @@ def prepare_pictures(options: PictureSets, folder: Path, progress: Progress) -> 
     return PreparedPictures(options, finished.labels, splits, [f"{sizes} pictures{classes}"])
 
 
-def _prepare(options: PictureSets, folder: Path, progress: Progress) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINISHED).unlink(missing_ok=True)
+def _prepare(options: PictureSets, folder: Path, progress: Progress) -> _Finished:
     sources: dict[str, PictureFiles] = {split: files for split in SPLITS if (files := getattr(options, split))}
     checksums: dict[str, str] = {}
     for number, (split, files) in enumerate(sources.items()):
@@ -137,12 +131,9 @@ def _prepare(options: PictureSets, folder: Path, progress: Progress) -> None:
         _refuse_others(files, pictures.shape[1:], size, sorted(set(names) - set(classes)))
         numbers = {name: number for number, name in enumerate(classes)}
         of_rows = np.array([numbers[name] for name in names])
-        for what, array in ((f"{split}-pictures.npy", pictures), (f"{split}-labels.npy", of_rows)):
-            with whole_file(folder / what) as file:
-                np.save(file, array, allow_pickle=False)
-            checksums[what] = file_checksum(folder / what)
+        checksums |= save_arrays(folder, {f"{split}-pictures.npy": pictures, f"{split}-labels.npy": of_rows})
     progress("reading pictures", len(sources), len(sources))
-    write_record(folder / FINISHED, _Finished(options=options, labels=labels, files=checksums))
+    return _Finished(options=options, labels=labels, files=checksums)
 
 
 def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
@@ -203,9 +194,7 @@ def _numbers_first(name: str) -> tuple[bool, int, str]:
 
 
 def _open_split(folder: Path, split: str) -> LabelledPictures:
-    pictures, labels = (
-        np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False) for what in ("pictures", "labels")
-    )
+    pictures, labels = open_arrays(folder, f"{split}-pictures", f"{split}-labels")
     return LabelledPictures(pictures, labels, np.arange(len(labels)))
 
 
@@ -217,6 +206,5 @@ def _hold_out(train: LabelledPictures, options: PictureSets) -> tuple[LabelledPi
             f"{options.train.name} has {quantity(len(train.rows), 'picture')}; with fewer than 5, "
             "name others as data.valid."
         )
-    drawn = np.random.default_rng(HOLD_OUT_SEED).permutation(len(train.rows))
-    learnt, held_out = np.sort(drawn[count:]), np.sort(drawn[:count])
+    learnt, held_out = draw_held_out(len(train.rows), count)
     return replace(train, rows=learnt), replace(train, rows=held_out)

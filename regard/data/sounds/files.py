@@ -1,14 +1,15 @@
 """Sound files as people have them, wav and flac, read as one channel at the rate that is asked for."""
 
 from io import BytesIO
+from math import ceil, gcd
 from pathlib import Path
 
 import numpy as np
 import soundfile
+from numpy.lib.stride_tricks import sliding_window_view
 
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
-from regard.data.sounds.rates import resample
 
 FORMATS = ("WAV", "WAVEX", "FLAC")
 LONGEST = 600  # seconds of a sound
@@ -79,3 +80,34 @@ def to_16_bits(samples: np.ndarray) -> np.ndarray:
 def from_16_bits(samples: np.ndarray) -> np.ndarray:
     """Whole numbers of 16 bits as samples from −1 to 1."""
     return samples.astype(np.float32) / FULL_SCALE
+
+
+CROSSINGS = 16  # zeros of the sinc on either side: more are sharper at the highest frequencies, and slower
+ROLL_OFF = 0.95  # of the highest frequency that both rates can hold: what is above it fades away
+
+
+def resample(samples: np.ndarray, rate: int, new_rate: int) -> np.ndarray:
+    """Samples at `rate` a second as samples at `new_rate`, their number rounded up; frequencies too high for it go.
+
+        y(n) = Σ_k x(k) h(n·rate/new_rate − k),   h(t) = c·sinc(c·t)·w(t),   c = ROLL_OFF · min(1, new_rate/rate)
+
+    with a Hann window w. As n grows, the fraction of n·rate/new_rate takes few values only, each with its own taps.
+    Those of a fraction are divided by their sum, so that a sound that stands still stays where it is.
+    """
+    if rate == new_rate or not len(samples):
+        return samples
+    up, down = new_rate // gcd(rate, new_rate), rate // gcd(rate, new_rate)
+    cutoff = ROLL_OFF * min(1.0, up / down)
+    half = ceil(CROSSINGS / cutoff)
+    count = -(-len(samples) * up // down)
+    resampled = np.empty(count, samples.dtype)
+    # The last sample of the first phase may lie one step of `down` before the end; half a filter more stands behind it.
+    windows = sliding_window_view(np.pad(samples, (half, half + down)), 2 * half + 1)
+    for phase in range(min(up, count)):
+        between_steps()
+        first, fraction = divmod(phase * down, up)
+        times = fraction / up - np.arange(-half, half + 1)
+        taps = np.sinc(cutoff * times) * np.cos(np.clip(times / (half + 1), -1, 1) * np.pi / 2) ** 2
+        places = len(range(phase, count, up))
+        resampled[phase::up] = windows[first::down][:places] @ (taps / taps.sum()).astype(samples.dtype)
+    return resampled

@@ -1,27 +1,28 @@
-"""Sounds made ready for training: arrays that open at once, mapped into memory, and a record that vouches for them.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Sounds made ready for training: arrays that open at once, and what travels with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
-from regard.base.files import whole_file
 from regard.base.progress import Progress
-from regard.data.corpora.text import file_of
+from regard.data.prepared import (
+    SPLITS,
+    FinishedRecord,
+    open_arrays,
+    open_kept,
+    prepare_once,
+    refuse_missing,
+    save_arrays,
+)
 from regard.data.sounds.options import SoundData
 from regard.data.sounds.recordings import Recordings, read_recordings, rows_of
 
-FINISHED = "finished.json"
 ALPHABET_FILE = "alphabet.json"
 MOST_SYMBOLS = 10_000
-SPLITS = ("train", "valid", "test")
 
 
 class Alphabet(BaseModel):
@@ -60,7 +61,7 @@ class _Part(BaseModel):
     rows: list[int]
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what."""
 
     options: SoundData
@@ -95,31 +96,21 @@ def cut_text(text: str, words: bool) -> list[str]:
 
 def open_alphabet(files: Mapping[str, bytes]) -> Alphabet:
     """The alphabet in the files of a model folder, which need not be trusted."""
-    try:
-        return Alphabet.model_validate_json(files[ALPHABET_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{ALPHABET_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(Alphabet, files, ALPHABET_FILE)
 
 
 def check_sounds_there(options: SoundData, folder: Path | None) -> None:
     """Refuse sounds of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is not None and (folder / FINISHED).is_file():
-        return
-    for sounds in (sounds for split in SPLITS for sounds in getattr(options, split)):
-        if not file_of(sounds.name).exists():
-            raise Fault(f"There is no file {sounds.name}.")
+    names = (sounds.name for split in SPLITS for sounds in getattr(options, split))
+    refuse_missing(names, folder, may_be_folders=True)
 
 
 def prepare_sounds(options: SoundData, folder: Path, progress: Progress) -> PreparedSounds:
     """The sounds that `options` name, from `folder` if they were prepared there before."""
-    record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
-        _prepare(options, folder, progress)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
-    samples, starts = (
-        np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("samples", "starts")
+    finished = prepare_once(
+        _Finished, folder, lambda record: record.options == options, lambda: _prepare(options, folder, progress)
     )
+    samples, starts = open_arrays(folder, "samples", "starts")
     recordings = Recordings(samples, starts, finished.texts, finished.speakers, finished.numbers, finished.names)
     parts: dict[str, dict[str, Sequence[int]]] = {}
     for part in finished.parts:
@@ -130,9 +121,7 @@ def prepare_sounds(options: SoundData, folder: Path, progress: Progress) -> Prep
     return PreparedSounds(options, finished.alphabet, recordings, parts, report)
 
 
-def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINISHED).unlink(missing_ok=True)
+def _prepare(options: SoundData, folder: Path, progress: Progress) -> _Finished:
     given = {split: list(getattr(options, split)) for split in SPLITS}
     # Several parts often take their sounds from one place, which is read once.
     sources = {sounds.name: sounds for of_split in given.values() for sounds in of_split}
@@ -166,10 +155,7 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         "samples.npy": np.concatenate([each.samples for each in read.values()]),
         "starts.npy": np.cumsum([0, *lengths]),
     }
-    for name, array in arrays.items():
-        with whole_file(folder / name) as file:
-            np.save(file, array, allow_pickle=False)
-    finished = _Finished(
+    return _Finished(
         options=options,
         alphabet=alphabet,
         texts=texts,
@@ -177,9 +163,8 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         numbers=[number for each in read.values() for number in each.numbers],
         names=names,
         parts=parts,
-        files={name: file_checksum(folder / name) for name in arrays},
+        files=save_arrays(folder, arrays),
     )
-    write_record(folder / FINISHED, finished)
 
 
 def _refuse_twins(parts: list[_Part]) -> None:

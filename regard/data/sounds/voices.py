@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from regard.base.faults import Fault
+from regard.data.prepared import open_kept
 from regard.data.sounds.prepare import MOST_SYMBOLS, PreparedSounds
 
 VOICES_FILE = "voices.json"
@@ -114,7 +115,4 @@ def _rows(prepared: PreparedSounds, split: str) -> list[int]:
 
 def open_voices(files: Mapping[str, bytes]) -> Voices:
     """The voices in the files of a model folder, which need not be trusted."""
-    try:
-        return Voices.model_validate_json(files[VOICES_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{VOICES_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(Voices, files, VOICES_FILE)

@@ -1,7 +1,4 @@
-"""Stories made ready for training: numbers of words in arrays, and what travels with a model.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Stories made ready for training: numbers of words in arrays, and what travels with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,26 +6,23 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.base.files import checksum, write_file
 from regard.base.progress import Progress
 from regard.data.arrays import arrays_in, arrays_to_bytes
 from regard.data.examples import Amount
+from regard.data.holding_out import SEED
+from regard.data.prepared import SPLITS, FinishedRecord, is_finished, open_kept, prepare_once, save_files
 from regard.data.stories.options import StoryData
 from regard.data.stories.reading import Question, StoryFile, check_there, read_story_files, words_in
 
-SPLITS = ("train", "valid", "test")
 VOCABULARY_FILE = "vocabulary.json"
 EMPTY = 0  # stands where there is no word, or an unknown one
 UNKNOWN = -1  # the class of an answer that is none of those learnt, and the place of no fact
 MOST_WORDS = 100_000
 MOST_CLASSES = 10_000
-HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same stories
-_FINISHED = "finished.json"
 
 
 class StoryVocabulary(BaseModel):
@@ -48,7 +42,7 @@ class StoryVocabulary(BaseModel):
         return {name: number for number, name in enumerate(self.names, 1)}
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what."""
 
     options: StoryData
@@ -103,15 +97,12 @@ class PreparedStories:
 
 def open_vocabulary(files: Mapping[str, bytes]) -> StoryVocabulary:
     """The vocabulary in the files of a model folder, which need not be trusted."""
-    try:
-        return StoryVocabulary.model_validate_json(files[VOCABULARY_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{VOCABULARY_FILE} of the model folder is missing or damaged.") from None
+    return open_kept(StoryVocabulary, files, VOCABULARY_FILE)
 
 
 def check_stories_there(options: StoryData, folder: Path | None) -> None:
     """Refuse stories of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is None or not (folder / _FINISHED).is_file():
+    if not is_finished(folder):
         for name in (*options.train, *options.valid, *options.test):
             check_there(name)
 
@@ -123,19 +114,15 @@ def prepare_stories(
 
     `start` holds the files of a model whose vocabulary is to be used.
     """
-    record = folder / _FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
-        _prepare(options, folder, progress, start)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished, folder, lambda record: record.options == options, lambda: _prepare(options, folder, progress, start)
+    )
     files = {name: (folder / name).read_bytes() for name in finished.files}
     splits = {name: Stories(**arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
     return PreparedStories(open_vocabulary(files), splits, finished.parts, finished.report, finished.examples)
 
 
-def _prepare(options: StoryData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / _FINISHED).unlink(missing_ok=True)
+def _prepare(options: StoryData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None) -> _Finished:
     read: dict[str, list[StoryFile]] = {}
     for number, split in enumerate(options.parts):
         progress("reading stories", number, len(options.parts))
@@ -157,12 +144,9 @@ def _prepare(options: StoryData, folder: Path, progress: Progress, start: Mappin
         files[f"{split}.npz"] = arrays_to_bytes(vars(cut))
         report.append(_report(split, cut, own, vocabulary))
     report.append(f"{len(vocabulary.words)} words, {len(vocabulary.classes)} answers, {vocabulary.slots} facts at most")
-    for name, content in files.items():
-        write_file(folder / name, content)
-    sums = {name: checksum(content) for name, content in files.items()}
+    sums = save_files(folder, files)
     examples = ["\n".join([*story.facts, story.question]) for file in read["valid"] for story in file.questions[:1]]
-    finished = _Finished(options=options, report=report, files=sums, parts=parts, examples=examples)
-    write_record(folder / _FINISHED, finished)
+    return _Finished(options=options, report=report, files=sums, parts=parts, examples=examples)
 
 
 def _hold_out(files: Sequence[StoryFile], options: StoryData) -> tuple[list[StoryFile], list[StoryFile]]:
@@ -176,7 +160,7 @@ def _hold_out(files: Sequence[StoryFile], options: StoryData) -> tuple[list[Stor
                 f"{file.name} has {quantity(len(stories), 'story', 'stories')}, too few to set some "
                 "aside; name others as data.valid."
             )
-        drawn = set(np.random.default_rng(HOLD_OUT_SEED).permutation(stories)[:count].tolist())
+        drawn = set(np.random.default_rng(SEED).permutation(stories)[:count].tolist())
         learnt.append(StoryFile(file.name, [each for each in file.questions if each.story not in drawn]))
         held_out.append(StoryFile(file.name, [each for each in file.questions if each.story in drawn]))
     return learnt, held_out

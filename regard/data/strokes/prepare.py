@@ -1,7 +1,4 @@
-"""Drawings made ready for training: arrays that open at once, and a record that vouches for them.
-
-`finished.json` comes last; without it, or when it tells of other options, all is made again.
-"""
+"""Drawings made ready for training: arrays that open at once, and what travels with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,20 +8,24 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.corpora.text import file_of
+from regard.data.prepared import (
+    SPLITS,
+    FinishedRecord,
+    draw_held_out,
+    open_kept,
+    prepare_once,
+    refuse_missing,
+    save_arrays,
+)
 from regard.data.strokes.codings import Dictionary, Grid, TokenCoding, learn_dictionary
 from regard.data.strokes.drawings import DONE, LabelledMoves, read_labelled
 from regard.data.strokes.options import LabelledStrokeData, StrokeData
 
-FINISHED = "finished.json"
 STROKES_FILE = "strokes.json"
-SPLITS = ("train", "valid", "test")
-HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same drawings
 ROOM = 1.25  # how much farther than those to learn from a drawing may go
 MOST_CLASSES = 10_000
 _FARTHEST = 2000  # units that a drawing may go, or counting the points of a dictionary takes too long
@@ -61,7 +62,7 @@ class StrokeScale(BaseModel):
             raise Fault(f"{name} goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what: the options of drawings with classes or without."""
 
     options: dict[str, Any]
@@ -105,10 +106,7 @@ class PreparedStrokes:
 
 def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
     """What travels in a model folder, which need not be trusted."""
-    try:
-        found = StrokeScale.model_validate_json(files[STROKES_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{STROKES_FILE} of the model folder is missing or damaged.") from None
+    found = open_kept(StrokeScale, files, STROKES_FILE)
     if len(found.movements) != len(found.counts) or any(count < 1 for count in found.counts):
         raise Fault(f"{STROKES_FILE} of the model folder is missing or damaged.")
     return found
@@ -116,11 +114,7 @@ def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
 
 def check_files_there(options: StrokeData, folder: Path | None) -> None:
     """Refuse drawings of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is not None and (folder / FINISHED).is_file():
-        return
-    for name in (name for split in SPLITS for name in getattr(options, split) or ()):
-        if not file_of(name).is_file():
-            raise Fault(f"There is no file {name}.")
+    refuse_missing((name for split in SPLITS for name in getattr(options, split) or ()), folder)
 
 
 def prepare_strokes(
@@ -130,11 +124,12 @@ def prepare_strokes(
 
     Their scale is found in those to learn from, unless it is `given` by a model to start from.
     """
-    record = folder / FINISHED
-    if not record.is_file() or not _tells_of(read_record(_Finished, record), options):
-        _prepare(options, folder, progress, given)
-    finished = read_record(_Finished, record)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished,
+        folder,
+        lambda record: _tells_of(record, options),
+        lambda: _prepare(options, folder, progress, given),
+    )
     splits = {split: _open_split(folder, split, finished) for split in SPLITS if f"{split}-steps.npy" in finished.files}
     return PreparedStrokes(options, finished.scale, splits, finished.report)
 
@@ -147,9 +142,7 @@ def _tells_of(finished: _Finished, options: StrokeData) -> bool:
         return False
 
 
-def _prepare(options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINISHED).unlink(missing_ok=True)
+def _prepare(options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None) -> _Finished:
     progress("reading drawings", 0, 2)
     read = {split: _read_split(options, split) for split in SPLITS if getattr(options, split) is not None}
     if "valid" not in read:
@@ -159,7 +152,7 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
     if given is not None and classes != given.classes:
         raise Fault(f"The model to start from knows other classes: {', '.join(given.classes[:10])}.")
     progress("coding drawings", 1, 2)
-    report, checksums, longest = [], {}, 1
+    report, checksums, longest = [], dict[str, str](), 1
     for split, drawings in read.items():
         _refuse_others(split, drawings, classes)
         kept = [each for each in drawings if _fits(each.moves, options, scale)]
@@ -171,18 +164,12 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
         if classes:
             arrays["labels"] = np.array([classes.index(str(each.label)) for each in kept])
         longest = max(longest, int(np.diff(arrays["starts"]).max()))
-        for what, array in arrays.items():
-            name = f"{split}-{what}.npy"
-            with whole_file(folder / name) as file:
-                np.save(file, array, allow_pickle=False)
-            checksums[name] = file_checksum(folder / name)
+        checksums |= save_arrays(folder, {f"{split}-{what}.npy": array for what, array in arrays.items()})
     if given is None:
         scale = scale.model_copy(update={"steps": longest, "classes": classes})
     elif longest > given.steps:
         raise Fault(f"A drawing has {longest:,} steps; the model to start from reads {given.steps:,} at most.")
-    write_record(
-        folder / FINISHED, _Finished(options=options.model_dump(), scale=scale, report=report, files=checksums)
-    )
+    return _Finished(options=options.model_dump(), scale=scale, report=report, files=checksums)
 
 
 def _read_split(options: StrokeData, split: str) -> list[LabelledMoves]:
@@ -230,8 +217,8 @@ def _hold_out(drawings: list[LabelledMoves], options: StrokeData) -> tuple[list[
         raise Fault(
             f"data.train has {quantity(len(drawings), 'drawing')}, too few to hold some out; name others as data.valid."
         )
-    order = np.random.default_rng(HOLD_OUT_SEED).permutation(len(drawings))
-    return [drawings[each] for each in np.sort(order[count:])], [drawings[each] for each in np.sort(order[:count])]
+    learnt, held_out = draw_held_out(len(drawings), count)
+    return [drawings[number] for number in learnt], [drawings[number] for number in held_out]
 
 
 def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScale:

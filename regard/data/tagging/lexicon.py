@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
+from regard.data.prepared import open_kept
 from regard.data.tagging.files import TaggedSentence
 from regard.data.tagging.options import TaggingData
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -160,10 +161,7 @@ def _by_frequency(counts: Counter[str]) -> list[str]:
 
 def open_lexicon(files: Mapping[str, bytes], columns: int) -> Lexicon:
     """The lexicon in the files of a model folder, which need not be trusted."""
-    try:
-        lexicon = Lexicon.model_validate_json(files[LEXICON_FILE])
-    except (KeyError, ValidationError):
-        raise Fault(f"{LEXICON_FILE} of the model folder is missing or damaged.") from None
+    lexicon = open_kept(Lexicon, files, LEXICON_FILE)
     if len(lexicon.columns) != columns:
         raise Fault(
             f"{LEXICON_FILE} of the model folder has {quantity(len(lexicon.columns), 'column')}, its recipe {columns}."

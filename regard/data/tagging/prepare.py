@@ -1,7 +1,4 @@
-"""Sentences with tags made ready for training: numbers in arrays that open at once, and a record that vouches for them.
-
-`finished.json` comes last; without it, or when it tells of other options or other files, all is made again.
-"""
+"""Sentences with tags made ready for training: numbers in arrays that open at once, and what they stand for."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,23 +10,28 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel
 
-from regard.base.checksums import check_files, file_checksum, read_record, write_record
 from regard.base.faults import Fault
-from regard.base.files import whole_file, write_file
 from regard.base.progress import Progress
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
-from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.holding_out import split_evenly
+from regard.data.prepared import (
+    SPLITS,
+    FinishedRecord,
+    is_finished,
+    open_arrays,
+    prepare_once,
+    save_arrays,
+    save_files,
+)
 from regard.data.tagging.files import ReadingReport, TaggedSentence, read_sentences
 from regard.data.tagging.lexicon import UNKNOWN, Lexicon, make_lexicon
 from regard.data.tagging.options import HoldOut, TaggingData
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
 
-SPLITS = ("train", "valid", "test")
 TOKENISER = "tokeniser"
-_FINISHED, _NAMES = "finished.json", "names.json"
+_NAMES = "names.json"
 
 
 class _Names(BaseModel):
@@ -41,7 +43,7 @@ class _Names(BaseModel):
     columns: list[list[str]]
 
 
-class _Finished(BaseModel):
+class _Finished(FinishedRecord):
     """What was prepared, and from what."""
 
     options: TaggingData
@@ -100,7 +102,7 @@ class PreparedTags:
 
 def check_files_there(options: TaggingData, folder: Path | None) -> None:
     """Refuse sentences of which a file is missing, unless they lie prepared in `folder`."""
-    if folder is None or not (folder / _FINISHED).is_file():
+    if not is_finished(folder):
         _inputs(options)
 
 
@@ -116,10 +118,12 @@ def prepare_tags(
     A lexicon that is `given`, with the model that a run starts from, takes the place of that of the training sentences,
     and so does a tokeniser, where words are cut into parts.
     """
-    if not _is_current(options, folder):
-        _prepare(options, folder, progress, tokeniser)
-    finished = read_record(_Finished, folder / _FINISHED)
-    check_files(folder, finished.files)
+    finished = prepare_once(
+        _Finished,
+        folder,
+        lambda record: _is_current(record, options),
+        lambda: _prepare(options, folder, progress, tokeniser),
+    )
     names = _Names.model_validate_json((folder / _NAMES).read_bytes())
     splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
     if given is not None and options.train != options.test:  # what a model is scored on is not learnt
@@ -138,39 +142,31 @@ def _inputs(options: TaggingData) -> list[InputFile]:
     return [input_of(name) for name in dict.fromkeys([*options.train, *options.valid, *options.test])]
 
 
-def _is_current(options: TaggingData, folder: Path) -> bool:
-    """Whether these very sentences lie prepared there; files that are gone since cannot have changed."""
-    if not (folder / _FINISHED).is_file():
-        return False
-    finished = read_record(_Finished, folder / _FINISHED)
+def _is_current(finished: _Finished, options: TaggingData) -> bool:
+    """Return True if these very sentences were prepared; files that are gone since cannot have changed."""
     there = [each for each in finished.inputs if file_of(each.name).is_file()]
     return finished.options == options and not any(has_changed(each, input_of(each.name)) for each in there)
 
 
-def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: Tokeniser | None) -> None:
-    make_folder(folder)
-    (folder / _FINISHED).unlink(missing_ok=True)
+def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: Tokeniser | None) -> _Finished:
     inputs = with_checksums(_inputs(options))
     report = ReadingReport()
     splits = _read_splits(options, progress, report)
     lexicon = make_lexicon(splits["train"], options)
     numbers = _Numbers(lexicon)
-    written = [_NAMES]
+    arrays = {
+        f"{split}-{what}.npy": array
+        for split, sentences in splits.items()
+        for what, array in numbers.arrays_of(sentences).items()
+    }
+    kept = {_NAMES: numbers.names().model_dump_json().encode()}
     if options.tokeniser is not None:
         texts = (sentence.text for sentence in splits["train"])
         made = tokeniser or train_tokeniser(options.tokeniser.full(), texts, progress)
-        for name, content in made.files(TOKENISER).items():
-            written.append(name)
-            write_file(folder / name, content)
-    for split, sentences in splits.items():
-        for what, array in numbers.arrays_of(sentences).items():
-            written.append(f"{split}-{what}.npy")
-            with whole_file(folder / written[-1]) as file:
-                np.save(file, array, allow_pickle=False)
-    write_file(folder / _NAMES, numbers.names().model_dump_json().encode())
+        kept |= made.files(TOKENISER)
     told = [*_report(splits, lexicon), *_held_out_lines(options), *report.lines()]
-    files = {name: file_checksum(folder / name) for name in written}
-    write_record(folder / _FINISHED, _Finished(options=options, inputs=inputs, report=told, files=files))
+    files = save_files(folder, kept) | save_arrays(folder, arrays)
+    return _Finished(options=options, inputs=inputs, report=told, files=files)
 
 
 def _read_splits(options: TaggingData, progress: Progress, report: ReadingReport) -> dict[str, list[TaggedSentence]]:
@@ -296,9 +292,4 @@ def _held_out_lines(options: TaggingData) -> list[str]:
 
 
 def _open_split(folder: Path, split: str) -> TaggedSplit:
-    return TaggedSplit(
-        *(
-            np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False)
-            for what in ("forms", "tags", "columns", "starts")
-        )
-    )
+    return TaggedSplit(*open_arrays(folder, *(f"{split}-{what}" for what in ("forms", "tags", "columns", "starts"))))

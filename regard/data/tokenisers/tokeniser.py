@@ -16,13 +16,37 @@ from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
 from regard.data.tokenisers.byte_pairs import read_byte_pairs
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.data.tokenisers.features import FeatureTokeniser, split_features
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
-from regard.data.tokenisers.symbols import NAMES, clean
+from regard.data.tokenisers.symbols import NAMES, SILENT, clean
 from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces, read_wordpieces
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
+
+_MARK = ";"
+
+
+def split_features(text: str) -> list[str]:
+    """Return the letters of a lemma and its features, each with its mark; a text without a space is letters alone."""
+    lemma, space, features = text.strip().rpartition(" ")
+    if not space:
+        return list(features)
+    return [*lemma, *(f"{_MARK}{feature}" for feature in features.split(_MARK) if feature)]
+
+
+class FeatureTokeniser(WordTokeniser):
+    """Letters and features as tokens; those that no training text has are unknown, and lost."""
+
+    split = staticmethod(split_features)
+
+    def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
+        has_features = False
+        for token in tokens:
+            text = "" if token in SILENT else self._look_up(self._written, token)
+            is_feature = len(text) > 1 and text.startswith(_MARK)
+            yield f" {text[1:]}" if is_feature and not has_features else text
+            has_features = has_features or is_feature
+
 
 Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "features", "wordpiece", "gpt2", "marian"]
 

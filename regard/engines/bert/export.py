@@ -12,12 +12,12 @@ from regard.engines.bert.weights import weight_parts
 from regard.engines.folders import BERT, EXPORTS, whole_folder
 from regard.engines.hugging_face.files import CONFIG, Shape, to_json, write_tensors
 from regard.engines.hugging_face.stored import SAFETENSORS
-from regard.model import Model
+from regard.loading import Loaded
 from regard.tasks.masked.task import MaskedTokens
 from regard.training.snapshot import named_weights
 
 
-def export_bert(model: Model, place: Path) -> None:
+def export_bert(model: Loaded, place: Path) -> None:
     """Write a model of masked tokens into the folder `place`."""
     task = model.task
     if not isinstance(task, MaskedTokens):

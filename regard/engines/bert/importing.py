@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 from regard.base.recipe import write
+from regard.base.version import __version__
 from regard.engines.bert.config import BertConfig, model_table, read_config
 from regard.engines.bert.vocabularies import read_vocabulary
 from regard.engines.bert.weights import (
@@ -31,7 +31,7 @@ from regard.engines.hugging_face.files import Shape, write_tensors
 from regard.engines.hugging_face.stored import StoredWeights, open_weights
 from regard.families import check_recipe, task_class
 from regard.models.shapes import ShapesOnly
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 _SPAN = 128  # tokens of a span that an imported model learns from, where it has as many places

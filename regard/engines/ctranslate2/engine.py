@@ -35,7 +35,7 @@ from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_expo
 from regard.engines.links import word_links
 from regard.engines.plain_beam import first_unsupported
 from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
-from regard.verbs.translate.outputs import Translated
+from regard.engines.translated import Translated
 
 ROWS = 32  # texts in a batch
 _SHORTEST_NAP, _LONGEST_NAP = 0.0001, 0.05  # seconds between two looks at what is not finished

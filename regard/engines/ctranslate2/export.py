@@ -13,10 +13,10 @@ from regard.engines.ctranslate2.spec import transformer_spec
 from regard.engines.exported import CTRANSLATE2, SHORTLIST, origins, write_record
 from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.shortlist import learnt_for
+from regard.loading import load_able
 from regard.models.parts import Residual
 from regard.models.transformer.network import Transformer
-from regard.runs import checkpoint
-from regard.verbs.translate.model import load_translation_model
+from regard.training import checkpoint
 
 Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]
 _UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # what parts names in the shortlist, or no name at all
@@ -34,7 +34,7 @@ def export_ctranslate2(
     With `shortlist` the tokens that each source token can become are learnt from the data the model was trained on.
     """
     files = checkpoint.read_folder(folder)
-    model = load_translation_model(folder, device="cpu")
+    model = load_able(folder, "translate", device="cpu")
     network, task = model.task.model, model.task
     if not isinstance(network, Transformer):
         raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")

@@ -16,12 +16,12 @@ from regard.engines.gpt2.weights import PREFIX, THEIR_OUT, parts_of
 from regard.engines.hugging_face.files import CONFIG, GENERATION, Shape, to_json, write_tensors
 from regard.engines.hugging_face.stored import SAFETENSORS
 from regard.families import with_article
-from regard.model import Model
+from regard.loading import Loaded
 from regard.models.gpt.network import GPT
 from regard.training.snapshot import named_weights
 
 
-def export_gpt2(model: Model, out: Path, remark: Remark = ignore_remark) -> None:
+def export_gpt2(model: Loaded, out: Path, remark: Remark = ignore_remark) -> None:
     """Write a model as a Hugging Face folder `out`; what GPT-2 cannot express is refused with the option at fault."""
     task = model.task
     if not isinstance(getattr(task, "model", None), GPT):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from torch import Tensor
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 from regard.base.recipe import write
+from regard.base.version import __version__
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.engines.gpt2.config import model_table, read_config
 from regard.engines.gpt2.tokenisers import read_tokeniser
@@ -18,7 +18,7 @@ from regard.engines.hugging_face.files import Shape, write_tensors
 from regard.engines.hugging_face.stored import StoredWeights, open_weights
 from regard.families import check_recipe, task_class
 from regard.models.shapes import ShapesOnly
-from regard.runs import checkpoint
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 _MASKS = (".attn.bias", ".attn.masked_bias")  # which older files have among their weights

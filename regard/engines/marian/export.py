@@ -17,11 +17,10 @@ from regard.engines.hugging_face.stored import SAFETENSORS
 from regard.engines.marian.config import STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.weights import THEIR_BIAS, WeightPart, arrange, block_parts, order
+from regard.loading import Loaded
 from regard.models.transformer.network import Transformer, TransformerOptions
-from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
-from regard.verbs.translate.model import TranslationModel
 
 # What Marian is like, whatever else an option may say.
 _ASKED: dict[str, Any] = {
@@ -34,7 +33,7 @@ _ASKED: dict[str, Any] = {
 }
 
 
-def export_marian(model: TranslationModel, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
+def export_marian(model: Loaded, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
     """Write a model as a Hugging Face folder `out`; one that Marian cannot express is refused with the option at fault.
 
     Settings of the search that transformers does not have stay behind: its length penalty is length^alpha.
@@ -111,7 +110,7 @@ def _special(task: Translation) -> dict[str, int]:
     }
 
 
-def _generation(task: Translation, recipe: TranslationRecipe) -> dict[str, Any]:
+def _generation(task: Translation, recipe: Any) -> dict[str, Any]:
     search, longest = recipe.decoding, task.model.options.longest
     return {
         "num_beams": search.beam,

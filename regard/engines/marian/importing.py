@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from regard import __version__
 from regard.attention.positions import sinusoids
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 from regard.base.recipe import write
+from regard.base.version import __version__
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.engines.hugging_face.files import Shape, write_tensors
 from regard.engines.hugging_face.stored import StoredWeights, open_weights
@@ -45,9 +45,9 @@ from regard.engines.marian.weights import (
 )
 from regard.families import check_recipe
 from regard.models.shapes import ShapesOnly
-from regard.runs import checkpoint
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
 NEVER = -1e9  # the bias of a token that is never written: finite, so that all weights are numbers

@@ -25,7 +25,7 @@ from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
-from regard.verbs.translate.outputs import Translated
+from regard.engines.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
 _NAP = 0.01  # seconds between two looks at whether anyone wants something else

@@ -10,22 +10,22 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from regard import __version__
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
+from regard.base.version import __version__
 from regard.engines.exported import LISTED, ONNX, write_record
 from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP
 from regard.engines.shortlist import Shortlist
+from regard.loading import Loaded
 from regard.models.transformer.network import DecoderBlock, Transformer
-from regard.verbs.translate.model import TranslationModel
 
 DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
 Quantisation = Literal["int8", "float32"]
 
 
 def export_onnx(
-    model: TranslationModel,
+    model: Loaded,
     out: Path,
     quantisation: Quantisation = "float32",
     made_from: dict[str, str] | None = None,
@@ -49,7 +49,7 @@ def export_onnx(
             write_record(beside, quantisation, made_from)
 
 
-def _write_graphs(model: TranslationModel, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
+def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
     try:
         from regard.engines.onnx.graph import OnnxGraph, Store
         from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
@@ -75,7 +75,7 @@ def _write_graphs(model: TranslationModel, network: Transformer, folder: Path, r
             write_file(folder / name, content)
 
 
-def _about(model: TranslationModel, network: Transformer) -> dict[str, Any]:
+def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
     """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
     task, data = model.task, model.recipe.data
     block = network.decoder[0]

@@ -55,6 +55,7 @@ class CaptionTransformer(nn.Module):
     """Annotations in, states and scores of words out."""
 
     evenness = 0.0  # it has several heads in every block, and none is asked to look everywhere
+    chooses = False
 
     def __init__(self, options: CaptionTransformerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
         super().__init__()

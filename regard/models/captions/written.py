@@ -30,6 +30,10 @@ class CaptionNetwork(Protocol):
     def evenness(self) -> float:
         """What looks that are spread unevenly over the places weigh in its loss; 0 where nobody asks."""
 
+    @property
+    def chooses(self) -> bool:
+        """True if the places looked at are drawn in training, so that their choice must be learnt too."""
+
     def read(self, annotations: Annotations) -> Any:
         """What the decoder may know of each picture."""
 

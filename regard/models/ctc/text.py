@@ -23,6 +23,7 @@ from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
+from regard.models.translator import Translator
 
 ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that one encoder alone has
 
@@ -87,7 +88,7 @@ class FrameMemory(NamedTuple):
     lengths: Int[Tensor, " batch"]  # of the sources
 
 
-class CTCText(nn.Module):
+class CTCText(Translator):
     """Tokens in, frames out; what a batch is, and how outputs are found in the frames, is the task's affair."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -95,6 +96,7 @@ class CTCText(nn.Module):
         "encoder": ("encoder",),
         "decoder": ("ctc_head",),
     }
+    writes_frames = True
 
     def __init__(self, options: CTCTextOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
         super().__init__()
@@ -133,6 +135,9 @@ class CTCText(nn.Module):
         if starts:
             self.alignment(starts, lengths, self.options.frames)
         return torch.stack(following, dim=1), past
+
+    def embeddings(self) -> dict[str, Embedding]:
+        return {"source": self.source_embedding}
 
     @property
     def blank(self) -> int:

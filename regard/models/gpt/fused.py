@@ -2,10 +2,11 @@
 
 Beside the matrices and torch's fused attention there is one kernel between two sublayers (bias, dropout, residual and
 norm), one for the embeddings, and one for the gradients of GELU and of a bias together. A test holds it to the plain
-pass; `GPT.read` says where it can stand in.
+pass; `GPT.read` says where it can stand in, so `network` is a GPT throughout.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +20,6 @@ from regard.kernels.dropping import Chances
 from regard.kernels.embedding import embedded
 from regard.kernels.linear import gelu_linear, linear
 from regard.kernels.norm import added_and_normed, normed
-from regard.models.gpt.network import GPT, Block
 from regard.models.lowering import Group, lower_matrices
 
 STREAM = torch.float32  # between the norms, where sums grow over all blocks
@@ -27,7 +27,7 @@ STREAM = torch.float32  # between the norms, where sums grow over all blocks
 BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
-def fused_states(network: GPT, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
+def fused_states(network: Any, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time width"]:
     """The states from which each token is followed, of rows that begin with nothing."""
     device, (rows, time) = tokens.device, tokens.shape
     dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
@@ -40,7 +40,7 @@ def fused_states(network: GPT, tokens: Int[Tensor, "row time"]) -> Float[Tensor,
         states = embedded(network.embedding.weight, _table(network, time), tokens.flatten(), places, settings)
         norms = _norms(network)
         found = normed(states, next(norms), dtype)
-        for block in _blocks(network):
+        for block in network.blocks:
             to_all, bias, out = matrices[block.look_back]
             projected = linear(found, to_all, bias).view(rows, time, 3, network.options.heads, -1)
             branch = F.linear(_look_back(projected, look_share), out)
@@ -63,22 +63,18 @@ def _look_back(projected: Float[Tensor, "row time 3 head depth"], dropout: float
     return context.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
-def _table(network: GPT, time: int) -> Float[Tensor, "time width"] | None:
+def _table(network: Any, time: int) -> Float[Tensor, "time width"] | None:
     """What is added at each place, where anything is."""
     weight = network.embedding.weight
     match network.places:
-        case Learned():
-            return network.places.places.weight
+        case Learned() as places:
+            return places.places.weight
         case Sinusoidal():
             return sinusoids(torch.arange(time, device=weight.device), weight.shape[1])
     return None
 
 
-def _blocks(network: GPT) -> list[Block]:
-    return [block for block in network.blocks if isinstance(block, Block)]
-
-
-def _norms(network: GPT) -> Iterator[nn.LayerNorm]:
+def _norms(network: Any) -> Iterator[nn.LayerNorm]:
     """Those before each sublayer, and the one behind all of them, in the order of their names."""
     return (part for part in network.modules() if isinstance(part, nn.LayerNorm))
 
@@ -89,10 +85,10 @@ def _out(heads: MultiHead) -> nn.Linear:
     return heads.out
 
 
-def _groups(network: GPT) -> dict[nn.Module, list[Group]]:
+def _groups(network: Any) -> dict[nn.Module, list[Group]]:
     """For each sublayer the matrices it multiplies by; queries, keys and values make a single one."""
     groups: dict[nn.Module, list[Group]] = {}
-    for block in _blocks(network):
+    for block in network.blocks:
         heads, net = block.look_back, block.feed_forward
         together = heads.to_query, heads.to_key_value
         groups[heads] = [

@@ -67,6 +67,7 @@ class GPT(nn.Module):
     """Tokens and what was read before in, states and logits out; `never` are tokens that are never written."""
 
     carries = False  # a batch of training begins with nothing
+    has_caches = True
     is_in_sections = False  # whether its blocks are whole one at a time
 
     def __init__(self, options: GPTOptions, tokens: int, never: Sequence[int] = ()) -> None:

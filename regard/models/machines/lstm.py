@@ -23,6 +23,9 @@ class LstmOptions(Options):
 class Lstm(nn.Module):
     """Layers of LSTM, and a linear map of the last; several members may be trained side by side."""
 
+    slots: int = 0  # of a memory, which it has not
+    head_names: Sequence[str] = ()
+
     def __init__(self, options: LstmOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
         super().__init__()
         self.options = options

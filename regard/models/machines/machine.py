@@ -14,7 +14,7 @@ from regard.base.recipe import Options
 from regard.models.machines.addressing import Addresses
 from regard.models.machines.controllers import ControllerKind, Given, build_controller
 from regard.models.machines.stacked import StackedLinear
-from regard.models.members import draw_members
+from regard.models.parts import draw_members
 
 State = TypeVar("State")
 

@@ -11,6 +11,7 @@ from regard.models.online.steps import OnlineMemory, OnlineWriter, WritingOption
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 from regard.models.reinforcement import ReinforceOptions
+from regard.models.translator import Translator
 
 
 class OnlineOptions(WritingOptions):
@@ -31,7 +32,7 @@ class OnlineOptions(WritingOptions):
         )
 
 
-class Online(OnlineWriter):
+class Online(OnlineWriter, Translator):
     """Tokens in, states and logits out, read and written from left to right alone."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {

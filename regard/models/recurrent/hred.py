@@ -12,7 +12,7 @@ so that its own words reach the decoder past the others; the layer of words may 
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -110,29 +110,24 @@ class TurnEncoder(Encoder):
 
 
 class Hred(Seq2Seq):
-    """A recurrent translator whose encoder reads turn by turn.
+    """A recurrent translator whose encoder reads turn by turn; a turn begins with the tokens `marks`."""
 
-    `marks` are the tokens that a turn begins with, which whoever knows the tokeniser sets.
-    """
-
-    turn_side: ClassVar[str] = TURNS
+    reads_turns = True
     options: HredOptions
     encoder: TurnEncoder
 
     def __init__(self, options: HredOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
         super().__init__(options, source_tokens, target_tokens, shared, pad)
         self.encoder = TurnEncoder(options)
-        self.marks: tuple[int, ...] = ()
         if self.decoder.look is not None:
             self.decoder.look.looks_at = TURNS
 
-    def turns_of(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Turns:
-        """The turns of dialogues."""
-        return split_turns(source, lengths, self.marks)
+    def turns_of(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> dict[str, Turns]:
+        return {TURNS: split_turns(source, lengths, self.marks)}
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
         """What the decoder may know of each dialogue: where it ended, and its turns."""
-        turns, look = self.turns_of(source, lengths), self.decoder.look
+        turns, look = split_turns(source, lengths, self.marks), self.decoder.look
         states, last = self.encoder.read_turns(self.dropout(self.source_embedding(source)), turns)
         if look is None:
             return unseen(last)
@@ -142,5 +137,5 @@ class Hred(Seq2Seq):
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
         """What is known of each source token within its turn: its embedding, then the states of every layer."""
-        embedded = self.source_embedding(source)
-        return [embedded, *self.encoder.read_words(self.dropout(embedded), self.turns_of(source, lengths))]
+        embedded, turns = self.source_embedding(source), split_turns(source, lengths, self.marks)
+        return [embedded, *self.encoder.read_words(self.dropout(embedded), turns)]

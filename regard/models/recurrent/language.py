@@ -82,7 +82,7 @@ class RecurrentLanguageOptions(Options):
 class RecurrentLanguage(nn.Module):
     """Embeddings, recurrent layers and an output layer; tokens that are `never` written have no probability."""
 
-    carries = True
+    carries, has_caches = True, False
     context, overlap, stops_when_full = None, 0, False
 
     def __init__(self, options: RecurrentLanguageOptions, tokens: int, never: Sequence[int] = ()) -> None:
@@ -155,6 +155,10 @@ class RecurrentLanguage(nn.Module):
         self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
     ) -> Float[Tensor, ""]:
         return F.cross_entropy(self.logits(states).flatten(0, 1), wanted.flatten(), reduction="sum")
+
+    def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
+        """Nothing: it hands out no vectors of tokens."""
+        return []
 
     def multiplications(self, size: int) -> int:
         gates, options = GATES[self.options.cell], self.options

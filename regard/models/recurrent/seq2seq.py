@@ -26,6 +26,7 @@ from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
+from regard.models.translator import Translator
 
 
 class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
@@ -168,7 +169,7 @@ class Encoder(nn.Module):
         return self.stack.read(embedded, lengths)
 
 
-class Seq2Seq(nn.Module):
+class Seq2Seq(Translator):
     """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
 
     # A matrix that is tied belongs to the first of the parts that have it.

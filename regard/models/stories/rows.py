@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention.masks import real_places
 from regard.attention.watch import is_watched, note
-from regard.models.members import draw_members
+from regard.models.parts import draw_members
 
 Encoding = Literal["position", "bag"]
 
@@ -53,14 +53,19 @@ class Reading:
 
 
 class StoryNetwork(nn.Module):
-    """A stack of restarts. `train_errors` are how much each got wrong of its training data; the best answers."""
+    """A stack of restarts. `train_errors` are how much each got wrong of its training data; the best answers.
+
+    `linear` is 1 for each restart whose hops have no softmax, as long as that lasts; None where they always have one.
+    """
 
     train_errors: Tensor
+    linear: Tensor | None
 
     def __init__(self, members: int, hops: int) -> None:
         super().__init__()
         self.members, self.hops = members, hops
         self.register_buffer("train_errors", torch.full((members,), 100.0))
+        self.register_buffer("linear", None)
 
     @abstractmethod
     def forward(self, rows: StoryRows) -> Reading:

@@ -3,7 +3,7 @@
 With `naive_bayes` every count is first multiplied by how much the n-gram speaks for a class (Wang and Manning 2012).
 """
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.base.recipe import Options
+from regard.models.text.classifier import Classifier
 from regard.models.text.texts import TextRows
 
 NO_NGRAM = -1
@@ -68,13 +69,14 @@ def count_runs(sorted_keys: Int[Tensor, "batch place"]) -> Int[Tensor, "batch pl
     return lengths.gather(1, run) * begins
 
 
-class Bag(nn.Module):
+class Bag(Classifier):
     """log softmax(Σ_f x_f (r_f ⊙ w_f) + b): x is the worth of each n-gram f, r is 1 or its log-count ratio.
 
     r_f = log((p_f / ‖p‖₁) / (q_f / ‖q‖₁)) for each class (Wang and Manning 2012, equation 1), with p_f − α the texts of
     the class that have f, and q_f − α those of all others. The paper mixes w with its mean; here L2 holds it.
     """
 
+    counts_ngrams = True
     rarity: Tensor
     ratios: Tensor
 
@@ -121,6 +123,9 @@ class Bag(nn.Module):
     def penalty(self) -> Float[Tensor, ""]:
         """What is added to the loss of each text: l2/2 Σ w², the bias left out."""
         return self.options.l2 / 2 * self.weight.square().sum()
+
+    def facts(self) -> dict[str, Any]:
+        return {"n-grams": len(self.weight)}
 
     def multiplications(self, length: int) -> int:
         """How many a text of so many words takes: each of its n-grams once for every class."""

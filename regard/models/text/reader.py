@@ -1,6 +1,7 @@
 """What all networks share that make one vector of a text."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from regard.models.text.texts import TextRows
 class Reader(nn.Module, ABC):
     """A network over the vectors of words; what it makes of a text, or of each word, is `width` wide."""
 
+    counts_ngrams: ClassVar[bool] = False
     inputs: WordInputs | None  # none where its vectors of tokens are its own
     width: int
 

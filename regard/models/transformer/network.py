@@ -23,6 +23,7 @@ from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
 from regard.models.ctc.head import CTCHead, CTCOptions
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.presets import with_preset
+from regard.models.translator import Translator
 
 PRESETS: dict[str, dict[str, int]] = {
     "tiny": {"encoder_layers": 4, "decoder_layers": 4, "width": 128, "feed_forward": 256, "heads": 4},
@@ -186,7 +187,7 @@ class DecoderBlock(nn.Module):
         return self.around_feed_forward(states, self.feed_forward), caches[0]
 
 
-class Transformer(nn.Module):
+class Transformer(Translator):
     """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
 
     # A matrix that is tied belongs to the first of the parts that have it.
@@ -195,6 +196,7 @@ class Transformer(nn.Module):
         "encoder": ("encoder", "encoder_norm"),
         "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying", "ctc_head"),
     }
+    has_packed_pass, has_caches = True, True
     output_bias: Tensor | None
     is_in_sections = False  # whether its blocks are whole one at a time
 

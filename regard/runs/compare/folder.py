@@ -18,8 +18,8 @@ from regard.base.recipe import Options, read_table
 from regard.data.corpora.prepared import PreparedPairs
 from regard.families import task_class
 from regard.runs import open as runs
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import ComparisonPlan, PlannedRun, make_plan
+from regard.training.checkpoint import RunFolder
 
 MARK = "comparison.toml"  # its first file: the recipe of the whole comparison
 CORPORA = "corpora"

@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.base.files import finite
 from regard.runs.compare.page import notes, page, table
 from regard.runs.compare.report import Comparison
-from regard.viewing.tables import holds_numbers
+from regard.viewing.written import holds_numbers
 
 # What LaTeX would take for a command or cannot be relied on to print in every font encoding; letters stay as they are.
 _LATEX = {

@@ -11,16 +11,16 @@ from pydantic import BaseModel, ValidationError
 from regard.base.files import write_file
 from regard.base.progress import Progress
 from regard.decoding.options import DecodingOptions
+from regard.measuring import scores_of
 from regard.metrics import BETTER, Score, by_sentence
 from regard.metrics.significance import SUMS, Sums, likelihood_sums
-from regard.model import load
 from regard.protocols import Better
-from regard.runs import checkpoint
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.evaluate import measure_on, sums_on
 from regard.runs.scores import keep_scores
-from regard.runs.validate import scores_of
+from regard.training import checkpoint
 from regard.training.pace import read_pace
+from regard.verbs.opening import open_model
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import TestData
 from regard.verbs.translate.model import TranslationModel
@@ -58,7 +58,7 @@ class Outcome:
 
 def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progress) -> Outcome:
     """Score a trained run on a split."""
-    model = load(run.folder, getattr(run.recipe.training, "device", "cpu"))
+    model = open_model(run.folder, getattr(run.recipe.training, "device", "cpu"))
     if isinstance(model, TranslationModel):
         return _judge_translations(run, model, split, metrics)
     measures = measure_on(model, run.folder, split, metrics, progress, lambda text: None)

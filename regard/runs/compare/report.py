@@ -17,7 +17,7 @@ from regard.protocols import Better
 from regard.runs.compare.lengths import Bucket
 from regard.runs.compare.outcomes import Outcome
 from regard.runs.compare.plan import ComparisonPlan, PlannedRun
-from regard.viewing.tables import table_lines
+from regard.viewing.written import table_lines
 
 
 def spread(values: Sequence[float]) -> float:

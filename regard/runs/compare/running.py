@@ -10,7 +10,6 @@ from regard.base.figures import quantity
 from regard.base.progress import Remark
 from regard.families import with_article
 from regard.runs import open as runs
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.folder import open_comparison, prepare_text
 from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import buckets
@@ -22,6 +21,7 @@ from regard.runs.evaluate import has_part
 from regard.runs.planning.allowance import Allowance
 from regard.runs.start import Audience, train_recipe
 from regard.runs.validate import check_measured
+from regard.training.checkpoint import RunFolder
 from regard.training.listeners import interruptions
 from regard.verbs.translate.evaluation import check_metrics
 

@@ -14,8 +14,8 @@ from regard.base.files import write_file
 from regard.base.recipe import write
 from regard.hardware.devices import pick_device
 from regard.hardware.threads import share_of_threads
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import PlannedRun
+from regard.training.checkpoint import RunFolder
 
 LOG = "log.txt"  # in the folder training of a run: what its process said
 _WAIT = 0.05  # seconds between two looks at the processes

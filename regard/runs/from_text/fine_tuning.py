@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
 from regard.base.recipe import Recipe
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import file_of, read_pairs
 from regard.families import check_recipe
-from regard.runs.folder import read_recipe
 from regard.runs.from_text.defaults import Amount, TextFiles, measure, pairs_in_words
 from regard.tasks.translation.budget import CPU_TOKENS
 

@@ -7,14 +7,14 @@ from regard.data.corpora.prepared import PreparedPairs
 from regard.families import with_settings
 from regard.hardware.devices import pick_device
 from regard.models.transformer.network import PRESETS
-from regard.runs.checkpoint import RunFolder
 from regard.runs.from_text.expectations import brief_expectation
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.costs import Costs, Stopwatch, time_steps
 from regard.runs.planning.planner import FITS, STEPS, timed_seconds
 from regard.tasks.translation import budget
+from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import build_translation
+from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Validation
 from regard.training.trainer import Trainer
 

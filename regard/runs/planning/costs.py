@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import torch
 
-from regard.runs.validate import Validator
+from regard.measuring import Validator
 from regard.training.events import Event, Hurried, Stepped
 from regard.training.sharding import whole_weights
 from regard.training.trainer import Trainer
@@ -75,6 +75,13 @@ def time_validation(trainer: Trainer, validator: Validator, seconds: float) -> t
     trainer.module.eval()
     with torch.no_grad(), whole_weights(trainer.module):
         return validator.timed(seconds)
+
+
+def time_checkpoint(trainer: Trainer) -> float:
+    """Return the seconds that a checkpoint takes; it is of the start, to which a run can then go back."""
+    began = time.monotonic()
+    trainer.save()
+    return time.monotonic() - began
 
 
 def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:

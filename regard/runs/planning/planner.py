@@ -12,11 +12,11 @@ from typing import Any, Protocol, runtime_checkable
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
 from regard.families import with_article, with_settings
-from regard.runs.checkpoint import RunFolder
+from regard.measuring import Validator
 from regard.runs.open import Run, keep_plan
 from regard.runs.planning.allowance import Allowance
-from regard.runs.planning.costs import Costs, Stopwatch, time_steps, time_validation
-from regard.runs.validate import Validator
+from regard.runs.planning.costs import Costs, Stopwatch, time_checkpoint, time_steps, time_validation
+from regard.training.checkpoint import RunFolder
 from regard.training.options import OF_STAIRS, OptimizerOptions, TrainingOptions, UpdatingOptions
 from regard.training.pace import FEW_STEPS
 from regard.training.ranks import Ranks
@@ -103,7 +103,7 @@ class Planner:
                 "give it more minutes, smaller batches or a smaller model."
             )
         validation = time_validation(trainer, validator, seconds) if left else (0.0, 0.0)
-        return Costs(step, items, *validation, trainer.save_start())
+        return Costs(step, items, *validation, time_checkpoint(trainer))
 
     def _replanner(self, run: Run, recipe: Recipe, most: int, costs: Costs) -> Replanner | None:
         training = recipe.training

@@ -5,14 +5,14 @@ from torch import nn
 
 from regard.attention.quadratic import QuadraticHeads, as_heads
 from regard.base.faults import Fault
-from regard.model import Model
+from regard.loading import Loaded
 from regard.viewing.head_places import ConvolutionLesson, HeadPlaces
 
 SHARPNESS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0)
 _CHANNELS, _SIDE = 3, 9  # of the picture that both are tried on
 
 
-def convolution_lesson(kernel: int, seed: int, model: Model | None) -> ConvolutionLesson:
+def convolution_lesson(kernel: int, seed: int, model: Loaded | None) -> ConvolutionLesson:
     """The K² heads that are a K × K convolution; beside them the heads of each block of `model`, if there is one."""
     torch.manual_seed(seed)
     convolution = nn.Conv2d(_CHANNELS, _CHANNELS, kernel, padding=kernel // 2).double()
@@ -29,7 +29,7 @@ def _difference(convolution: nn.Conv2d, sharpness: float) -> float:
     return float((looked - convolution(picture)).abs().max())
 
 
-def _learnt(model: Model) -> list[HeadPlaces]:
+def _learnt(model: Loaded) -> list[HeadPlaces]:
     blocks = [part for part in model.task.modules() if isinstance(part, QuadraticHeads)]
     if not blocks:
         raise Fault(

@@ -10,7 +10,7 @@ import torch
 
 from regard.base.faults import Fault
 from regard.base.progress import ignore_remark, silent
-from regard.model import Model
+from regard.loading import Loaded
 from regard.seeing.lessons.gradients import DISTANCE, in_tens
 from regard.tasks.sequences.batches import SequenceBatch
 from regard.tasks.sequences.task import LongSequences
@@ -21,7 +21,7 @@ NORM = "‖∂L / ∂x(T−d)‖"
 _NEAR = 10  # steps that count as near
 
 
-def distances_lesson(models: Sequence[Model]) -> Lesson:
+def distances_lesson(models: Sequence[Loaded]) -> Lesson:
     """The models beside each other, each over validation examples of its own."""
     lines = []
     for colour, model in enumerate(models):
@@ -61,7 +61,7 @@ def describe_reach(lines: Sequence[Line]) -> str:
     )
 
 
-def _name(model: Model) -> str:
+def _name(model: Loaded) -> str:
     """The folder's name, or the cell of a model that lies in none."""
     return (
         model.folder.name if model.folder is not None else str(getattr(model.recipe.model, "cell", model.recipe.family))
@@ -69,7 +69,7 @@ def _name(model: Model) -> str:
 
 
 @contextmanager
-def _examples(model: Model) -> Iterator[SequenceBatch]:
+def _examples(model: Loaded) -> Iterator[SequenceBatch]:
     """Validation examples; pictures are read from where the run prepared them, or anew."""
     with TemporaryDirectory(prefix="regard-") as aside:
         prepared = model.folder / "training" / "corpus" if model.folder is not None else Path(aside)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.model import Model
+from regard.loading import Loaded
 from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import Reading, read
 from regard.viewing.gates import Gates
@@ -13,7 +13,7 @@ from regard.viewing.gates import Gates
 NEEDED = "`regard show gates` needs recurrent layers of cell lstm or gru"
 
 
-def gates_of(model: Model, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
+def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
     """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
 
     Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.

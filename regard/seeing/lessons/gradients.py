@@ -7,13 +7,13 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
+from regard.loading import Loaded
 from regard.models.recurrent.cells import Weights, unroll, weights_of
 from regard.models.recurrent.layers import CELLS, GATES
 from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer, backpropagate_links
 from regard.seeing.lessons.backpropagation import backpropagate, clip, norm_of
 from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
 from regard.seeing.lessons.reading import read
-from regard.verbs.translate.model import TranslationModel
 from regard.viewing.canvas import show_word
 from regard.viewing.lessons import Lesson, LessonPanel, Line
 
@@ -220,7 +220,7 @@ def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: flo
     return Lesson("How gradients vanish and explode", panels)
 
 
-def trained_lesson(model: TranslationModel, text: str) -> Lesson:
+def trained_lesson(model: Loaded, text: str) -> Lesson:
     """The same norms in every layer and direction of a trained encoder, over the tokens of one sentence."""
     reading = read(model, text, NEEDED)
     lines: list[Line] = []

@@ -11,8 +11,7 @@ from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
 from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import read
-from regard.seeing.sentences import see
-from regard.verbs.translate.model import TranslationModel
+from regard.seeing.sentences import Translator, see
 from regard.viewing.matrix import Matrix
 
 NEEDED = "`regard show implied` needs a seq2seq of cell gru"
@@ -72,7 +71,7 @@ def recombine(weights: Tensor, candidates: Tensor, start: Tensor, backward: bool
 
 @torch.no_grad()
 def implied_matrices(
-    model: TranslationModel, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
+    model: Translator, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
 ) -> list[Matrix]:
     """The attention that a GRU encoder implies, in each direction it reads, and the one its decoder learnt, if any.
 

@@ -3,14 +3,14 @@
 import torch
 
 from regard.base.faults import Fault
+from regard.seeing.sentences import Translator
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import check_length
-from regard.verbs.translate.model import TranslationModel
 from regard.viewing.losses import SentenceLoss, TokenLoss
 
 
 @torch.no_grad()
-def sentence_loss(model: TranslationModel, text: str, target: str, others: int = 3) -> SentenceLoss:
+def sentence_loss(model: Translator, text: str, target: str, others: int = 3) -> SentenceLoss:
     """−log p of each token of `target`, its end included, each given the true ones before it (teacher forcing).
 
     This is what training minimises, but for the smoothing of the labels; `others` tokens that the model thought

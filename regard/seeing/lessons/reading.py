@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.base.faults import Fault
-from regard.model import Model
+from regard.loading import Loaded
 from regard.models.recurrent.bilm import Bilm
 from regard.protocols import Answer, Followed, Follows
+from regard.seeing.sentences import Translator
 from regard.viewing.sides import Words
 
 
@@ -47,7 +48,7 @@ class Reading:
 
 
 @torch.no_grad()
-def read(model: Model, text: str, needed: str) -> Reading:
+def read(model: Loaded | Translator, text: str, needed: str) -> Reading:
     """Let the model read `text`; one without recurrent layers is refused with what is `needed`."""
     if not text.strip():
         raise Fault("There is no text to read; give a sentence with --text.")
@@ -63,7 +64,7 @@ def read(model: Model, text: str, needed: str) -> Reading:
 
 
 @contextmanager
-def _overheard(model: Model) -> Iterator[dict[nn.RNNBase, Tensor]]:
+def _overheard(model: Loaded | Translator) -> Iterator[dict[nn.RNNBase, Tensor]]:
     """What each recurrent layer is given when it is first called inside this block, in the order of the calls."""
     heard: dict[nn.RNNBase, Tensor] = {}
 

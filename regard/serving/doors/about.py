@@ -73,6 +73,6 @@ def about_doors() -> list[Door]:
         Door("GET", "/metrics", metrics, None, "Counts for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
         Door("GET", "/", page),
         Door("GET", "/docs", docs),
-        Door("GET", "/page/{name}", page),
+        Door("GET", "/page/{name:path}", page),
         Door("GET", "/favicon.ico", favicon),
     ]

@@ -24,8 +24,8 @@ from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
 from regard.serving.taggers import find_taggers
-from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
-from regard.verbs.requests.transcribe import SoundInput
+from regard.verbs.answer.request import DrawingInput, Input, PictureInput
+from regard.verbs.transcribe.request import SoundInput
 
 T = TypeVar("T")
 _READS = {
@@ -78,7 +78,7 @@ async def look(service: Service, request: Request) -> Response:
     return json_response(LookAnswer(model=model.name, seconds=seconds, view=view, looks=looks, remark=remark))
 
 
-def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None:
+def check_inputs(model: Served, inputs: Sequence[Any], limits: Limits) -> None:
     """Refuse inputs of another kind than the model reads, and more than a request may have."""
     check_amount([each if isinstance(each, str) else "" for each in inputs], limits)
     kinds, called = _READS[model.reads]
@@ -104,7 +104,7 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
         remarks = ["" if body.as_is else model.remark_on(each) for each in inputs]
         return [answer | {"remark": remark} for answer, remark in zip(found, remarks, strict=True)]
 
-    def work(batch: list[tuple[int, Input]]) -> list[Any]:
+    def work(batch: list[tuple[int, Any]]) -> list[Any]:
         try:
             return with_files([each for _, each in batch], answer_all)
         except TextFault as fault:  # which counts from the first of its batch

@@ -2,17 +2,17 @@
 
 from pydantic import Field, SecretStr
 
-from regard.verbs.requests.answer import AnswerRequest, Input
-from regard.verbs.requests.caption import CaptionRequest
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.embed import EmbedRequest
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
-from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
-from regard.verbs.requests.rules import VerbRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.requests.transcribe import TranscribeRequest
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
+from regard.base.requests.rules import VerbRequest
+from regard.verbs.answer.request import AnswerRequest, Input
+from regard.verbs.caption.request import CaptionRequest
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.embed.request import EmbedRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
+from regard.verbs.look.request import AttentionRequest, BeamRequest, NextRequest
+from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.transcribe.request import TranscribeRequest
+from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.words.request import AnalogyRequest, MapRequest, NeighboursRequest
 
 
 class ModelBody(VerbRequest):

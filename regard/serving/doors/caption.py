@@ -15,8 +15,8 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.answer import PictureInput
-from regard.verbs.requests.caption import CaptionRequest
+from regard.verbs.answer.request import PictureInput
+from regard.verbs.caption.request import CaptionRequest
 
 
 async def caption(service: Service, request: Request) -> Response:
@@ -32,13 +32,13 @@ async def caption(service: Service, request: Request) -> Response:
 async def _all_captions(catalogue: Catalogue, model: Served, request: CaptionRequest) -> list[CaptionAnswer]:
     """The captions in the order of the pictures, which share batches with those of other requests."""
 
-    def work(batch: list[PictureInput]) -> list[CaptionAnswer]:
-        pictures = [each.content for each in batch]
-        found = model.caption(pictures, request.beam, request.length_penalty, request.attention)
-        return [CaptionAnswer(**each.as_dict()) for each in found]
+    def work(batch: list[tuple[int, PictureInput]]) -> list[CaptionAnswer]:
+        part = request.model_copy(update={"pictures": [picture for _, picture in batch]})
+        return [CaptionAnswer(**each.as_dict()) for each in model.caption(part, first=batch[0][0])]
 
     key = ("caption", request.beam, request.length_penalty, request.attention)
-    answers = catalogue.each("/v1/caption", model, request, key, work, request.pictures)
+    shared = key if request.sample is None else None  # what is drawn depends on the number of a picture
+    answers = catalogue.each("/v1/caption", model, request, shared, work, list(enumerate(request.pictures)))
     found = dict([answer async for answer in answers])
     return [found[place] for place in range(len(request.pictures))]
 

@@ -16,8 +16,8 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.draw import DrawRequest
-from regard.viewing.drawings.sheet import sheet_gif, sheet_png
+from regard.verbs.draw.request import DrawRequest
+from regard.viewing.drawings import sheet_gif, sheet_png
 
 if TYPE_CHECKING:
     from regard.protocols import Drawn

@@ -18,7 +18,7 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_bytes, listed_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
-from regard.verbs.requests.embed import EmbedRequest
+from regard.verbs.embed.request import EmbedRequest
 
 if TYPE_CHECKING:
     from regard.protocols import TextVectors

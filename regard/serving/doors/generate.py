@@ -28,7 +28,7 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import Event, EventStream, json_response, note_failure
 from regard.serving.served import Served
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.generate.request import GenerateRequest
 
 if TYPE_CHECKING:
     from regard.verbs.generate.telling import WrittenToken

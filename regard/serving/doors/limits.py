@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.requests.rules import VerbRequest
 from regard.data.heads import picture_pixels, sound_seconds
 from regard.engines.fast import CALLED
+from regard.serving.catalogue import check_language_model
 from regard.serving.options import Limits
 from regard.serving.prices import speech_seconds
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.answer import PictureInput
-from regard.verbs.requests.draw import DrawRequest
-from regard.verbs.requests.rules import VerbRequest
-from regard.verbs.requests.speak import SpeakRequest
-from regard.verbs.requests.transcribe import SoundInput
-from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.answer.request import PictureInput
+from regard.verbs.draw.request import DrawRequest
+from regard.verbs.speak.request import SpeakRequest
+from regard.verbs.transcribe.request import SoundInput
 from regard.verbs.translate.plan import Plan
+from regard.verbs.translate.request import TranslateRequest
 
 
 def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslator) -> Plan:
@@ -28,9 +29,8 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
         if name not in model.others:
             raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(model.others)}.")
     for asked in (request.fuse, request.prior):
-        if asked is not None and asked not in model.language_models:
-            served = f"there are {', '.join(model.language_models)}" if model.language_models else "none is served"
-            raise Fault(f"There is no language model {asked[:40]!r} here; {served}.")
+        if asked is not None:
+            check_language_model(asked, model.language_models)
     plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")

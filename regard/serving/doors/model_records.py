@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from regard.serving.doors.records import DoorAnswer, Language
 from regard.tasks import Reads
-from regard.verbs.requests.look import Side
+from regard.verbs.look.request import Side
 
 
 class LearntAmount(DoorAnswer):

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from regard.verbs.requests.look import Side
-from regard.viewing.tree.record import Fate
+from regard.verbs.look.request import Side
+from regard.viewing.hypotheses import Fate
 
 
 class DoorAnswer(BaseModel):

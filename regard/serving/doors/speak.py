@@ -16,7 +16,7 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.speak import SpeakRequest
+from regard.verbs.speak.request import SpeakRequest
 
 
 async def speak(service: Service, request: Request) -> Response:

@@ -5,6 +5,7 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
+from regard.base.requests.fields import Held
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.answer import check_inputs
 from regard.serving.doors.bodies import TranscribeBody
@@ -15,7 +16,7 @@ from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.served import Served
-from regard.verbs.requests.transcribe import SoundInput, TranscribeRequest
+from regard.verbs.transcribe.request import SoundInput, TranscribeRequest
 
 
 async def transcribe(service: Service, request: Request) -> Response:
@@ -31,11 +32,15 @@ async def transcribe(service: Service, request: Request) -> Response:
 async def _all_transcripts(catalogue: Catalogue, model: Served, request: TranscribeRequest) -> list[TranscriptAnswer]:
     """The transcripts in the order of the sounds, which share batches with those of other requests."""
 
+    fused = None if request.fuse is None else Held(catalogue.language_model(str(request.fuse)))
+    asked = request.model_copy(update={"fuse": fused})
+
     def work(batch: list[SoundInput]) -> list[TranscriptAnswer]:
-        found = model.transcribe([each.content for each in batch], request.beam)
+        found = model.transcribe(asked.model_copy(update={"sounds": batch}))
         return [TranscriptAnswer(**each.as_dict()) for each in found]
 
-    answers = catalogue.each("/v1/transcribe", model, request, ("transcribe", request.beam), work, request.sounds)
+    key = ("transcribe", request.beam, request.fuse, request.fuse_weight)
+    answers = catalogue.each("/v1/transcribe", model, request, key, work, request.sounds)
     found = dict([answer async for answer in answers])
     return [found[place] for place in range(len(request.sounds))]
 

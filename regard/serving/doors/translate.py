@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.data.corpora.sentences import Sentence
+from regard.engines.translated import Translated, join_sentences
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import TranslateBody
 from regard.serving.doors.door import EVENTS, Door, Service
@@ -35,9 +36,8 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import Event, EventStream, json_response, note_failure
 from regard.serving.languages import Detected
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.translate.outputs import Translated, join_sentences
 from regard.verbs.translate.plan import Job, Plan, is_written, job_for, leave_untranslated
+from regard.verbs.translate.request import TranslateRequest
 
 _PATH = "/v1/translate"
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop

@@ -31,12 +31,11 @@ from regard.serving.served import ServedTranslator
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import target_tokens
 from regard.viewing.canvas import show_word
-from regard.viewing.choices.page import place_data
-from regard.viewing.choices.record import Choices, Panel
+from regard.viewing.choices import Choices, Panel, place_data
 from regard.viewing.page import side_data
 from regard.viewing.sealed import named_language
 from regard.viewing.seen import JOININGS, Block, Seen
-from regard.viewing.tree.page import tree_data
+from regard.viewing.tree import tree_data
 
 
 def attention(model: ServedTranslator, body: AttentionBody, limits: Limits) -> AttentionAnswer:

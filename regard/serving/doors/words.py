@@ -17,7 +17,7 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_bytes, json_response, listed_response
 from regard.serving.prices import mapped_words
 from regard.serving.served import Served
-from regard.verbs.requests.words import NeighboursRequest
+from regard.verbs.words.request import NeighboursRequest
 
 
 async def neighbours(service: Service, request: Request) -> Response:

@@ -119,7 +119,7 @@ class Guard:
 
     def _write_down(self, scope: Scope, sent: dict[str, int], seconds: float, facts: dict[str, Any]) -> None:
         route = scope.get("route")
-        path = getattr(route, "path", "other")
+        path = getattr(route, "path_format", "other")
         status = facts.pop("status", None) or sent["status"] or GONE
         if status == GONE:
             self._metrics.cancelled.inc()

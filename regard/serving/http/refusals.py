@@ -4,7 +4,7 @@ import math
 from typing import Any, TypeVar
 
 from regard.base.faults import Fault
-from regard.verbs.requests.rules import VerbRequest
+from regard.base.requests.rules import VerbRequest
 
 Kind = TypeVar("Kind", bound=VerbRequest)
 

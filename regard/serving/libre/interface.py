@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regard.data.corpora.sentences import Sentence, rejoin
+from regard.engines.translated import Translated, join_sentences, link_sentences
 from regard.serving.catalogue import AUTO, Catalogue
 from regard.serving.doors.limits import check_amount
 from regard.serving.doors.translate import all_finished, served_job
@@ -18,9 +19,8 @@ from regard.serving.languages import Detected, has_words, name_of
 from regard.serving.libre.markup import TextRun, read_html, write_unchanged
 from regard.serving.libre.placing import put_back
 from regard.serving.served import ServedTranslator
-from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.translate.outputs import Translated, join_sentences, link_sentences
 from regard.verbs.translate.plan import leave_untranslated
+from regard.verbs.translate.request import TranslateRequest
 
 _FORMATS = ("text", "html")
 _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations

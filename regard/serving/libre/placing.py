@@ -15,8 +15,8 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from regard.data.tokenisers.labels import is_unspaced
+from regard.engines.translated import Linked
 from regard.serving.libre.markup import SPACES, Mark, TextRun, write_marked, write_unchanged
-from regard.verbs.translate.outputs import Linked
 
 _BEGINS = "([{«“„‘\"'¿¡（［｛「『《〈【"
 _ENDS = ".,;:!?…)]}»”’\"'。、，；：！？）］｝」』》〉】؟،؛।॥"

@@ -1,12 +1,12 @@
 """What a recipe for learning an algorithm says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.algorithms.options import AlgorithmData
-from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
+from regard.training.options import MembersTraining, OptimizerOptions, Precision, ScheduleName, numbers_in
 
 
 class AlgorithmOptimizer(OptimizerOptions):
@@ -22,13 +22,10 @@ class AlgorithmTraining(MembersTraining):
     """How an algorithm is learnt. An epoch is what is learnt from between two validations; no example comes twice."""
 
     batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all of as many items.")
-    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
     curriculum: int = Field(
         default=0, ge=0, description="Batches over which the most items grow from data.fewest to data.most; 0: none."
     )
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; in bf16 addresses are too coarse to count slots."
-    )
+    precision: Precision = numbers_in("float32", "in bf16 addresses are too coarse to count slots")
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
 
 

@@ -1,9 +1,9 @@
 """Learning an algorithm: examples for batches, items of bits for answers, slots for what was looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -16,13 +16,10 @@ from regard.base.progress import Progress, Remark
 from regard.data.algorithms.examples import channels, draw_examples
 from regard.data.algorithms.options import AlgorithmData
 from regard.data.algorithms.spelling import read_examples, write_bits, write_items
-from regard.families import network_class
-from regard.models.machines.machine import Machine
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmRecipe
-from regard.tasks.members import mean_of, member_seeds, outline_members
+from regard.tasks.base import Files, MembersTask, build_network, check_size, mean_of, member_seeds
 from regard.viewing.sides import Side, Slots, Steps
 
 
@@ -41,59 +38,59 @@ class PreparedAlgorithm:
         return {}
 
 
-class Algorithms(nn.Module):
+@runtime_checkable
+class AlgorithmNetwork(Protocol):
+    """A network that answers at each step; one with a memory names its slots and the heads that look at them."""
+
+    slots: int  # 0 where it has no memory
+
+    @property
+    def head_names(self) -> Sequence[str]: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    def __call__(self, inputs: Tensor, slots: int | None = None) -> Tensor: ...
+    def multiplications(self) -> int: ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
+
+
+class Algorithms(MembersTask[LearntExamples]):
     """A network that learns an algorithm. Several members may be trained side by side; they answer by their mean."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "bit_error", "exact")
     unit = "bits"
     draws_by: tuple[str, ...] = ("validate_every", "accumulate")
 
-    def __init__(self, model: Any, data: AlgorithmData, members: int = 1) -> None:
-        super().__init__()
-        self.model, self.data, self.members = model, data, members
-        self._learnt: LearntExamples | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+    def __init__(self, model: AlgorithmNetwork, data: AlgorithmData, members: int = 1) -> None:
+        super().__init__(model, members)
+        self.data = data
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: AlgorithmRecipe, device: torch.device, folder: Path | None) -> None:
-        with ShapesOnly():
-            refuse_too_large(_network(recipe))
+        check_size(recipe, *channels(recipe.data), member_seeds(recipe))
 
     @classmethod
     def prepare(
-        cls,
-        recipe: AlgorithmRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: AlgorithmRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedAlgorithm:
         return PreparedAlgorithm(recipe.data)
 
     @classmethod
-    def build(cls, recipe: AlgorithmRecipe, files: Mapping[str, bytes]) -> "Algorithms":
-        return cls(_network(recipe), recipe.data, recipe.training.members)
+    def build(cls, recipe: AlgorithmRecipe, files: Files) -> "Algorithms":
+        network = build_network(recipe, *channels(recipe.data), member_seeds(recipe))
+        return cls(network, recipe.data, recipe.training.members)
 
     def learn_from(self, prepared: PreparedAlgorithm, recipe: AlgorithmRecipe) -> None:
         training = recipe.training
         epoch = training.validate_every * training.accumulate
-        self._learnt = LearntExamples(self.data, training.batch, epoch, training.curriculum)
-
-    def outline(self, recipe: AlgorithmRecipe) -> list[str]:
-        return outline_members(recipe)
+        self._material = LearntExamples(self.data, training.batch, epoch, training.curriculum)
 
     # What the trainer and the evaluator ask for
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[AlgorithmBatch]:
         if split == "train":
-            if self._learnt is None:
-                raise RuntimeError("a task of algorithms has batches only once it learns")
-            for batch in self._learnt.batches(range(seed, seed + self.members), epoch, start):
+            for batch in self.material.batches(range(seed, seed + self.members), epoch, start):
                 yield batch.to(self.device)
         elif held_out := self.data.held_out(split):
             for batch in held_out_batches(self.data, held_out, split, start):
@@ -168,7 +165,7 @@ class Algorithms(nn.Module):
         return self._logits(batch).double().sigmoid().mean(dim=0).cpu()
 
     def sides(self, batch: AlgorithmBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        if not isinstance(self.model, Machine):
+        if not self.model.slots:
             return {}
         given, asked = batch.inputs[0, 0].cpu().numpy(), batch.asked[0].cpu().numpy()
         with without_watching():
@@ -195,10 +192,6 @@ class Algorithms(nn.Module):
 
 def count_items(count: int) -> str:
     return f"{count} item" if count == 1 else f"{count} items"
-
-
-def _network(recipe: AlgorithmRecipe) -> Any:
-    return network_class(recipe)(recipe.model, *channels(recipe.data), member_seeds(recipe))
 
 
 def _answer(probabilities: Float[Tensor, "step bit"], data: AlgorithmData) -> Answer:

@@ -8,7 +8,7 @@ from torch import Tensor
 from regard.models.stories.rows import Reading
 from regard.protocols import Measure, Tally, mean
 from regard.tasks.answering.batches import StoryBatch
-from regard.tasks.members import mean_of
+from regard.tasks.base import mean_of
 
 MEASURES = ("error", "mean_error", "loss", "agreement")
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.stories.options import StoryData
-from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
+from regard.training.options import MembersTraining, OptimizerOptions, Precision, ScheduleName, numbers_in
 
 
 class AnsweringOptimizer(OptimizerOptions):
@@ -31,9 +31,7 @@ class AnsweringTraining(MembersTraining):
     """How answers to questions are learnt."""
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Questions in a batch.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    precision: Precision = numbers_in("float32")
     optimizer: AnsweringOptimizer = Field(default_factory=AnsweringOptimizer, description="The optimiser.")
     empty_memories: float = Field(
         default=0.0,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import TextFault
 from regard.base.progress import Progress, Remark
@@ -21,74 +21,56 @@ from regard.data.stories.prepare import (
 )
 from regard.data.stories.reading import Question, words_in
 from regard.data.stories.telling import Told, read_told
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.stories.end_to_end import MemoryNetwork
 from regard.models.stories.rows import StoryNetwork, StoryWords
 from regard.protocols import Loss, Measure, StoryAnswer, Tally, mean
 from regard.tasks.answering.batches import PlacedStories, StoryBatch, batch_of_questions
 from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats_of_hops
 from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
-from regard.tasks.members import member_seeds, outline_members
+from regard.tasks.base import Files, MembersTask, build_network, check_size, member_seeds
 from regard.viewing.sides import Facts, Side, Steps
 
 HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
 
 
-class Answering(nn.Module):
+class Answering(MembersTask[PreparedStories]):
     """A network that reads stories, its words and answers, and how it learns them, restarts of it side by side."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    MEMBERS = "restarts"
     unit = "questions"
     lowest: Tensor  # validation loss of each restart in its linear start
     waited: Tensor  # validations since then
 
     def __init__(self, model: StoryNetwork, vocabulary: StoryVocabulary, training: AnsweringTraining) -> None:
-        super().__init__()
-        self.model, self.vocabulary, self.training_options = model, vocabulary, training
-        self.members = training.members
+        super().__init__(model, training.members)
+        self.vocabulary, self.training_options = vocabulary, training
         self.register_buffer("lowest", torch.full((self.members,), HIGHEST))
         self.register_buffer("waited", torch.zeros(self.members))
-        if isinstance(model, MemoryNetwork) and training.linear_start:
+        if training.linear_start and model.linear is not None:
             model.linear.fill_(1.0)
-        self._prepared: PreparedStories | None = None
         self._placed: dict[str, PlacedStories] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: AnsweringRecipe, device: torch.device, folder: Path | None) -> None:
         check_stories_there(recipe.data, folder)
-        with ShapesOnly():  # before the stories are read, for as few words as there may be
-            words = StoryWords(2, 2, recipe.data.facts)
-            refuse_too_large(network_class(recipe)(recipe.model, words, member_seeds(recipe)))
+        check_size(recipe, StoryWords(2, 2, recipe.data.facts), member_seeds(recipe))
 
     @classmethod
     def prepare(
-        cls,
-        recipe: AnsweringRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: AnsweringRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedStories:
         return prepare_stories(recipe.data, folder, progress, start)
 
     @classmethod
-    def build(cls, recipe: AnsweringRecipe, files: Mapping[str, bytes]) -> "Answering":
+    def build(cls, recipe: AnsweringRecipe, files: Files) -> "Answering":
         vocabulary, training = open_vocabulary(files), recipe.training
         words = StoryWords(len(vocabulary.names), len(vocabulary.classes), vocabulary.slots)
-        return cls(network_class(recipe)(recipe.model, words, member_seeds(recipe)), vocabulary, training)
+        return cls(build_network(recipe, words, member_seeds(recipe)), vocabulary, training)
 
     def learn_from(self, prepared: PreparedStories, recipe: AnsweringRecipe) -> None:
-        self._prepared, self._placed = prepared, {}
-
-    def outline(self, recipe: AnsweringRecipe) -> list[str]:
-        return outline_members(recipe, "restarts")
+        self._material, self._placed = prepared, {}
 
     # What the trainer and the evaluator ask for
 
@@ -99,10 +81,8 @@ class Answering(nn.Module):
         return stories.shuffled(options.batch, options.empty_memories, (seed, epoch), start)
 
     def _stories(self, split: str) -> PlacedStories:
-        if self._prepared is None:
-            raise RuntimeError("a task of answering has batches only once it learns from stories")
         if split not in self._placed or self._placed[split].device != self.device:
-            self._placed[split] = PlacedStories(self._prepared.splits[split], self.vocabulary.slots, self.device)
+            self._placed[split] = PlacedStories(self.material.splits[split], self.vocabulary.slots, self.device)
         return self._placed[split]
 
     def loss(self, batch: StoryBatch, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -118,7 +98,7 @@ class Answering(nn.Module):
             learnt = nats + weight * of_hops
             total, count = of_hops.detach().sum(), float(self.members * batch.rows)
             tallies = {"hops": Tally((total, count), mean)}
-        if isinstance(self.model, MemoryNetwork):
+        if self.model.linear is not None:
             learnt = learnt * (1 - self.model.linear / 2)
         learnt = learnt.sum()
         return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
@@ -134,16 +114,16 @@ class Answering(nn.Module):
     @torch.no_grad()
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
         """Put softmaxes back where the validation loss falls no more."""
-        options = self.training_options
-        if not isinstance(self.model, MemoryNetwork) or not options.linear_start:
+        options, linear = self.training_options, self.model.linear
+        if linear is None or not options.linear_start:
             return False
         losses = self.lowest.new_tensor(measures["loss"].members)
         self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
         self.lowest.copy_(torch.minimum(losses, self.lowest))
         is_patient = self.waited < (options.linear_patience or float("inf"))
-        stays_linear = self.model.linear * (is_patient & (step < options.linear_start))
-        has_changed = bool((stays_linear != self.model.linear).any())
-        self.model.linear.copy_(stays_linear)
+        stays_linear = linear * (is_patient & (step < options.linear_start))
+        has_changed = bool((stays_linear != linear).any())
+        linear.copy_(stays_linear)
         return has_changed
 
     @torch.no_grad()
@@ -153,8 +133,7 @@ class Answering(nn.Module):
     @torch.no_grad()
     def measure_parts(self, batch: StoryBatch) -> dict[str, dict[str, Measure]]:
         """The measures of each file of stories."""
-        assert self._prepared is not None
-        names = self._prepared.parts
+        names = self.material.parts
         return {names[part]: self.measure(batch.where(batch.parts == part)) for part in np.unique(batch.parts)}
 
     # What people see

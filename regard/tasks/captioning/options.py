@@ -1,6 +1,6 @@
 """What a recipe for a network that writes captions says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -8,7 +8,7 @@ from regard.base.recipe import Recipe
 from regard.data.captions.options import CaptionData
 from regard.decoding.options import DecodingOptions
 from regard.models.captions.encoder import EncoderOptions
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 
 class CaptioningTraining(TrainingOptions):
@@ -24,10 +24,8 @@ class CaptioningTraining(TrainingOptions):
     validation_beam: int = Field(
         default=1, ge=0, le=64, description="Beam of the captions written to validate; 0 measures the loss alone."
     )
-    best_by: str = Field(default="cider", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    best_by: str = best_by("cider")
+    precision: Precision = numbers_in("float32")
 
 
 class CaptioningRecipe(Recipe):

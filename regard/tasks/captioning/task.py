@@ -1,7 +1,7 @@
 """Saying what is on pictures: features and captions for batches, words one after another, looks at places."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark
@@ -18,13 +18,12 @@ from regard.data.captions.prepare import PreparedCaptions, check_captions_there,
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.symbols import NAMES
 from regard.decoding.options import DecodingOptions
-from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
-from regard.models.captions.captioner import Captioner
 from regard.models.captions.encoder import AnyEncoder, encoder_of
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.captioning.batches import MEASURED_ROWS, CaptionBatch, CaptionSource, PictureReferences, picture_batch
 from regard.tasks.captioning.features import FeatureReader, Given
 from regard.tasks.captioning.objectives import DrawnLooks, cross_entropy
@@ -36,11 +35,12 @@ from regard.viewing.sides import Cells, Side, Video
 FEWEST_WORDS = 16  # that a vocabulary has, before it is known how many
 
 
-class Captioning(nn.Module):
+class Captioning(NetworkTask[dict[str, CaptionSource]]):
     """A network that looks at the features of pictures, the words that it writes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
     unit = "tokens"
+    measured_rows = MEASURED_ROWS
 
     def __init__(
         self,
@@ -50,15 +50,10 @@ class Captioning(nn.Module):
         reader: FeatureReader,
         recipe: CaptioningRecipe,
     ) -> None:
-        super().__init__()
-        self.model, self.encoder, self.tokeniser, self.reader = model, encoder, tokeniser, reader
+        super().__init__(model)
+        self.encoder, self.tokeniser, self.reader = encoder, tokeniser, reader
         self.begin, self.end = tokeniser.begin, tokeniser.end
         self.longest, self.decoding, self.training_options = recipe.data.longest, recipe.decoding, recipe.training
-        self._sources: dict[str, CaptionSource] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -71,19 +66,14 @@ class Captioning(nn.Module):
     @classmethod
     def check(cls, recipe: CaptioningRecipe, device: torch.device, folder: Path | None) -> None:
         check_captions_there(recipe.data, folder)
-        with ShapesOnly():  # before anything is read, for as few words as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 1, 1, FEWEST_WORDS, 0))
-            if recipe.data.features == "own":
+        check_size(recipe, 1, 1, FEWEST_WORDS, 0)
+        if recipe.data.features == "own":
+            with ShapesOnly():
                 refuse_too_large(encoder_of(recipe.model.encoder, recipe.data.side, recipe.data.frames))
 
     @classmethod
     def prepare(
-        cls,
-        recipe: CaptioningRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: CaptioningRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedCaptions:
         prepared = prepare_captions(recipe.data, folder, progress, open_words(start) if start else None)
         if start is not None:
@@ -91,7 +81,7 @@ class Captioning(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: CaptioningRecipe, files: Mapping[str, bytes]) -> "Captioning":
+    def build(cls, recipe: CaptioningRecipe, files: Files) -> "Captioning":
         features, words = open_format(files), open_words(files)
         has_own = recipe.data.features == "own"
         expected = (recipe.data.side, recipe.data.frames)
@@ -99,26 +89,23 @@ class Captioning(nn.Module):
             raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
         encoder = encoder_of(recipe.model.encoder, features.rows, features.frames) if has_own else None
         depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
-        network = network_class(recipe)(recipe.model, depth, places, words.size, words.pad)
+        network = build_network(recipe, depth, places, words.size, words.pad)
         return cls(network, encoder, words, FeatureReader.of(features, files, recipe.data), recipe)
 
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedCaptions, recipe: CaptioningRecipe) -> None:
-        self._sources = {split: CaptionSource(prepared, split) for split in prepared.splits}
+        self._material = {split: CaptionSource(prepared, split) for split in prepared.splits}
 
     def source(self, split: str) -> CaptionSource:
-        """The captions of a split, once it learns from some."""
-        if split not in self._sources:
-            raise RuntimeError(f"a task of captioning has batches of {split} only once it learns from such captions")
-        return self._sources[split]
+        """Return the captions of a split, once it learns from some."""
+        return self.material[split]
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch | PictureReferences]:
-        source, rows = self.source(split), self.training_options.batch if split == "train" else MEASURED_ROWS
-        critical = split == "train" and self.training_options.self_critical
-        of_epoch = source.shuffled_pictures if critical else source.batches
-        for batch in of_epoch(rows, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(
+        self, split: str, rows: int, seed: int, epoch: int, start: int
+    ) -> Iterator[CaptionBatch | PictureReferences]:
+        source, is_critical = self.source(split), split == "train" and self.training_options.self_critical
+        return (source.shuffled_pictures if is_critical else source.batches)(rows, seed, epoch, start)
 
     @cached_property
     def _critic(self) -> CiderAgreement:
@@ -129,7 +116,7 @@ class Captioning(nn.Module):
         if isinstance(batch, PictureReferences):
             return self_critical_loss(self, batch, self._critic)
         annotations, smoothing = self.annotations(batch), self.training_options.label_smoothing
-        if isinstance(self.model, Captioner) and self.model.chooses:
+        if self.model.chooses:
             return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)
         return cross_entropy(self.model, annotations, batch, smoothing)
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from regard.data.labelled.prepare import LabelledTexts
 from regard.models.text.texts import TextRows
 
-MEASURED_ROWS = 250  # of a batch that is only measured
 _POOL = 20  # batches within which texts are put together by their length
 
 

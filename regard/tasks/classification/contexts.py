@@ -9,14 +9,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
-from regard.base.recipe import parse
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
+from regard.base.recipe import CheckRecipe, parse
 from regard.base.tensors import read_shapes
 from regard.data.labelled.ready import known_words
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.families import check_recipe
 from regard.models.recurrent.bilm import Bilm
 from regard.models.text.contexts import ContextSource
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.contexts.task import Contexts
 
@@ -39,23 +38,23 @@ def contexts_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: files[name] for name in _NAMES.values()}
 
 
-def build_contexts(files: Mapping[str, bytes]) -> Contexts:
+def build_contexts(files: Mapping[str, bytes], check: CheckRecipe) -> Contexts:
     """The task of the language model, its weights still to come."""
     own = {name: contexts_in(files)[theirs] for name, theirs in _NAMES.items()}
-    recipe = check_recipe(parse(own[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
+    recipe = check(parse(own[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
     if not isinstance(recipe, ContextsRecipe):
         raise Fault(f"{_NAMES[RECIPE]} of the model folder belongs to the family {recipe.family}, not to a bilm.")
     return Contexts.build(recipe, own)
 
 
-def context_words(files: Mapping[str, bytes]) -> list[str]:
+def context_words(files: Mapping[str, bytes], check: CheckRecipe) -> list[str]:
     """The words that a language model knows."""
-    return known_words(build_contexts(files).tokeniser)
+    return known_words(build_contexts(files, check).tokeniser)
 
 
-def context_source(files: Mapping[str, bytes], tokeniser: Tokeniser) -> ContextSource:
+def context_source(files: Mapping[str, bytes], tokeniser: Tokeniser, check: CheckRecipe) -> ContextSource:
     """The language model, and its tokens for those of this tokeniser."""
-    task = build_contexts(files)
+    task = build_contexts(files, check)
     words = tokeniser.pieces(range(tokeniser.size))
     tokens = torch.tensor([_token_of(task.tokeniser, word) for word in words])
     tokens[tokeniser.pad] = task.tokeniser.pad

@@ -1,8 +1,9 @@
 """The classes of texts: texts for batches, a class for an answer, words for what was looked at."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.figures import quantity
@@ -26,14 +27,14 @@ from regard.data.labelled.prepare import (
     prepare_labelled,
 )
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.families import network_class
-from regard.models.text.bag import Bag, NgramTable
+from regard.models.text.bag import NgramTable
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
-from regard.tasks.classes import answers_among
-from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches, with_aspects
+from regard.tasks.base import Files, NetworkTask, network_class
+from regard.tasks.classes import MEASURES_WITH_F1, answers_among, measures_with_f1, sums_with_f1
+from regard.tasks.classification.batches import LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
     context_source,
     context_words,
@@ -41,7 +42,6 @@ from regard.tasks.classification.contexts import (
     read_contexts,
     take_weights,
 )
-from regard.tasks.classification.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe, reads_pairs
 from regard.tasks.text import cut_words, inputs_of, text_vectors, with_marks, words_of
@@ -52,27 +52,21 @@ _ASPECT = re.compile(r"\[([^\[\]]+)\]")
 _UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
 
 
-class Classification(nn.Module):
-    """A network that reads texts, the names of its classes, and how it learns them."""
+class Classification(NetworkTask[PreparedExamples]):
+    """A `Classifier` of texts, the names of its classes, and how it learns them."""
 
-    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES_WITH_F1
     unit: ClassVar[str] = "texts"
+    measured_rows = 250
 
-    def __init__(
-        self, model: Bag | TextClassifier, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe
-    ) -> None:
-        super().__init__()
-        self.model, self.tokeniser, self.labels = model, tokeniser, labels
+    def __init__(self, model: Any, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe) -> None:
+        super().__init__(model)
+        self.tokeniser, self.labels = tokeniser, labels
         self.data: LabelledData = recipe.data
-        self.batch_rows = recipe.training.batch
+        self.training_options = recipe.training
         # Whether the answer depends on which aspect is asked about.
         guides = getattr(recipe.model, "aspect", "ignored") != "ignored" or reads_pairs(recipe.model)
         self.is_about_aspects = self.data.asks_about_aspects and guides
-        self._prepared: PreparedExamples | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
@@ -82,40 +76,37 @@ class Classification(nn.Module):
 
     @classmethod
     def prepare(
-        cls,
-        recipe: ClassificationRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: ClassificationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedExamples:
         extra: dict[str, bytes] = {}
-        others = OtherModels(vectors=open_vectors)
+        check = type(recipe).check_other
+        others = OtherModels(vectors=partial(open_vectors, check))
         if (source := recipe.data.contexts) is not None:
             extra = contexts_in(start) if start else read_contexts(Path(source).expanduser())
-            others = replace(others, words=lambda: context_words(extra))
+            others = replace(others, words=lambda: context_words(extra, check))
         prepared = prepare_labelled(recipe.data, folder, progress, start, others)
-        if network_class(recipe) is not Bag:
+        if not network_class(recipe).counts_ngrams:
             return replace(prepared, extra=extra)
         keys = open_ngrams(start) if start else _ngrams_of(prepared, recipe).keys
         return replace(prepared, extra={NGRAMS_FILE: ngrams_as_bytes(keys)})
 
     @classmethod
-    def build(cls, recipe: ClassificationRecipe, files: Mapping[str, bytes]) -> "Classification":
+    def build(cls, recipe: ClassificationRecipe, files: Files) -> "Classification":
         tokeniser, labels = open_tokeniser(files, recipe.data), open_text_labels(files)
         network, classes = network_class(recipe), len(labels.classes)
-        if network is Bag:
-            return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
-        contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
+        if network.counts_ngrams:
+            return cls(network(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
+        contexts = None
+        if recipe.data.contexts is not None:
+            contexts = context_source(files, tokeniser, type(recipe).check_other)
         vocabulary = replace(inputs_of(tokeniser), vector_width=labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
     def begin_with(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
         """Ready vectors and language models become weights; of n-grams, what the training texts say of them."""
-        if isinstance(self.model, Bag):
+        if self.model.counts_ngrams:
             self.model.take_counts(_ngrams_of(prepared, recipe))
-            return
-        if (inputs := self.model.reader.inputs) is None:
+        if (inputs := self.model.inputs) is None:
             return
         if prepared.vectors is not None:
             inputs.take_vectors(*map(torch.from_numpy, prepared.vectors))
@@ -130,44 +121,42 @@ class Classification(nn.Module):
                         f"data.{split} has a text of {length:,} tokens, but this model reads {most:,} at most; with "
                         "model.too_long = 'ends' the middle of such a text is left out."
                     )
-        self._prepared = prepared
+        super().learn_from(prepared, recipe)
 
     def _most_tokens(self, second: int) -> int | None:
         """The most tokens of a text, beside a second one of so many, which is read where models read pairs."""
         is_read = self.data.has_pairs or self.is_about_aspects
-        return None if isinstance(self.model, Bag) else self.model.reader.most_tokens(second if is_read else None)
+        return self.model.most_tokens(second if is_read else None)
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
-        return self._prepared.report if self._prepared else []
+        return self._material.report if self._material else []
 
     # What the trainer and the evaluator ask for
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of classification has batches only once it learns from texts")
-        is_learnt = split == "train"
-        rows, chance = (self.batch_rows, (seed, epoch)) if is_learnt else (MEASURED_ROWS, None)
-        for batch in text_batches(self._prepared.splits[split], self.tokeniser.pad, rows, chance, start):
-            yield self._fit(batch.to(self.device))
+        for batch in super().batches(split, seed, epoch, start):
+            yield self._fit(batch)
+
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
+        chance = (seed, epoch) if split == "train" else None
+        return text_batches(self.material.splits[split], self.tokeniser.pad, rows, chance, start)
 
     def _fit(self, batch: LabelledBatch) -> LabelledBatch:
         """A batch as far as its texts are read."""
-        return batch if isinstance(self.model, Bag) else replace(batch, texts=self.model.reader.fit(batch.texts))
+        return replace(batch, texts=self.model.fit(batch.texts))
 
     def loss(self, batch: LabelledBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
-        total = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
-        if isinstance(self.model, Bag):
-            total = total + batch.rows * self.model.penalty()
-        return Loss(total, batch.rows)
+        nats = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
+        return Loss(nats + batch.rows * self.model.penalty(), batch.rows)
 
     @torch.no_grad()
     def measure(self, batch: LabelledBatch) -> dict[str, Measure]:
-        return measures_from_rows(self.sums_of_rows(batch))
+        return measures_with_f1(self.sums_of_rows(batch))
 
     @torch.no_grad()
     def sums_of_rows(self, batch: LabelledBatch) -> dict[str, Float[Tensor, "batch sum"]]:
-        return sums_of_rows(self.model.answer(batch.texts), batch.labels)
+        return sums_with_f1(self.model.answer(batch.texts), batch.labels)
 
     # What people see
 
@@ -217,9 +206,8 @@ class Classification(nn.Module):
     @torch.no_grad()
     def embed(self, batch: LabelledBatch) -> list[TextVectors]:
         """The vectors of the words of each text, by the network below what gives the class."""
-        assert isinstance(self.model, TextClassifier)
         texts = [self._words(batch, row) for row in range(batch.rows)]
-        return text_vectors(texts, self.model.reader.layer_states(batch.texts))
+        return text_vectors(texts, self.model.layer_states(batch.texts))
 
     def _words(self, batch: LabelledBatch, row: int) -> Words:
         """The words of a text that people wrote."""
@@ -241,15 +229,10 @@ class Classification(nn.Module):
 
     def sides(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         """The words of the text, and the answer that looks at them; of several aspects, one for each."""
-        texts, (before, behind) = [self._words(batch, 0)], self._around
+        texts, (before, behind) = [self._words(batch, 0)], self.model.around
         if behind and batch.texts.aspects is not None:  # what is framed is read with the text
             texts.append(words_of(self.tokeniser, batch.texts.aspects[0].tolist()))
         return {SOURCE: with_marks(texts, before, behind), ANSWER: Steps(self._asked(batch, outputs))}
-
-    @property
-    def _around(self) -> tuple[list[str], list[str]]:
-        """The marks that its network puts before a text, and behind each."""
-        return ([], []) if isinstance(self.model, Bag) else self.model.reader.around
 
     def _asked(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> list[str]:
         answers = [each.answer for each in outputs]
@@ -260,7 +243,7 @@ class Classification(nn.Module):
 
     def extents(self, batch: LabelledBatch) -> dict[str, Tensor]:
         """Every answer is one place; of texts, the words are real."""
-        before, behind = self._around
+        before, behind = self.model.around
         lengths, second = batch.texts.lengths, batch.texts.aspect_lengths
         places = lengths + len(before) + len(behind)
         if behind and second is not None:
@@ -272,14 +255,7 @@ class Classification(nn.Module):
         return f"'{text}', labelled '{self.labels.classes[int(batch.labels[0])]}'"
 
     def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size}
-        if isinstance(self.model, Bag):
-            found["n-grams"] = len(self.model.weight)
-        return found
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What the class of a text of `size` tokens costs."""
-        return {"multiplications": self.model.multiplications(size)}
+        return {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size} | self.model.facts()
 
 
 def _ngrams_of(prepared: PreparedExamples, recipe: ClassificationRecipe) -> NgramTable:

@@ -6,14 +6,14 @@ from pydantic import Field
 
 from regard.base.recipe import TextRecipe
 from regard.data.texts.options import SpelledData
-from regard.training.options import TrainingOptions
+from regard.training.options import TrainingOptions, best_by
 
 
 class ContextsTraining(TrainingOptions):
     """How two language models over the same words are trained."""
 
     batch_tokens: int = Field(default=4096, ge=8, description="Tokens in a batch, padding and ends counted.")
-    best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
+    best_by: str = best_by("perplexity")
 
 
 class ContextsRecipe(TextRecipe):

@@ -1,13 +1,13 @@
 """Words in their contexts: sentences for batches, two language models to learn from them, vectors for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import TooLong
 from regard.base.progress import Progress, Remark
@@ -15,12 +15,11 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.texts.options import SpelledData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
-from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.recurrent.bilm import Bilm
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, Tally, TextVectors, mean
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.contexts.batches import SentenceBatch, SentenceRows, pad_rows
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.language.measures import perplexity
@@ -31,22 +30,17 @@ _PADDING = -100  # where cross-entropies want nothing
 _SIGNED = "per token, </s> counted, unknown words as <unk>"
 
 
-class Contexts(nn.Module):
+class Contexts(NetworkTask[dict[str, SentenceRows]]):
     """Two language models with their tokeniser, and the vectors that they have for words in their contexts."""
 
     unit = "tokens"  # that losses are counted in, once for each direction
     MEASURES: ClassVar[tuple[str, ...]] = ("perplexity", "forward_perplexity", "backward_perplexity")
 
     def __init__(self, model: Bilm, tokeniser: Tokeniser, data: SpelledData) -> None:
-        super().__init__()
-        self.model, self.tokeniser = model, tokeniser
+        super().__init__(model)
+        self.tokeniser = tokeniser
         self.kind, self.longest = data.tokeniser.kind, data.longest
-        self._splits: dict[str, SentenceRows] = {}
         self._batch_tokens = 0
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
@@ -54,40 +48,32 @@ class Contexts(nn.Module):
     def check(cls, recipe: ContextsRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_of(recipe.data, folder)
         check_cell(recipe.model.cell, recipe.training.precision, device)
-        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
-            refuse_too_large(network_class(recipe)(recipe.model, FEWEST_TOKENS, 0, 1, 2))
+        check_size(recipe, FEWEST_TOKENS, 0, 1, 2)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: ContextsRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: ContextsRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
         given = tokenisers_in(start, recipe.data.tokeniser.full())[0] if start else None
         return prepare_text(recipe.data, folder, progress, remark, given)
 
     @classmethod
-    def build(cls, recipe: ContextsRecipe, files: Mapping[str, bytes]) -> "Contexts":
+    def build(cls, recipe: ContextsRecipe, files: Files) -> "Contexts":
         tokeniser, _ = tokenisers_in(files, recipe.data.tokeniser.full())
         tokeniser = CaselessTokeniser(tokeniser) if recipe.data.lower_case else tokeniser
         marks = (tokeniser.pad, tokeniser.begin, tokeniser.end)
-        return cls(network_class(recipe)(recipe.model, tokeniser.size, *marks), tokeniser, recipe.data)
+        return cls(build_network(recipe, tokeniser.size, *marks), tokeniser, recipe.data)
 
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedText, recipe: ContextsRecipe) -> None:
         self._batch_tokens = recipe.training.batch_tokens
-        self._splits = {split: SentenceRows(tokens, self.tokeniser.end) for split, tokens in prepared.splits.items()}
+        self._material = {split: SentenceRows(tokens, self.tokeniser.end) for split, tokens in prepared.splits.items()}
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SentenceBatch]:
-        if not self._splits:
-            raise RuntimeError("a model of contexts has batches only once it learns from text")
-        if split not in self._splits:
+        if split not in self.material:
             return
-        rows = self._splits[split]
+        rows = self.material[split]
         shuffled = split == "train"
         for batch in rows.shuffled(self._batch_tokens, seed, epoch, start) if shuffled else rows.in_order(start):
             yield pad_rows(batch, self.tokeniser.pad).to(self.device)

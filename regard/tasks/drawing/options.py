@@ -6,7 +6,7 @@ from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.pictures.binary import BinaryData
-from regard.training.options import TrainingOptions
+from regard.training.options import TrainingOptions, best_by
 
 
 class DrawingTraining(TrainingOptions):
@@ -35,7 +35,7 @@ class DrawingTraining(TrainingOptions):
     precision: Literal["float32"] = Field(
         default="float32", description="Numbers of the forward pass; in bf16 windows would lie on a coarse grid."
     )
-    best_by: str = Field(default="bound", description="The validation measure that says which weights are best.")
+    best_by: str = best_by("bound")
 
 
 class DrawingRecipe(Recipe):

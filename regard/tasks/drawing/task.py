@@ -1,70 +1,97 @@
 """Drawing: pictures for batches, a bound in nats for a measure, and pictures that come to be from nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
 
 from regard.base.progress import Progress, Remark
 from regard.data.pictures.binary import binarise
 from regard.data.pictures.fitting import fit_picture_files, fitting_remark
 from regard.data.pictures.prepare import (
-    SPLITS,
     PictureLabels,
     PreparedPictures,
     check_files_there,
     open_labels,
     prepare_pictures,
 )
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.data.prepared import SPLITS
+from regard.models.draw.filters import Picture
+from regard.models.draw.network import Noise, Redrawn
 from regard.protocols import Loss, Measure, Tally, mean
-from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.drawing.options import DrawingRecipe, DrawingTraining
-from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
+from regard.tasks.glimpses.batches import PictureBatch, picture_batches
 from regard.tasks.glimpses.task import UNKNOWN
-from regard.viewing.drawings.record import DrawnCanvas, WritingWindow
+from regard.viewing.drawings import DrawnCanvas, WritingWindow
 from regard.viewing.sides import Cells, Side, Steps
+
+
+class Bound(NamedTuple):
+    """The two parts of the bound of each picture, in nats."""
+
+    reconstruction: Float[Tensor, " batch"]  # L^x
+    divergence: Float[Tensor, " batch"]  # L^z
+
+    @property
+    def total(self) -> Float[Tensor, " batch"]:
+        return self.reconstruction + self.divergence
+
+
+def bound(redrawn: Redrawn, pictures: Picture) -> Bound:
+    """L^x and L^z of pictures of zeros and ones."""
+    surprise = F.binary_cross_entropy_with_logits(redrawn.canvas, pictures, reduction="none").sum(dim=(1, 2))
+    means, log_variances = redrawn.means, 2 * redrawn.log_deviations
+    divergence = (means**2 + log_variances.exp() - log_variances - 1).sum(dim=(1, 2)) / 2
+    return Bound(surprise, divergence)
+
+
+def log_weights(redrawn: Redrawn, pictures: Picture, noise: Noise) -> Float[Tensor, " batch"]:
+    """log p(x | z) + log p(z) − log q(z | x), of the latents z = μ + σ ε that this noise ε gave."""
+    latents = redrawn.means + redrawn.log_deviations.exp() * noise
+    of_latents = ((noise**2 - latents**2) / 2 + redrawn.log_deviations).sum(dim=(1, 2))
+    return of_latents - bound(redrawn, pictures).reconstruction
+
+
+def tightened_bound(weights: Float[Tensor, "sample batch"]) -> Float[Tensor, " batch"]:
+    """−log of the mean importance weight: a bound that comes the nearer to −log p(x) the more samples there are.
+
+    Burda et al. 2016, Importance Weighted Autoencoders, equation 8.
+    """
+    return math.log(len(weights)) - torch.logsumexp(weights, dim=0)
+
 
 WHITE = 128  # of 255: from here on a pixel of someone's own picture is white
 
 
-class PictureDrawing(nn.Module):
+class PictureDrawing(NetworkTask[PreparedPictures]):
     """A network that draws, and the size of its pictures."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("bound", "reconstruction", "divergence")
     unit = "pictures"
 
     def __init__(self, model: Any, labels: PictureLabels, training: DrawingTraining) -> None:
-        super().__init__()
-        self.model, self.labels, self.training_options = model, labels, training
+        super().__init__(model)
+        self.labels, self.training_options = labels, training
         self.model.compiles_step, self.model.in_tf32 = training.compile_step, training.tf32
-        self._prepared: PreparedPictures | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: DrawingRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_there(recipe.data.grey, folder)
-        with ShapesOnly():  # before the pictures are read, for as small ones as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 1, 1))
+        check_size(recipe, 1, 1)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: DrawingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: DrawingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedPictures:
         prepared = prepare_pictures(recipe.data.grey, folder, progress)
         if start is not None:
@@ -72,9 +99,9 @@ class PictureDrawing(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: DrawingRecipe, files: Mapping[str, bytes]) -> "PictureDrawing":
+    def build(cls, recipe: DrawingRecipe, files: Files) -> "PictureDrawing":
         labels = open_labels(files)
-        return cls(network_class(recipe)(recipe.model, labels.height, labels.width), labels, recipe.training)
+        return cls(build_network(recipe, labels.height, labels.width), labels, recipe.training)
 
     # What the trainer and the evaluator ask for
 
@@ -87,14 +114,10 @@ class PictureDrawing(nn.Module):
                 if id(grey.pictures) not in of_files:  # those held out lie in the file of those to learn from
                     of_files[id(grey.pictures)] = binarise(grey.pictures, [recipe.data.binary_seed, number])
                 splits[split] = replace(grey, pictures=of_files[id(grey.pictures)])
-        self._prepared = replace(prepared, splits=splits)
+        self._material = replace(prepared, splits=splits)
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of drawing has batches only once it learns from pictures")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for batch in picture_batches(self._prepared, split, rows, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
+        return picture_batches(self.material, split, rows, seed, epoch, start)
 
     def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         pictures, options = batch.pixels(self.model.dtype), self.model.options

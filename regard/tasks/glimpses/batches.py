@@ -12,8 +12,6 @@ from regard.data.pictures.prepare import PreparedPictures
 from regard.data.pictures.scenes import make_scenes
 from regard.tasks.held_batch import HeldBatch
 
-MEASURED_ROWS = 500  # of a batch that is only measured
-
 
 @dataclass(frozen=True)
 class PictureBatch(HeldBatch):

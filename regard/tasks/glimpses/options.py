@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.pictures.options import PictureData
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 REINFORCED = ("samples", "reward")  # options of networks that draw where they look
 
@@ -20,10 +20,8 @@ class GlimpsesTraining(TrainingOptions):
         default="right",
         description="What a path is worth: 1 for the right answer and 0 for others, or log p of the right answer.",
     )
-    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; in bf16 places lie on a coarse grid."
-    )
+    best_by: str = best_by("error")
+    precision: Precision = numbers_in("float32", "in bf16 places lie on a coarse grid")
 
 
 class GlimpsesRecipe(Recipe):

@@ -1,13 +1,14 @@
 """Naming what is on a picture: pictures for batches, a class for an answer, windows for what was looked at."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+import torch.nn.functional as F
+from torch import Tensor
 
 from regard.base.progress import Progress, Remark
 from regard.data.pictures.fitting import fit_picture_files, fitting_remark
@@ -18,51 +19,38 @@ from regard.data.pictures.prepare import (
     open_labels,
     prepare_pictures,
 )
-from regard.families import network_class
-from regard.models.patches import PatchTransformer
+from regard.models.picture_network import PictureNetwork
 from regard.models.ram import RAM
-from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Answer, Loss, Measure
+from regard.protocols import Answer, Loss, Measure, Tally
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
-from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
-from regard.tasks.glimpses.objectives import cross_entropy, reinforce
+from regard.tasks.glimpses.batches import PictureBatch, picture_batches
 from regard.tasks.glimpses.options import GlimpsesRecipe, GlimpsesTraining
 from regard.viewing.sides import Cells, Side, Steps
 
 UNKNOWN = -1  # the class of a picture that people ask about
 
 
-class Glimpses(nn.Module):
-    """A network that looks at pictures, the names of its classes, and how it learns them."""
+class Glimpses(NetworkTask[PreparedPictures]):
+    """A `PictureNetwork`, the names of its classes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
     unit = "pictures"
 
     def __init__(self, model: Any, labels: PictureLabels, training: GlimpsesTraining) -> None:
-        super().__init__()
-        self.model, self.labels, self.training_options = model, labels, training
-        self._prepared: PreparedPictures | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+        super().__init__(model)
+        self.labels, self.training_options = labels, training
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: GlimpsesRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_there(recipe.data, folder)
-        with ShapesOnly():  # before the pictures are read, for as small ones as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 2, 1, 1))
+        check_size(recipe, 2, 1, 1)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: GlimpsesRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: GlimpsesRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedPictures:
         prepared = prepare_pictures(recipe.data, folder, progress)
         if start is not None:
@@ -70,25 +58,18 @@ class Glimpses(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: GlimpsesRecipe, files: Mapping[str, bytes]) -> "Glimpses":
+    def build(cls, recipe: GlimpsesRecipe, files: Files) -> "Glimpses":
         labels = open_labels(files)
-        network = network_class(recipe)(recipe.model, len(labels.classes), labels.height, labels.width)
+        network = build_network(recipe, len(labels.classes), labels.height, labels.width)
         return cls(network, labels, recipe.training)
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedPictures, recipe: GlimpsesRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of glimpses has batches only once it learns from pictures")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for batch in picture_batches(self._prepared, split, rows, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
+        return picture_batches(self.material, split, rows, seed, epoch, start)
 
     def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        if isinstance(self.model, RAM):
+        if self.model.chooses:
             return reinforce(self.model, batch, self.training_options.samples, self.training_options.reward)
         return cross_entropy(self.model, batch)
 
@@ -114,25 +95,21 @@ class Glimpses(nn.Module):
     @torch.no_grad()
     def answers(self, batch: PictureBatch) -> list[Answer]:
         pictures = batch.pixels(self.model.dtype)
-        found = answers_among(self.labels.classes, self.model.answer(pictures))
-        if isinstance(self.model, PatchTransformer):
-            self.model.note_rollout(pictures)
-        return found
+        answers = answers_among(self.labels.classes, self.model.answer(pictures))
+        self.model.note_answer(pictures)
+        return answers
 
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         picture = batch.pixels(torch.float32)[0].cpu().numpy()
-        if isinstance(self.model, PatchTransformer):
-            edges = [(0, -side % self.model.options.patch) for side in picture.shape]  # as the model filled them up
-            patches = Cells(np.pad(picture, edges), self.model.grid)
-            return {"picture": patches, "source": patches, "answer": Steps(["rollout"])}
-        if isinstance(self.model, RAM):
-            names = [f"glimpse {number + 1}" for number in range(self.model.options.glimpses)]
-            return {"picture": Cells(picture), "glimpses": Steps(names)}
-        return {"picture": Cells(picture)}
+        edges = [(0, -side % self.model.patch) for side in picture.shape]  # as the model filled them up
+        cells = Cells(np.pad(picture, edges), self.model.grid)
+        sides: dict[str, Side] = dict.fromkeys(self.model.picture_sides, cells)
+        return sides | {name: Steps(names) for name, names in self.model.step_sides().items()}
 
     def extents(self, batch: PictureBatch) -> dict[str, Tensor]:
-        """Every patch is real: all pictures are of one size."""
-        assert isinstance(self.model, PatchTransformer)  # of all that look at pictures, it alone has heads
+        """Return how many patches look at each other: all of them, for all pictures are of one size."""
+        if self.model.grid is None:
+            return {}
         return {"source": torch.full((batch.rows,), math.prod(self.model.grid))}
 
     def quote(self, batch: PictureBatch) -> str:
@@ -144,3 +121,48 @@ class Glimpses(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What an answer costs on a picture of `size` pixels a side."""
         return {"multiplications": self.model.multiplications(size, size)}
+
+
+Reward = Literal["right", "log-probability"]
+
+
+def cross_entropy(network: PictureNetwork, batch: PictureBatch) -> Loss:
+    """−Σ log p(y | x), of a network whose answer is a function of its weights."""
+    return Loss(F.nll_loss(network.answer(batch.pixels(network.dtype)), batch.labels, reduction="sum"), batch.rows)
+
+
+def reinforce(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -> Loss:
+    """The hybrid loss of Mnih et al. 2014, section 3.2, over M = `samples` drawn paths of each picture:
+
+        1/M Σ_m [ −log p(y | path m) − Σ_t (R − b_t) log π(l_t) + mean_t (R − b_t)² ]
+
+    The first part teaches glimpse, core and action, the second (equation 3, R − b_t without gradient) the location, the
+    third the baseline. R comes after the last glimpse, so every choice of a path has the same: 1 for the right answer
+    and 0 for another; or log p(y | path), with which the first two parts are the gradient of −E[log p(y | path)], a
+    bound of −log p(y) by Jensen's inequality.
+
+    The value of what is returned is its first part alone: that of the others says nothing about how well it goes.
+    """
+    seen = network.explore(batch.pixels(network.dtype), samples)
+    wanted = batch.labels[:, None].expand(-1, samples)
+    of_wanted = seen.log_probabilities.gather(2, wanted.unsqueeze(2)).squeeze(2)
+    right = (seen.log_probabilities.argmax(dim=-1) == wanted).to(of_wanted.dtype)
+    worth = (right if reward == "right" else of_wanted).detach()
+    surplus = worth.unsqueeze(-1) - seen.baselines
+    policy = -(surplus.detach() * seen.log_policy).sum(dim=-1)
+    baseline_error = surplus.square().mean(dim=-1)
+    taught = (policy + baseline_error).sum() / samples
+    paths = float(batch.rows * samples)
+    return Loss(
+        -of_wanted.sum() / samples + taught - taught.detach(),
+        batch.rows,
+        {
+            "reward": Tally((worth.sum(), paths), _mean_read_late),
+            "baseline error": Tally((baseline_error.detach().sum(), paths), _mean_read_late),
+        },
+    )
+
+
+def _mean_read_late(total: Tensor | float, count: float) -> float:
+    """A mean whose sum may still lie on a GPU: to read it is to wait for all work before it, so nobody does at once."""
+    return float(total) / count

@@ -11,7 +11,6 @@ from torch import Tensor
 from regard.data.pictures.lines import Line, LineOptions, write_line
 from regard.data.pictures.prepare import LabelledPictures
 
-MEASURED_ROWS = 100  # of a batch that is only measured
 SPLITS = ("train", "valid", "test")
 
 

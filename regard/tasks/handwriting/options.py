@@ -1,22 +1,20 @@
 """What a recipe for a network that reads handwriting says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.pictures.lines import LineData
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 
 class HandwritingTraining(TrainingOptions):
     """What networks that read handwriting are told of their training."""
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Lines in a batch.")
-    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; sums over paths are in float32."
-    )
+    best_by: str = best_by("error")
+    precision: Precision = numbers_in("float32", "sums over paths are in float32")
 
 
 class HandwritingRecipe(Recipe):

@@ -1,11 +1,11 @@
 """Reading handwriting: lines for batches, columns as frames for a network, and what is written for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
@@ -18,11 +18,10 @@ from regard.data.pictures.prepare import (
     open_labels,
     prepare_pictures,
 )
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transcriber import Transcriber, as_labels, count_stacked
 from regard.protocols import Answer, Loss, Measure, Tally, mean
-from regard.tasks.handwriting.batches import MEASURED_ROWS, LineBatch, batch_of, line_batches
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
+from regard.tasks.handwriting.batches import LineBatch, batch_of, line_batches
 from regard.tasks.handwriting.options import HandwritingRecipe
 from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_labels
 from regard.viewing.sides import Cells, Side, Steps
@@ -30,37 +29,27 @@ from regard.viewing.sides import Cells, Side, Steps
 BLANK = "between"  # what people see for columns that belong to no sign
 
 
-class Handwriting(nn.Module):
+class Handwriting(NetworkTask[PreparedPictures]):
     """A network over the columns of a line, and the names of the signs that it knows."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "lines"
+    measured_rows = 100
 
     def __init__(self, model: Transcriber, labels: PictureLabels, recipe: HandwritingRecipe) -> None:
-        super().__init__()
-        self.model, self.labels, self.recipe = model, labels, recipe
-        self._prepared: PreparedPictures | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+        super().__init__(model)
+        self.labels, self.lines, self.training_options = labels, recipe.data.lines, recipe.training
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: HandwritingRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_there(recipe.data.signs, folder)
-        with ShapesOnly():
-            refuse_too_large(network_class(recipe)(recipe.model, 1, 1))
+        check_size(recipe, 1, 1)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: HandwritingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: HandwritingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedPictures:
         prepared = prepare_pictures(recipe.data.signs, folder, progress)
         if start is not None:
@@ -68,22 +57,14 @@ class Handwriting(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: HandwritingRecipe, files: Mapping[str, bytes]) -> "Handwriting":
+    def build(cls, recipe: HandwritingRecipe, files: Files) -> "Handwriting":
         labels = open_labels(files)
-        return cls(network_class(recipe)(recipe.model, labels.height, len(labels.classes)), labels, recipe)
+        return cls(build_network(recipe, labels.height, len(labels.classes)), labels, recipe)
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedPictures, recipe: HandwritingRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LineBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of handwriting has batches only once it learns from pictures")
-        rows = self.recipe.training.batch if split == "train" else MEASURED_ROWS
-        signs, lines = self._prepared.splits[split], self.recipe.data.lines
-        for batch in line_batches(signs, lines, split, rows, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LineBatch]:
+        return line_batches(self.material.splits[split], self.lines, split, rows, seed, epoch, start)
 
     def hear(self, batch: LineBatch) -> Any:
         """What the network knows of the lines, whose columns are its frames; it says itself what that is."""
@@ -140,7 +121,3 @@ class Handwriting(nn.Module):
 
     def facts(self) -> dict[str, Any]:
         return {"signs": len(self.labels.classes), "height": self.labels.height}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What reading a line of `size` columns costs."""
-        return {"multiplications": self.model.multiplications(size)}

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_manifest, read_recipe
+from regard.base.recipe import CheckRecipe
 from regard.data.corpora.hashes import hash_sentences
 from regard.data.corpora.prepared import is_prepared, read_unlearnt
 from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
-from regard.families import check_recipe
-from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_manifest, read_recipe
 
 _OF_MAKING = {"vocabulary", "at_least"}  # options by which a tokeniser is made, and not what it is then
 
 
-def borrowed_for(data: LanguageModelData, folder: Path) -> Tokeniser | None:
+def borrowed_for(data: LanguageModelData, folder: Path, check: CheckRecipe) -> Tokeniser | None:
     """The tokeniser that a recipe takes over; one by which text was cut in `folder` serves where its model is gone."""
     if data.tokeniser.from_ is None:
         return None
@@ -25,15 +25,15 @@ def borrowed_for(data: LanguageModelData, folder: Path) -> Tokeniser | None:
     if not (origin / RECIPE).exists() and (cut_by := tokeniser_in(data, folder)) is not None:
         return cut_by
     listed = [name for name in read_manifest(origin) if name != WEIGHTS]
-    return tokenisers_in(read_folder(origin, listed), _options(origin))[-1]
+    return tokenisers_in(read_folder(origin, listed), _options(origin, check))[-1]
 
 
-def hashes_left_out(data: LanguageModelData) -> np.ndarray:
+def hashes_left_out(data: LanguageModelData, check: CheckRecipe) -> np.ndarray:
     """The hashes of the sentences that a translator is validated or tested by, where a recipe names one."""
     if data.leave_out is None:
         return np.zeros(0, np.uint64)
     origin = Path(data.leave_out).expanduser()
-    recipe: Any = check_recipe(read_recipe(origin))
+    recipe: Any = check(read_recipe(origin))
     prepared = Path(getattr(recipe.data, "prepared", None) or origin / "training" / "corpus").expanduser()
     if not is_prepared(prepared):
         raise Fault(
@@ -43,17 +43,17 @@ def hashes_left_out(data: LanguageModelData) -> np.ndarray:
     return hash_sentences(read_unlearnt(prepared))
 
 
-def borrowed_options(origin: Path) -> dict[str, Any]:
+def borrowed_options(origin: Path, check: CheckRecipe) -> dict[str, Any]:
     """What a recipe says of the tokens that a model folder gives; those of a translator are the ones that it writes."""
-    own = _options(origin).by_side()[-1]
+    own = _options(origin, check).by_side()[-1]
     names = TextTokeniserOptions.model_fields.keys() & TokeniserOptions.model_fields.keys() - _OF_MAKING
     return {name: getattr(own, name) for name in sorted(names)}
 
 
-def _options(origin: Path) -> TokeniserOptions:
+def _options(origin: Path, check: CheckRecipe) -> TokeniserOptions:
     if not (origin / RECIPE).exists():
         raise Fault(f"data.tokeniser.from is {origin}, but no model lies there; train that one first, or name another.")
-    recipe: Any = check_recipe(read_recipe(origin))
+    recipe: Any = check(read_recipe(origin))
     found = getattr(recipe.data, "tokeniser", None)
     if isinstance(found, TextTokeniserOptions):
         return found.full()

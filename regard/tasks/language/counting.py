@@ -20,6 +20,7 @@ from regard.models.ngram.smoothing import estimate
 from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
 from regard.models.ngram.trie import NOWHERE
 from regard.protocols import Measure, State
+from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
 from regard.tasks.language.language_task import LanguageTask, split_lines, tokeniser_of
 from regard.tasks.language.measures import measure_scores
@@ -61,7 +62,7 @@ class CountedLanguage(LanguageTask):
         check_files_of(recipe.data, folder)
 
     @classmethod
-    def build(cls, recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> "CountedLanguage":
+    def build(cls, recipe: CountedLanguageRecipe, files: Files) -> "CountedLanguage":
         return cls(recipe.model, tokeniser_of(recipe, files))
 
     def learn_from(self, prepared: PreparedText, recipe: CountedLanguageRecipe) -> None:

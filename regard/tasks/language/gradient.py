@@ -3,7 +3,7 @@
 The network is any that has the methods of `LanguageNetwork`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,11 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.families import network_class
 from regard.hardware.precision import check_cell
-from regard.models.language import TEXT, LanguageNetwork, LayeredNetwork, Reading
+from regard.models.language import TEXT, LanguageNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
+from regard.tasks.base import Files, build_network
 from regard.tasks.language.batches import Prompts, Sentences
 from regard.tasks.language.language_task import LanguageTask, tokeniser_of
 from regard.tasks.language.measures import measure_scores, perplexity
@@ -71,7 +71,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_files_of(recipe.data, folder)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
-            network = network_class(recipe)(recipe.model, _FEWEST_TOKENS)
+            network = build_network(recipe, _FEWEST_TOKENS)
         refuse_too_large(network)
         _check_spans(network, recipe.training)
 
@@ -86,18 +86,13 @@ class GradientLanguage(LanguageTask, nn.Module):
                 "give one, such as --set data.tokeniser.vocabulary=10000."
             )
         with ShapesOnly():
-            network = network_class(recipe)(recipe.model, cut.full().most_tokens)
+            network = build_network(recipe, cut.full().most_tokens)
         span = training.span or network.context or USUAL_SPAN
         return StepCost(training.accumulate * training.batch * span, network.multiplications(span) / span)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: GradientLanguageRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: GradientLanguageRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
         prepared, training = super().prepare(recipe, folder, progress, remark, start), recipe.training
         tokens, context = len(prepared.splits["train"]), getattr(recipe.model, "context", None)
@@ -114,10 +109,10 @@ class GradientLanguage(LanguageTask, nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: GradientLanguageRecipe, files: Mapping[str, bytes]) -> "GradientLanguage":
+    def build(cls, recipe: GradientLanguageRecipe, files: Files) -> "GradientLanguage":
         tokeniser = tokeniser_of(recipe, files)
         never = sorted({tokeniser.pad, tokeniser.begin} - {tokeniser.end})
-        return cls(network_class(recipe)(recipe.model, tokeniser.size, never), tokeniser, recipe.training)
+        return cls(build_network(recipe, tokeniser.size, never), tokeniser, recipe.training)
 
     def learn_from(self, prepared: PreparedText, recipe: GradientLanguageRecipe) -> None:
         self.text = prepared
@@ -262,7 +257,6 @@ class GradientLanguage(LanguageTask, nn.Module):
     @torch.no_grad()
     def embed(self, batch: Prompts) -> list[TextVectors]:
         """What every layer of a network that has such makes of each text; the end before it is read and left out."""
-        assert isinstance(self.model, LayeredNetwork)
         return prompt_vectors(self.model, self.tokeniser, batch, self.device)
 
     # Going on with a prompt

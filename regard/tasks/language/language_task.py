@@ -1,6 +1,6 @@
 """What all language models share, however they learn: their text, prompts that they read, and text that they write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from regard.data.texts.prepare import PreparedText, prepare_text
 from regard.data.tokenisers.byte_pairs import BytePairTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
+from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
 from regard.tasks.language.measures import MEASURES
@@ -33,15 +34,11 @@ class LanguageTask:
 
     @classmethod
     def prepare(
-        cls,
-        recipe: Any,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: Any, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
-        given = tokeniser_of(recipe, start) if start else borrowed_for(recipe.data, folder)
-        return prepare_text(recipe.data, folder, progress, remark, given, partial(hashes_left_out, recipe.data))
+        data, check = recipe.data, type(recipe).check_other
+        given = tokeniser_of(recipe, start) if start else borrowed_for(data, folder, check)
+        return prepare_text(data, folder, progress, remark, given, partial(hashes_left_out, data, check))
 
     @property
     def device(self) -> torch.device:
@@ -87,6 +84,6 @@ def split_lines(tokens: Sequence[int], end: int) -> list[Sequence[int]]:
     return [tokens[first:last] for first, last in zip([0, *(place + 1 for place in ends)], [*ends, None], strict=True)]
 
 
-def tokeniser_of(recipe: LanguageRecipe, files: Mapping[str, bytes]) -> Tokeniser:
+def tokeniser_of(recipe: LanguageRecipe, files: Files) -> Tokeniser:
     """The tokeniser among what travels in a model folder."""
     return tokenisers_in(files, recipe.data.tokeniser.full())[0]

@@ -7,7 +7,7 @@ from pydantic import Field
 from regard.base.recipe import TextRecipe
 from regard.data.texts.options import LanguageModelData
 from regard.decoding.options import DecodingOptions
-from regard.training.options import CountingOptions, TrainingOptions
+from regard.training.options import CountingOptions, TrainingOptions, best_by
 
 USUAL_SPAN = 35
 
@@ -57,7 +57,7 @@ class GradientLanguageTraining(TrainingOptions):
         description="Parts of the validation text that are read side by side by a network that carries its state from "
         "one sentence to the next; the test text is read in one piece.",
     )
-    best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
+    best_by: str = best_by("perplexity")
 
 
 class GradientLanguageRecipe(LanguageRecipe):

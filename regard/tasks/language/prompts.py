@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.base.faults import TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.models.language import LanguageNetwork, LayeredNetwork, Memory
+from regard.models.language import LanguageNetwork, Memory
 from regard.protocols import TextVectors
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.streams import padded_rows
@@ -53,7 +53,7 @@ def check_fits(network: LanguageNetwork, batch: Prompts) -> None:
 
 
 def prompt_vectors(
-    network: LayeredNetwork, tokeniser: Tokeniser, batch: Prompts, device: torch.device
+    network: LanguageNetwork, tokeniser: Tokeniser, batch: Prompts, device: torch.device
 ) -> list[TextVectors]:
     """What every layer makes of each text; the end before it is read and left out."""
     check_fits(network, batch)

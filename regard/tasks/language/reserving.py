@@ -8,7 +8,6 @@ from torch import Tensor
 
 from regard.attention.watch import is_watched
 from regard.models.gpt import reserved
-from regard.models.gpt.network import GPT
 from regard.protocols import State
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.gradient import GradientLanguage
@@ -22,9 +21,10 @@ class ReservingLanguage:
     """
 
     def __init__(self, task: Any) -> None:
-        if not isinstance(task, GradientLanguage) or not isinstance(task.model, GPT):
+        if not isinstance(task, GradientLanguage) or not task.model.has_caches:
             raise TypeError(f"{type(task).__name__} has no caches that could be reserved")
-        self.task, self.network = task, task.model
+        self.task: GradientLanguage = task
+        self.network: Any = task.model
         self.begin, self.end = task.begin, task.end
 
     @torch.no_grad()
@@ -52,4 +52,4 @@ class ReservingLanguage:
 
 def can_reserve(task: object) -> bool:
     """Whether `ReservingLanguage` can have this model just now: who watches wants to see the plain steps."""
-    return isinstance(task, GradientLanguage) and isinstance(task.model, GPT) and not task.training and not is_watched()
+    return isinstance(task, GradientLanguage) and task.model.has_caches and not task.training and not is_watched()

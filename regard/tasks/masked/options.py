@@ -34,7 +34,6 @@ class MaskedTraining(TrainingOptions):
         default=128, ge=4, le=2**16, description="Tokens of a span, which follow one another in the text; [CLS] is one."
     )
     masking: MaskingOptions = Field(MaskingOptions(), description="Which tokens are hidden, and by what.")
-    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
 
 
 class MaskedTokeniserOptions(TextTokeniserOptions):

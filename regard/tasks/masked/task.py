@@ -1,7 +1,7 @@
 """Masked tokens: spans of text for batches, tokens for masks as an answer, words for what was looked at."""
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
@@ -17,34 +17,59 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.tokeniser import tokenisers_in
 from regard.data.tokenisers.wordpiece import MASK, WordPieceTokeniser
-from regard.families import network_class
 from regard.models.bert.network import MaskedBert
-from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.shapes import ShapesOnly
 from regard.models.text.texts import InputTokens
 from regard.protocols import Answer, Loss, Measure, StepCost, Tally, TextVectors, mean
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.classification.batches import padded
 from regard.tasks.language.measures import perplexity
 from regard.tasks.masked.batches import MaskedBatch, MaskedRows, Spans, ordered_batches, shuffled_batches
 from regard.tasks.masked.masking import NOTHING, Vocabulary
-from regard.tasks.masked.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.masked.options import MaskedRecipe
 from regard.tasks.text import inputs_of, text_vectors, words_of
 from regard.viewing.sides import Side
+
+MEASURES = ("loss", "perplexity", "accuracy")
+Sums = Float[Tensor, "row sum"]
+
+
+def sums_of_rows(
+    logits: Float[Tensor, "row masked token"], wanted: Int[Tensor, "row masked"]
+) -> dict[str, Float[Tensor, "row sum"]]:
+    """What each row adds to the sums of each measure."""
+    is_wanted = wanted != NOTHING
+    nats = F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING).double().sum(dim=1)
+    right = ((logits.argmax(dim=-1) == wanted) & is_wanted).sum(dim=1).double()
+    count = is_wanted.sum(dim=1).double()
+    of_loss, of_right = torch.stack([nats, count], dim=1), torch.stack([right, count], dim=1)
+    return {"loss": of_loss, "perplexity": of_loss, "accuracy": of_right}
+
+
+def measures_from_rows(sums: dict[str, Sums], how: str) -> dict[str, Measure]:
+    """The measures of some rows, from what each of them adds; `how` tokens were hidden is said in the signatures."""
+    totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in sums.items()}
+    return {
+        "loss": Measure(Tally(totals["loss"], mean), "lower", f"nats per hidden token; {how}"),
+        "perplexity": Measure(Tally(totals["perplexity"], perplexity), "lower", f"per hidden token; {how}"),
+        "accuracy": Measure(Tally(totals["accuracy"], mean), "higher", f"of hidden tokens; {how}|range:0-1"),
+    }
+
 
 SOURCE = "source"  # the side that looks at itself
 SHOWN = 10  # ways to fill the masks of a text that are told
 _MEASURED_KEY = (0, 0)  # of masks that are only measured: the same for every run
 
 
-class MaskedTokens(nn.Module):
+class MaskedTokens(NetworkTask[dict[str, Spans]]):
     """A network that fills masks, its tokeniser, and how it learns."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit: ClassVar[str] = "masked tokens"
 
     def __init__(self, model: MaskedBert, tokeniser: WordPieceTokeniser, recipe: MaskedRecipe) -> None:
-        super().__init__()
-        self.model, self.tokeniser, self.training_options = model, tokeniser, recipe.training
+        super().__init__(model)
+        self.tokeniser, self.training_options = tokeniser, recipe.training
         every = range(tokeniser.size)
         marks = (tokeniser.pad, tokeniser.begin, tokeniser.end, tokeniser.mask, tokeniser.unknown)
         self.vocabulary = Vocabulary(
@@ -52,25 +77,19 @@ class MaskedTokens(nn.Module):
             np.isin(np.array(every), marks),
             tokeniser.mask,
         )
-        self._spans: dict[str, Spans] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return self.model.reader.device
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: MaskedRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_of(recipe.data, folder)
-        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
-            refuse_too_large(network_class(recipe)(recipe.model, InputTokens(size=5, pad=0, unknown=1)))
+        check_size(recipe, InputTokens(size=5, pad=0, unknown=1))
 
     @classmethod
     def step_cost(cls, recipe: MaskedRecipe) -> StepCost:
         training, inputs = recipe.training, InputTokens(recipe.data.tokeniser.full().most_tokens, pad=0, unknown=1)
         with ShapesOnly():
-            network = MaskedBert(network_class(recipe)(recipe.model, inputs))
+            network = MaskedBert(build_network(recipe, inputs))
         reading = network.reader.multiplications(training.span)
         filling = network.multiplications(training.span) - reading  # one mask
         work = reading / training.span + training.masking.share * filling
@@ -78,33 +97,26 @@ class MaskedTokens(nn.Module):
 
     @classmethod
     def prepare(
-        cls,
-        recipe: MaskedRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: MaskedRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
         given = _tokeniser_of(recipe, start) if start else None
         return prepare_text(recipe.data, folder, progress, remark, given)
 
     @classmethod
-    def build(cls, recipe: MaskedRecipe, files: Mapping[str, bytes]) -> "MaskedTokens":
+    def build(cls, recipe: MaskedRecipe, files: Files) -> "MaskedTokens":
         tokeniser = _tokeniser_of(recipe, files)
-        return cls(MaskedBert(network_class(recipe)(recipe.model, inputs_of(tokeniser))), tokeniser, recipe)
+        return cls(MaskedBert(build_network(recipe, inputs_of(tokeniser))), tokeniser, recipe)
 
     def learn_from(self, prepared: PreparedText, recipe: MaskedRecipe) -> None:
         marks = self.tokeniser.begin, self.tokeniser.pad
-        self._spans = {split: Spans(own, recipe.training.span, *marks) for split, own in prepared.splits.items()}
+        self._material = {split: Spans(own, recipe.training.span, *marks) for split, own in prepared.splits.items()}
 
     # What the trainer and the evaluator ask for
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[MaskedBatch]:
-        if not self._spans:
-            raise RuntimeError("a model of masked tokens has batches only once it learns from text")
-        if split not in self._spans:
+        if split not in self.material:
             return
-        spans, options, is_learnt = self._spans[split], self.training_options, split == "train"
+        spans, options, is_learnt = self.material[split], self.training_options, split == "train"
         key = (seed, epoch) if is_learnt else _MEASURED_KEY
         if is_learnt:
             numbers = shuffled_batches(spans, options.batch, seed, epoch, start)
@@ -198,9 +210,9 @@ class MaskedTokens(nn.Module):
     # What people are told
 
     def outline(self, recipe: MaskedRecipe) -> list[str]:
-        options, spans = self.training_options, self._spans.get("train")
-        if spans is None:
+        if not self._material:
             return []
+        options, spans = self.training_options, self._material["train"]
         steps = -(-(spans.whole or len(spans)) // options.batch) / options.accumulate
         size = f"{options.batch} × {options.span} tokens"
         return [f"{self.tokeniser.size:,} tokens in the vocabulary", f"an epoch is {steps:,.0f} steps of {size}"]
@@ -211,10 +223,6 @@ class MaskedTokens(nn.Module):
     def facts(self) -> dict[str, Any]:
         options = self.model.reader.options
         return {"vocabulary": self.tokeniser.size, "layers": options.layers, "longest": options.longest}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What a text of so many tokens costs, one of them a mask."""
-        return {"multiplications": self.model.multiplications(size)}
 
 
 def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[float]]) -> dict[str, float]:
@@ -230,7 +238,7 @@ def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[
     return ways
 
 
-def _tokeniser_of(recipe: MaskedRecipe, files: Mapping[str, bytes]) -> WordPieceTokeniser:
+def _tokeniser_of(recipe: MaskedRecipe, files: Files) -> WordPieceTokeniser:
     tokeniser = tokenisers_in(files, recipe.data.tokeniser.full())[0]
     if not isinstance(tokeniser, WordPieceTokeniser):
         raise Fault(f"The tokeniser is of kind {recipe.data.tokeniser.kind}, and has no {MASK}.")

@@ -1,12 +1,12 @@
 """What a recipe for the nodes of a graph says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.graphs.options import GraphData
-from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
+from regard.training.options import MembersTraining, OptimizerOptions, Precision, ScheduleName, numbers_in
 
 
 class NodeOptimizer(OptimizerOptions):
@@ -25,9 +25,7 @@ class NodeTraining(MembersTraining):
     steps: int = Field(default=1000, ge=1, description="Updates of the weights in the whole run.")
     validate_every: int = Field(default=1, ge=1, description="Steps between validations.")
     patience: int = Field(default=100, ge=0, description="Stop after so many validations without a best one; 0: never.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    precision: Precision = numbers_in("float32")
     optimizer: NodeOptimizer = Field(default_factory=NodeOptimizer, description="The optimiser.")
 
 

@@ -1,6 +1,6 @@
 """Labelling nodes: the whole graph is one batch, a split is some of its nodes, and every member learns them all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.attention.edges import Edges
 from regard.attention.watch import without_watching
@@ -17,11 +17,10 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.graphs.labelled import UNKNOWN, LabelledGraph, open_graph
 from regard.data.graphs.prepare import is_prepared, prepare_graph, read_graph
-from regard.families import network_class
 from regard.models.gat import GAT, Graph
 from regard.models.sparse import SparseTable
 from regard.protocols import Answer, Loss, Measure, Tally, mean
-from regard.tasks.members import mean_of, member_seeds, outline_members
+from regard.tasks.base import Files, MembersTask, build_network, mean_of, member_seeds
 from regard.tasks.nodes.options import NodeRecipe
 from regard.viewing.sides import Nodes, Side
 
@@ -37,14 +36,14 @@ class NodeBatch:
     labels: Int[Tensor, " node"]
 
 
-class NodeLabelling(nn.Module):
+class NodeLabelling(MembersTask[LabelledGraph]):
     """A network bound to its graph. Several members of it may be trained side by side; they answer by their mean."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
 
     def __init__(self, model: GAT, graph: LabelledGraph, members: int = 1) -> None:
-        super().__init__()
-        self.model, self.graph, self.members = model, graph, members
+        super().__init__(model, members)
+        self.graph = graph
         self._placed: tuple[torch.device, torch.dtype, Graph] | None = None
 
     # How it comes to be
@@ -61,21 +60,18 @@ class NodeLabelling(nn.Module):
 
     @classmethod
     def prepare(
-        cls, recipe: NodeRecipe, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+        cls, recipe: NodeRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> LabelledGraph:
         return prepare_graph(recipe.data, folder)
 
     @classmethod
-    def build(cls, recipe: NodeRecipe, files: Mapping[str, bytes]) -> "NodeLabelling":
+    def build(cls, recipe: NodeRecipe, files: Files) -> "NodeLabelling":
         graph, seeds = open_graph(files, "The graph of the model"), member_seeds(recipe)
-        network = network_class(recipe)(recipe.model, graph.features.width, len(graph.classes), seeds)
+        network = build_network(recipe, graph.features.width, len(graph.classes), seeds)
         return cls(network, graph, len(seeds))
 
-    def learn_from(self, prepared: LabelledGraph, recipe: NodeRecipe) -> None:
-        """Nothing to do: the graph that it learns from is the one that it knows."""
-
     def outline(self, recipe: NodeRecipe) -> list[str]:
-        return [*self.graph.report, *outline_members(recipe)]
+        return [*self.graph.report, *super().outline(recipe)]
 
     # What the trainer and the evaluator ask for
 
@@ -148,14 +144,13 @@ class NodeLabelling(nn.Module):
             "members": self.members,
         }
 
-    def cost(self, size: int) -> dict[str, int]:
+    def cost(self, size: int) -> dict[str, int | float]:
         """What one pass over the graph takes, the same however many nodes are asked about."""
         return self.model.cost(tensors_of(self.graph))
 
     def _ask(self, nodes: np.ndarray) -> NodeBatch:
-        device = next(self.model.parameters()).device
-        labels = torch.from_numpy(self.graph.labels[nodes]).to(device)
-        return NodeBatch(self._graph(), torch.from_numpy(nodes).to(device), labels)
+        labels = torch.from_numpy(self.graph.labels[nodes]).to(self.device)
+        return NodeBatch(self._graph(), torch.from_numpy(nodes).to(self.device), labels)
 
     def _graph(self) -> Graph:
         """The graph where the weights are, in their precision; made once for each place."""

@@ -11,8 +11,6 @@ from torch import Tensor
 from regard.data.painting.prepare import PAD, PreparedPainting
 from regard.tasks.held_batch import HeldBatch
 
-MEASURED_ROWS = 500  # of a batch that is only measured
-
 
 @dataclass(frozen=True)
 class PaintingBatch(HeldBatch):

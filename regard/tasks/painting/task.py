@@ -1,6 +1,6 @@
 """Painting: pictures with captions for batches, nats and errors for measures, and pictures that a caption asks for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,32 +13,26 @@ from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.painting.prepare import PAD, CaptionWords, PreparedPainting, open_words, prepare_painting
 from regard.data.pictures.prepare import check_files_there
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, Tally, mean
-from regard.tasks.painting.batches import MEASURED_ROWS, PaintingBatch, painting_batches
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
+from regard.tasks.painting.batches import PaintingBatch, painting_batches
 from regard.tasks.painting.options import PaintingRecipe, PaintingTraining
-from regard.viewing.drawings.record import DrawnCanvas
+from regard.viewing.drawings import DrawnCanvas
 from regard.viewing.sides import Cells, Side, Words
 
 FIRST_PICTURES = 256  # that the first codes are taken from
 _UNPAINTED = 0.5  # how bright cells are that come later
 
 
-class Painting(nn.Module):
+class Painting(NetworkTask[PreparedPainting]):
     """A network that paints, the words that it reads, and the form of its pictures."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "nats", "error")
     unit = "pictures"
 
     def __init__(self, model: Any, words: CaptionWords, training: PaintingTraining) -> None:
-        super().__init__()
-        self.model, self.words, self.training_options = model, words, training
-        self._prepared: PreparedPainting | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+        super().__init__(model)
+        self.words, self.training_options = words, training
 
     # How it comes to be
 
@@ -49,17 +43,11 @@ class Painting(nn.Module):
         side = 2**recipe.model.halvings
         if recipe.data.shapes is not None:
             _refuse_uneven(recipe, recipe.data.shapes.side, recipe.data.shapes.side)
-        with ShapesOnly():  # before the pictures are read, for as small ones as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 1, 1, 1, side, side))
+        check_size(recipe, 1, 1, 1, side, side)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: PaintingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: PaintingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedPainting:
         prepared = prepare_painting(recipe.data, folder, progress)
         if start is not None and open_words(start) != prepared.words:
@@ -67,11 +55,11 @@ class Painting(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: PaintingRecipe, files: Mapping[str, bytes]) -> "Painting":
+    def build(cls, recipe: PaintingRecipe, files: Files) -> "Painting":
         words = open_words(files)
         _refuse_uneven(recipe, words.height, words.width)
         form = (len(words.words), words.longest, words.channels, words.height, words.width)
-        return cls(network_class(recipe)(recipe.model, *form), words, recipe.training)
+        return cls(build_network(recipe, *form), words, recipe.training)
 
     def begin_with(self, prepared: PreparedPainting, recipe: PaintingRecipe) -> None:
         """The first codes of the codebook are taken from training pictures."""
@@ -81,15 +69,8 @@ class Painting(nn.Module):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedPainting, recipe: PaintingRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PaintingBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of painting has batches only once it learns from pictures")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for batch in painting_batches(self._prepared, split, rows, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[PaintingBatch]:
+        return painting_batches(self.material, split, rows, seed, epoch, start)
 
     def loss(self, batch: PaintingBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """The nats of the codes, and what the way through the codebook costs; none has a gradient in the other."""

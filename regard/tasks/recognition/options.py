@@ -1,13 +1,13 @@
 """What a recipe for a network that names drawings says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.strokes.options import LabelledStrokeData
 from regard.tasks.strokes.options import StrokeOptimizer
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 FOR_DRAWING = ("gaussians", "latent")  # options of models that these have no use for
 
@@ -24,10 +24,8 @@ class RecognitionTraining(TrainingOptions):
         description="How far drawings to learn from are turned, stretched and slanted: the standard deviation of what "
         "is added to the four numbers of the map that leaves all as it is.",
     )
-    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; in bf16 places lie on a coarse grid."
-    )
+    best_by: str = best_by("error")
+    precision: Precision = numbers_in("float32", "in bf16 places lie on a coarse grid")
     optimizer: StrokeOptimizer = Field(default_factory=StrokeOptimizer, description="The optimiser.")
 
 

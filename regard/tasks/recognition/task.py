@@ -1,6 +1,6 @@
 """Naming what is drawn: drawings for batches, a class for an answer, strokes for what was looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,11 +17,11 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.strokes.classifier import SketchClassifier
 from regard.models.strokes.network import StrokeShape
 from regard.protocols import Answer, Loss, Measure
+from regard.tasks.base import Files
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
 from regard.tasks.recognition.batches import LabelledDrawings, labelled_batches, plain_batch
 from regard.tasks.recognition.options import RecognitionRecipe, RecognitionTraining
 from regard.tasks.strokes.base import DrawingTask
-from regard.tasks.strokes.batches import MEASURED_ROWS
 from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.steps import Moves, Tokens, features_of, kind_of_steps
 from regard.viewing.sides import Side
@@ -54,7 +54,7 @@ class Recognition(DrawingTask):
             refuse_too_large(SketchClassifier(recipe.model, StrokeShape(2, None), 2))
 
     @classmethod
-    def build(cls, recipe: RecognitionRecipe, files: Mapping[str, bytes]) -> "Recognition":
+    def build(cls, recipe: RecognitionRecipe, files: Files) -> "Recognition":
         scale = open_scale(files)
         if len(scale.classes) < 2:
             raise Fault(f"{STROKES_FILE} of the model folder names no classes.")
@@ -64,11 +64,9 @@ class Recognition(DrawingTask):
 
     # What the trainer and the evaluator ask for
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledDrawings]:
-        drawings, options = self.drawings_of(split), self.training_options
-        rows = options.batch if split == "train" else MEASURED_ROWS
-        for batch in labelled_batches(drawings, split, rows, options.distort, self.scale.steps, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LabelledDrawings]:
+        drawings, distort = self.material.splits[split], self.training_options.distort
+        return labelled_batches(drawings, split, rows, distort, self.scale.steps, seed, epoch, start)
 
     def loss(self, batch: LabelledDrawings, carry: dict[str, Tensor] | None = None) -> Loss:
         return Loss(F.nll_loss(self._log_probabilities(batch), batch.labels, reduction="sum"), batch.rows)

@@ -1,12 +1,12 @@
 """What a recipe for long sequences says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.sequences.options import SequenceData
-from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+from regard.training.options import OptimizerOptions, Precision, ScheduleName, TrainingOptions, numbers_in
 
 
 class SequenceOptimizer(OptimizerOptions):
@@ -21,11 +21,7 @@ class SequenceTraining(TrainingOptions):
     """How networks over long sequences are trained."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Sequences in a batch.")
-    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32",
-        description="Numbers of the forward pass; in bf16 little is left of a number after many steps.",
-    )
+    precision: Precision = numbers_in("float32", "in bf16 little is left of a number after many steps")
     optimizer: SequenceOptimizer = Field(default_factory=SequenceOptimizer, description="The optimiser.")
 
 

@@ -1,46 +1,37 @@
 """Long sequences: examples for batches, and of each a number, a class or symbols that were shown long ago."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.pictures.prepare import PictureLabels, check_files_there
 from regard.data.sequences.prepare import PreparedSequences, check_steps, labels_of, prepare_sequences
-from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.language import TEXT
-from regard.models.sequences.shape import SequenceNetwork
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.sequences.batches import SequenceBatch
 from regard.tasks.sequences.jobs import Job, job_of
 from regard.tasks.sequences.options import SequencesRecipe, SequenceTraining
 from regard.viewing.sides import Side, Words
 
-MEASURED_ROWS = 500  # of a batch that is only measured
 QUOTED = 12  # steps of a sequence that is quoted
 
 
-class LongSequences(nn.Module):
+class LongSequences(NetworkTask[PreparedSequences]):
     """A network over sequences, and the job that it does."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "error", "accuracy")
 
     def __init__(self, model: Any, job: Job, training: SequenceTraining) -> None:
-        super().__init__()
-        self.model: SequenceNetwork = model
+        super().__init__(model)
         self.job, self.training_options = job, training
-        self._prepared: PreparedSequences | None = None
-
-    @property
-    def _weight(self) -> Tensor:
-        return next(self.parameters())
 
     # How it comes to be
 
@@ -51,17 +42,11 @@ class LongSequences(nn.Module):
         if recipe.data.pictures is not None:
             check_files_there(recipe.data.pictures, folder)
             labels = PictureLabels(classes=["0", "1"], height=1, width=recipe.data.at_once)
-        with ShapesOnly():  # before pictures are read, for as small ones as there are
-            refuse_too_large(network_class(recipe)(recipe.model, job_of(recipe.data, labels).shape))
+        check_size(recipe, job_of(recipe.data, labels).shape)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: SequencesRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: SequencesRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSequences:
         prepared = prepare_sequences(recipe.data, folder, progress)
         if start is not None and prepared.pictures is not None and (known := labels_of(recipe.data, start)):
@@ -69,24 +54,18 @@ class LongSequences(nn.Module):
         return prepared
 
     @classmethod
-    def build(cls, recipe: SequencesRecipe, files: Mapping[str, bytes]) -> "LongSequences":
+    def build(cls, recipe: SequencesRecipe, files: Files) -> "LongSequences":
         labels = labels_of(recipe.data, files)
         if labels is not None:
             check_steps(recipe.data, labels)
         job = job_of(recipe.data, labels)
-        return cls(network_class(recipe)(recipe.model, job.shape), job, recipe.training)
+        return cls(build_network(recipe, job.shape), job, recipe.training)
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedSequences, recipe: SequencesRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SequenceBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of sequences has batches only once it learns from some")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for read, wanted in self._prepared.batches(split, rows, seed, epoch, start):
-            yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(wanted)).to(self._weight.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SequenceBatch]:
+        for read, wanted in self.material.batches(split, rows, seed, epoch, start):
+            yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(wanted))
 
     def loss(self, batch: SequenceBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         return Loss(self.job.losses(self._outputs(batch), batch.wanted).sum(), batch.count)
@@ -113,7 +92,7 @@ class LongSequences(nn.Module):
         }
 
     def _outputs(self, batch: SequenceBatch) -> Tensor:
-        return self.model(self.job.numbers(batch.read, self._weight.dtype))
+        return self.model(self.job.numbers(batch.read, next(self.parameters()).dtype))
 
     # What people see
 
@@ -126,7 +105,7 @@ class LongSequences(nn.Module):
             except Fault as fault:
                 raise TextFault(number, str(fault)) from None
         read = torch.from_numpy(np.stack(rows))
-        return SequenceBatch(read, torch.zeros(len(rows))).to(self._weight.device)
+        return SequenceBatch(read, torch.zeros(len(rows))).to(self.device)
 
     @torch.no_grad()
     def answers(self, batch: SequenceBatch) -> list[Answer]:
@@ -147,7 +126,3 @@ class LongSequences(nn.Module):
     def facts(self) -> dict[str, Any]:
         shape = self.job.shape
         return {"steps": shape.length, "numbers a step": shape.depth, "outputs": shape.outputs}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What a sequence of `size` steps takes."""
-        return {"multiplications": self.model.multiplications(size)}

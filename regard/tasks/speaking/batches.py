@@ -14,7 +14,6 @@ from regard.data.sounds.voices import PAD, Voices
 from regard.tasks.held_batch import HeldBatch
 from regard.tasks.speaking.hearing import Hearing
 
-MEASURED_ROWS = 64  # of a batch that is only measured
 SYMBOL_ROOM = 8  # texts are filled up to a multiple of so many symbols, and sounds to one of half a second,
 SOUNDS_A_SECOND = 2  # so that there are few shapes of batches
 

@@ -1,12 +1,12 @@
 """What a recipe for a model that speaks says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.sounds.options import SoundData
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, numbers_in
 
 ROUNDS = 60  # of Griffin and Lim's, unless someone says otherwise
 SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, unless someone says otherwise
@@ -32,9 +32,7 @@ class SpeakingTraining(TrainingOptions):
     guide: float = Field(
         default=1.0, ge=0, description="Weight of what pulls its looks to the diagonal from text to sound; 0: nothing."
     )
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
+    precision: Precision = numbers_in("float32")
 
 
 class SpeakingRecipe(Recipe):

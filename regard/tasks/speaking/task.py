@@ -1,26 +1,25 @@
 """Speaking: texts and sounds for batches, a sound for a text, and where it looked while it spoke."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor, nn
+from jaxtyping import Float, Int
+from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.sounds.prepare import PreparedSounds, check_sounds_there, prepare_sounds
 from regard.data.sounds.voices import PAD, Voices, open_voices, voices_of
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.tacotron import SymbolMemory, Tacotron
+from regard.models.tacotron import Speech, SymbolMemory, Tacotron
 from regard.protocols import Loss, Measure, Spoken, Tally, mean
-from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText, make_batch, speech_batches
+from regard.tasks.base import Files, NetworkTask, build_network, check_size
+from regard.tasks.speaking.batches import SpeechBatch, SpokenText, make_batch, speech_batches
 from regard.tasks.speaking.hearing import SPREAD, Hearing
-from regard.tasks.speaking.objectives import distances, stop_surprise, straying
 from regard.tasks.speaking.options import (
     ROUNDS,
     SECONDS_A_SYMBOL,
@@ -47,37 +46,27 @@ class PreparedSpeech:
         return self.voices.as_file()
 
 
-class Speaking(nn.Module):
+class Speaking(NetworkTask[PreparedSpeech]):
     """A network that speaks, its voices, and what it hears of a sound."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "distance", "stops")
     unit: ClassVar[str] = "frames"
+    measured_rows = 64
 
     def __init__(self, model: Tacotron, hearing: Hearing, voices: Voices, training: SpeakingTraining) -> None:
-        super().__init__()
-        self.model, self.hearing, self.voices, self.training_options = model, hearing, voices, training
-        self._prepared: PreparedSpeech | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+        super().__init__(model)
+        self.hearing, self.voices, self.training_options = hearing, voices, training
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: SpeakingRecipe, device: torch.device, folder: Path | None) -> None:
         check_sounds_there(recipe.data, folder)
-        with ShapesOnly():  # before the sounds are read, for as few symbols and speakers as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 3, 1, recipe.data.features.bands, PAD))
+        check_size(recipe, 3, 1, recipe.data.features.bands, PAD)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: SpeakingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: SpeakingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSpeech:
         sounds = prepare_sounds(recipe.data, folder, progress)
         voices = voices_of(sounds)
@@ -86,24 +75,16 @@ class Speaking(nn.Module):
         return PreparedSpeech(sounds, voices)
 
     @classmethod
-    def build(cls, recipe: SpeakingRecipe, files: Mapping[str, bytes]) -> "Speaking":
+    def build(cls, recipe: SpeakingRecipe, files: Files) -> "Speaking":
         voices, bands = open_voices(files), recipe.data.features.bands
-        network = network_class(recipe)(recipe.model, len(voices.symbols), len(voices.speakers), bands, PAD)
+        network = build_network(recipe, len(voices.symbols), len(voices.speakers), bands, PAD)
         hearing = Hearing(voices.rate, *recipe.data.features.samples(voices.rate), bands)
         return cls(network, hearing, voices, recipe.training)
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedSpeech, recipe: SpeakingRecipe) -> None:
-        self._prepared = prepared
-
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of speaking has batches only once it learns from sounds")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        sounds = self._prepared.sounds
-        for batch in speech_batches(sounds, self.voices, split, rows, self.hearing, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
+        return speech_batches(self.material.sounds, self.voices, split, rows, self.hearing, seed, epoch, start)
 
     def loss(self, batch: SpeechBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """Σ over frames of |before − y| + |after − y|, the surprise at the stop and how far the look strays."""
@@ -205,3 +186,33 @@ class Speaking(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What speaking a text of `size` symbols costs, at the pace of speech: as many steps as symbols."""
         return {"multiplications": self.model.multiplications(size, size)}
+
+
+GUIDE_WIDTH = 0.2  # share of a text by which a look may stray before it costs much (Tachibana et al. 2018: g)
+
+
+def distances(
+    speech: Speech, frames: Float[Tensor, "batch frame band"], lengths: Int[Tensor, " batch"]
+) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
+    """Σ over frames of the mean |ŷ − y| over bands, before and after the post-net (Wang et al. 2017, section 4.2)."""
+    real = real_places(lengths, frames.shape[1])
+    found = [((spoken - frames).abs().mean(-1) * real).sum(-1) for spoken in (speech.before, speech.after)]
+    return found[0], found[1]
+
+
+def stop_surprise(stops: Float[Tensor, "batch step"], steps: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
+    """−Σ log p of whether each step is the last one (Shen et al. 2018, section 2.2)."""
+    is_last = torch.arange(stops.shape[1], device=stops.device) == steps.unsqueeze(1) - 1
+    surprise = F.binary_cross_entropy_with_logits(stops, is_last.to(stops.dtype), reduction="none")
+    return (surprise * real_places(steps, stops.shape[1])).sum(-1)
+
+
+def straying(
+    looks: Float[Tensor, "batch step symbol"], steps: Int[Tensor, " batch"], symbols: Int[Tensor, " batch"]
+) -> Float[Tensor, " batch"]:
+    """Σ_ti a_ti (1 − exp(−(i/I − t/T)² / 2g²)): looks far from the diagonal (Tachibana et al. 2018, equation 4)."""
+    step, symbol = (torch.arange(size, device=looks.device) for size in looks.shape[1:])
+    along_sound, along_text = step / steps.unsqueeze(1), symbol / symbols.unsqueeze(1)
+    apart = along_text.unsqueeze(1) - along_sound.unsqueeze(2)
+    cost = 1 - (-apart.square() / (2 * GUIDE_WIDTH**2)).exp()
+    return (looks * cost).sum(-1).mul(real_places(steps, looks.shape[1])).sum(-1)

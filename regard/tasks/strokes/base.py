@@ -1,35 +1,30 @@
 """What tasks of drawings share: how drawings come to a network, and how people see those that it has read."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import nn
 
 from regard.base.progress import Progress, Remark
 from regard.data.strokes.options import StrokeData
-from regard.data.strokes.prepare import Drawings, PreparedStrokes, StrokeScale, open_scale, prepare_strokes
+from regard.data.strokes.prepare import PreparedStrokes, StrokeScale, open_scale, prepare_strokes
 from regard.models.strokes.bodies import DRAWING
+from regard.tasks.base import Files, NetworkTask
 from regard.tasks.strokes.reading import DrawingReader
 from regard.tasks.strokes.steps import Moves, Tokens
 from regard.viewing.sides import Side
 from regard.viewing.sides import Strokes as StrokeSide
 
 
-class DrawingTask(nn.Module):
+class DrawingTask(NetworkTask[PreparedStrokes]):
     """A network over drawings, the scale of these, and what a step of them is."""
 
-    def __init__(self, model: Any, kind: Moves | Tokens, data: StrokeData, scale: StrokeScale) -> None:
-        super().__init__()
-        self.model, self.kind, self.data, self.scale = model, kind, data, scale
-        self.reader = DrawingReader(data, scale, kind)
-        self._prepared: PreparedStrokes | None = None
+    measured_rows = 100
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+    def __init__(self, model: Any, kind: Moves | Tokens, data: StrokeData, scale: StrokeScale) -> None:
+        super().__init__(model)
+        self.kind, self.data, self.scale = kind, data, scale
+        self.reader = DrawingReader(data, scale, kind)
 
     @property
     def extent(self) -> float:
@@ -38,18 +33,9 @@ class DrawingTask(nn.Module):
 
     @classmethod
     def prepare(
-        cls, recipe: Any, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+        cls, recipe: Any, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedStrokes:
         return prepare_strokes(recipe.data, folder, progress, None if start is None else open_scale(start))
-
-    def learn_from(self, prepared: PreparedStrokes, recipe: Any) -> None:
-        self._prepared = prepared
-
-    def drawings_of(self, split: str) -> Drawings:
-        """The drawings of a split, once it learns from some."""
-        if self._prepared is None:
-            raise RuntimeError("a task of drawings has batches only once it learns from some")
-        return self._prepared.splits[split]
 
     def stroke_side(self, batch: Any, is_behind: bool) -> dict[str, Side]:
         """The strokes of the one drawing of a batch; a step looks from the point behind it, or before it."""
@@ -62,7 +48,3 @@ class DrawingTask(nn.Module):
     def facts(self) -> dict[str, Any]:
         tokens = {} if self.kind.tokens is None else {"tokens": self.kind.tokens}
         return {"coding": self.data.coding, **tokens, "steps": self.scale.steps, "extent": self.extent}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What a drawing of `size` steps takes."""
-        return {"multiplications": self.model.multiplications(size)}

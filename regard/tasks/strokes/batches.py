@@ -11,7 +11,6 @@ from torch import Tensor
 from regard.data.strokes.prepare import Drawings
 from regard.tasks.held_batch import HeldBatch
 
-MEASURED_ROWS = 100  # of a batch that is only measured
 POOL = 16  # batches whose drawings are sorted by their length
 STRIDE = 32  # the length of a batch is a multiple of it, so that few lengths occur
 SPLIT_KEYS = {"train": 0, "valid": 1, "test": 2}

@@ -1,12 +1,12 @@
 """What a recipe for a network that draws says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.strokes.options import StrokeData
-from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+from regard.training.options import OptimizerOptions, Precision, ScheduleName, TrainingOptions, best_by, numbers_in
 
 
 class StrokeOptimizer(OptimizerOptions):
@@ -22,10 +22,8 @@ class StrokeTraining(TrainingOptions):
 
     steps: int = Field(default=6000, ge=1, description="Updates of the weights in the whole run.")
     batch: int = Field(default=64, ge=1, le=2**16, description="Drawings in a batch.")
-    best_by: str = Field(default="nats", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; in bf16 places lie on a coarse grid."
-    )
+    best_by: str = best_by("nats")
+    precision: Precision = numbers_in("float32", "in bf16 places lie on a coarse grid")
     divergence: float = Field(
         default=1.0,
         ge=0,

@@ -1,6 +1,6 @@
 """Drawing with strokes: drawings for batches, nats for what is measured, strokes for what is drawn and looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,17 +15,16 @@ from regard.base.faults import Fault
 from regard.data.strokes.drawings import strokes_of
 from regard.data.strokes.options import StrokeData
 from regard.data.strokes.prepare import StrokeScale, check_files_there, open_scale
-from regard.families import network_class
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.strokes.network import Sketcher, StrokeShape
 from regard.protocols import Loss, Measure, SketchRequest, Tally, mean
+from regard.tasks.base import Files, build_network, check_size
 from regard.tasks.strokes.base import DrawingTask
-from regard.tasks.strokes.batches import MEASURED_ROWS, StrokeBatch, gather_batch, stroke_batches
+from regard.tasks.strokes.batches import StrokeBatch, gather_batch, stroke_batches
 from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
 from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.sketching import Pen
 from regard.tasks.strokes.steps import Moves, Tokens, kind_of_steps
-from regard.viewing.drawings.strokes import DrawnStrokes
+from regard.viewing.drawings import DrawnStrokes
 from regard.viewing.sides import Side
 
 
@@ -47,23 +46,20 @@ class Strokes(DrawingTask):
     @classmethod
     def check(cls, recipe: StrokeRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_there(recipe.data, folder)
-        with ShapesOnly():  # before the drawings are read, for as short ones as there are
-            refuse_too_large(network_class(recipe)(recipe.model, StrokeShape(2, None)))
+        check_size(recipe, StrokeShape(2, None))
 
     @classmethod
-    def build(cls, recipe: StrokeRecipe, files: Mapping[str, bytes]) -> "Strokes":
+    def build(cls, recipe: StrokeRecipe, files: Files) -> "Strokes":
         scale = open_scale(files)
         kind = kind_of_steps(scale, recipe.data)
-        network = network_class(recipe)(recipe.model, StrokeShape(scale.steps, kind.tokens))
+        network = build_network(recipe, StrokeShape(scale.steps, kind.tokens))
         return cls(network, kind, recipe.data, scale, recipe.training)
 
     # What the trainer and the evaluator ask for
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StrokeBatch]:
-        drawings, latent = self.drawings_of(split), self.model.options.latent
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for batch in stroke_batches(drawings, split, rows, latent, self.scale.steps, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[StrokeBatch]:
+        drawings, latent = self.material.splits[split], self.model.options.latent
+        return stroke_batches(drawings, split, rows, latent, self.scale.steps, seed, epoch, start)
 
     def loss(self, batch: StrokeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """Nats of all drawings, those of an autoencoder with its divergence weighed; counted by moves."""

@@ -1,12 +1,12 @@
 """Giving tags to words: sentences for batches, a tag for each word as an answer, words on both sides of what looks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
@@ -16,9 +16,9 @@ from regard.data.tagging.options import TaggingData
 from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
 from regard.data.tagging.spans import find_spans
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
-from regard.families import network_class
 from regard.models.tagging.tagger import Sizes, Tagger
 from regard.protocols import Followed, Loss, Measure, State, Tags
+from regard.tasks.base import Files, NetworkTask, network_class
 from regard.tasks.tagging.batches import MEASURED_WORDS, TagBatch, TagSource, batch_of_inputs
 from regard.tasks.tagging.measures import MEASURES, SpanCounts, measure_spans, measures_of, word_sums
 from regard.tasks.tagging.objectives import choose_tags, probabilities_of, surprise
@@ -27,7 +27,7 @@ from regard.tasks.text import inputs_of, with_marks
 from regard.viewing.sides import Side, Words
 
 
-class Tagging(nn.Module):
+class Tagging(NetworkTask[dict[str, TagSource]]):
     """A tagger, the lexicon that it knows words and tags by, and how it learns.
 
     Where a tag is chosen knowing the one before it, it is stepwise, and a step is a word; `begin` and `end` stand for
@@ -45,15 +45,10 @@ class Tagging(nn.Module):
         training: TaggingTraining,
         tokeniser: Tokeniser | None = None,
     ) -> None:
-        super().__init__()
-        self.model, self.lexicon, self.data, self.training_options = model, lexicon, data, training
+        super().__init__(model)
+        self.lexicon, self.data, self.training_options = lexicon, data, training
         self.tokeniser = tokeniser  # of words, where parts of them are read
         self.begin, self.end = model.begin, model.begin + 1
-        self._sources: dict[str, TagSource] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     @property
     def has_spans(self) -> bool:
@@ -73,18 +68,13 @@ class Tagging(nn.Module):
 
     @classmethod
     def prepare(
-        cls,
-        recipe: TaggingRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: TaggingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedTags:
         given = open_lexicon(start, len(recipe.data.read_beside)) if start and LEXICON_FILE in start else None
         return prepare_tags(recipe.data, folder, progress, given, _tokeniser_in(start, recipe) if start else None)
 
     @classmethod
-    def build(cls, recipe: TaggingRecipe, files: Mapping[str, bytes]) -> "Tagging":
+    def build(cls, recipe: TaggingRecipe, files: Files) -> "Tagging":
         lexicon = open_lexicon(files, len(recipe.data.read_beside))
         tokeniser = _tokeniser_in(files, recipe)
         sizes = Sizes(
@@ -104,14 +94,12 @@ class Tagging(nn.Module):
 
     def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
         table = FormTable(prepared.forms, prepared.lexicon, prepared.tokeniser)
-        self._sources = {split: TagSource(prepared, split, table) for split in prepared.splits}
-        for split, source in self._sources.items():
+        self._material = {split: TagSource(prepared, split, table) for split in prepared.splits}
+        for split, source in self._material.items():
             self._check_length(source.longest, source.most_pieces, f"data.{split} has a sentence")
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
-        if split not in self._sources:
-            raise RuntimeError(f"a tagger has batches of {split} only once it learns from such sentences")
-        source = self._sources[split]
+        source = self.material[split]
         if split == "train":
             found = source.batches(self.training_options.batch_tokens, seed, epoch, start)
         else:  # in one order for all runs, so that they can be compared sentence by sentence
@@ -239,10 +227,6 @@ class Tagging(nn.Module):
             "scheme": self.data.scheme,
         }
 
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What the tags of a sentence of `size` words cost."""
-        return {"multiplications": self.model.multiplications(size)}
-
     # What a search asks for, where the tag before is known
 
     def start(self, batch: TagBatch) -> State:
@@ -265,6 +249,6 @@ class Tagging(nn.Module):
         return found, State(state.sentence, {"place": place + 1})
 
 
-def _tokeniser_in(files: Mapping[str, bytes], recipe: TaggingRecipe) -> Tokeniser | None:
+def _tokeniser_in(files: Files, recipe: TaggingRecipe) -> Tokeniser | None:
     """The tokeniser in the files of a model folder, where parts of words are read."""
     return None if recipe.data.tokeniser is None else tokenisers_in(files, recipe.data.tokeniser.full())[0]

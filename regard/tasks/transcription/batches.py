@@ -11,8 +11,6 @@ from torch import Tensor
 from regard.data.sounds.prepare import PreparedSounds
 from regard.data.sounds.strings import by_speaker, join_recordings
 
-MEASURED_ROWS = 50  # of a batch that is only measured
-
 
 @dataclass(frozen=True)
 class SoundBatch:

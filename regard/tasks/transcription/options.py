@@ -1,12 +1,12 @@
 """What a recipe for a network that transcribes says, beside what its model is built like."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from regard.base.recipe import Options, Recipe
 from regard.data.sounds.options import SoundData
-from regard.training.options import TrainingOptions
+from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 
 class MaskOptions(Options):
@@ -22,10 +22,8 @@ class TranscriptionTraining(TrainingOptions):
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
     masks: MaskOptions = Field(MaskOptions(), description="What is hidden while training.")
-    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; features and sums over paths are in float32."
-    )
+    best_by: str = best_by("error")
+    precision: Precision = numbers_in("float32", "features and sums over paths are in float32")
 
 
 class TranscriptionRecipe(Recipe):

@@ -1,13 +1,18 @@
 """Writing down what is said: sounds for batches, log-mel frames for the network, symbols and their times for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
+from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.data.corpora.cleaning import shorten
 from regard.data.sounds.files import read_sound
 from regard.data.sounds.options import SoundData
 from regard.data.sounds.prepare import (
@@ -17,56 +22,43 @@ from regard.data.sounds.prepare import (
     open_alphabet,
     prepare_sounds,
 )
-from regard.families import network_class
 from regard.models.log_mel import LogMel, standardise
-from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transcriber import Labelling, Span, Transcriber, as_labels, count_stacked
 from regard.protocols import Loss, Measure, SaidSymbol, Tally, Transcript, mean
-from regard.tasks.transcription.batches import MEASURED_ROWS, LabelledSound, SoundBatch, SoundSource, batch_of
-from regard.tasks.transcription.fitting import drop_misfits
+from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
+from regard.tasks.transcription.batches import LabelledSound, SoundBatch, SoundSource, batch_of
 from regard.tasks.transcription.label_steps import LabelFinder
-from regard.tasks.transcription.masking import hide
 from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_labels
-from regard.tasks.transcription.options import TranscriptionRecipe, TranscriptionTraining
+from regard.tasks.transcription.options import MaskOptions, TranscriptionRecipe, TranscriptionTraining
 from regard.viewing.sides import Frames, Side, Steps
 
 SILENT = "–"  # what people see where a frame says no symbol
 
 
-class Transcription(nn.Module):
+class Transcription(NetworkTask[dict[str, SoundSource]]):
     """A network over the frames of sounds, the symbols that it writes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "sounds"
+    measured_rows = 50
 
     def __init__(
         self, model: Transcriber, alphabet: Alphabet, data: SoundData, training: TranscriptionTraining
     ) -> None:
-        super().__init__()
-        self.model, self.alphabet, self.data, self.training_options = model, alphabet, data, training
+        super().__init__(model)
+        self.alphabet, self.data, self.training_options = alphabet, data, training
         self.features = LogMel(alphabet.rate, *data.features.samples(alphabet.rate), data.features.bands)
-        self._sources: dict[str, SoundSource] = {}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
     @classmethod
     def check(cls, recipe: TranscriptionRecipe, device: torch.device, folder: Path | None) -> None:
         check_sounds_there(recipe.data, folder)
-        with ShapesOnly():
-            refuse_too_large(network_class(recipe)(recipe.model, recipe.data.features.bands, 1))
+        check_size(recipe, recipe.data.features.bands, 1)
 
     @classmethod
     def prepare(
-        cls,
-        recipe: TranscriptionRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: TranscriptionRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSounds:
         prepared = prepare_sounds(recipe.data, folder, progress)
         if start is not None:
@@ -76,23 +68,18 @@ class Transcription(nn.Module):
         return drop_misfits(prepared, recipe.model.stack, remark)
 
     @classmethod
-    def build(cls, recipe: TranscriptionRecipe, files: Mapping[str, bytes]) -> "Transcription":
+    def build(cls, recipe: TranscriptionRecipe, files: Files) -> "Transcription":
         alphabet = open_alphabet(files)
-        network = network_class(recipe)(recipe.model, recipe.data.features.bands, len(alphabet.symbols))
+        network = build_network(recipe, recipe.data.features.bands, len(alphabet.symbols))
         return cls(network, alphabet, recipe.data, recipe.training)
 
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedSounds, recipe: TranscriptionRecipe) -> None:
-        self._sources = {split: SoundSource(prepared, split) for split in prepared.parts}
+        self._material = {split: SoundSource(prepared, split) for split in prepared.parts}
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SoundBatch]:
-        if split not in self._sources:
-            raise RuntimeError(f"a task of transcription has batches of {split} only once it learns from such sounds")
-        options = self.training_options
-        rows = options.batch if split == "train" else MEASURED_ROWS
-        for batch in self._sources[split].batches(rows, options.masks.count, seed, epoch, start):
-            yield batch.to(self.device)
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SoundBatch]:
+        return self.material[split].batches(rows, self.training_options.masks.count, seed, epoch, start)
 
     def loss(self, batch: SoundBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
@@ -182,3 +169,65 @@ class Transcription(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What writing down `size` seconds of sound costs, beside its features."""
         return {"multiplications": self.model.multiplications(1 + size * self.alphabet.rate // self.features.hop)}
+
+
+def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> PreparedSounds:
+    """The same without the sounds to learn from that are too short, which are counted; others such are refused."""
+    every = [row for parts in prepared.parts.values() for rows in parts.values() for row in rows]
+    misfits = {row for row in every if not _fits(prepared, row, stack)}
+    if not misfits:
+        return prepared
+    for split, parts in prepared.parts.items():
+        others = [] if split == "train" else [row for rows in parts.values() for row in rows if row in misfits]
+        if others:
+            recordings = prepared.recordings
+            name, text = recordings.names[others[0]], shorten(recordings.texts[others[0]])
+            raise Fault(
+                f"{name}, of the {split} data, has too few frames for what it says, '{text}'; take it out, or make"
+                " model.stack or data.features.hop smaller."
+            )
+    kept = {part: [row for row in rows if row not in misfits] for part, rows in prepared.parts["train"].items()}
+    if not any(kept.values()):
+        raise Fault("Every sound to learn from has fewer frames than symbols; make model.stack smaller.")
+    them = "1 sound is dropped: it has" if len(misfits) == 1 else f"{len(misfits):,} sounds are dropped: they have"
+    remark(f"{them} fewer frames than symbols.")
+    return replace(prepared, parts={**prepared.parts, "train": {part: rows for part, rows in kept.items() if rows}})
+
+
+def _fits(prepared: PreparedSounds, row: int, stack: int) -> bool:
+    """Whether a sound has frames enough; one that strings are made of needs a frame more, for a blank behind it."""
+    recordings, options = prepared.recordings, prepared.options
+    symbols = prepared.alphabet.cut(recordings.texts[row])
+    twins = sum(one == other for one, other in pairwise(symbols))
+    _, hop = options.features.samples(options.rate)
+    samples = int(recordings.starts[row + 1] - recordings.starts[row])
+    if options.strings is not None:
+        return samples // (hop * stack) > len(symbols) + twins
+    return -(-(1 + samples // hop) // stack) >= len(symbols) + twins
+
+
+def hide(
+    frames: Float[Tensor, "batch frame band"],
+    counts: Int[Tensor, " batch"],
+    draws: Float[Tensor, "batch mask 4"],
+    masks: MaskOptions,
+) -> Float[Tensor, "batch frame band"]:
+    """Frames with zeros, the mean of standardised ones, in some bands and over some time (Park et al. 2019).
+
+    A draw from 0 to 1 is a share: of the widest mask there may be, and of the places where it may begin. No more than a
+    fifth of a sound is hidden by one mask over frames, so that short ones are not lost.
+    """
+    bands, long = frames.shape[2], counts[:, None].to(draws.dtype)
+    widest, longest = min(masks.bands, bands), (long / 5).clamp(max=masks.frames)
+    in_bands = _within(draws[..., 0], (draws[..., 1] * (widest + 1)).floor(), bands, bands)
+    in_time = _within(draws[..., 2], (draws[..., 3] * (longest + 1)).floor(), long, frames.shape[1])
+    return frames * ~in_bands[:, None, :] * ~in_time[:, :, None]
+
+
+def _within(
+    share: Float[Tensor, "batch mask"], width: Float[Tensor, "batch mask"], extent: Tensor | int, places: int
+) -> Bool[Tensor, "batch place"]:
+    """Which of so many places lie in any of the masks, each so wide and at a share of where it may begin."""
+    first = (share * (extent - width + 1).clamp(min=1)).floor()[..., None]
+    each = torch.arange(places, device=share.device)
+    return ((each >= first) & (each < first + width[..., None])).any(dim=1)

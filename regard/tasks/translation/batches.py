@@ -1,6 +1,6 @@
 """What a translator learns from, pairs as tensors, and what it asks of a network."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from regard.attention.masks import real_places
+from regard.models.parts import Embedding
 
 
 class KnownTokens(NamedTuple):
@@ -109,12 +110,20 @@ class TranslationNetwork(Protocol):
 
     `read` gives what belongs to a sentence and `begin` what belongs to a row before its first token, both trees of
     tensors; `write` takes some tokens of each row and gives their states and what the row then remembers. `layers`
-    gives what the encoder knows of each source token, from its plain embedding up.
+    gives what the encoder knows of each source token, from its plain embedding up. What else differs from network to
+    network each says of itself, as `regard/models/translator.py` explains.
     """
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
+    has_packed_pass: ClassVar[bool]
+    has_caches: ClassVar[bool]
+    writes_frames: ClassVar[bool]
+    reads_turns: ClassVar[bool]
+    marks: tuple[int, ...]
     options: Any  # with `longest` and `ample_tokens`
 
+    def embeddings(self) -> dict[str, Embedding]: ...
+    def turns_of(self, source: Tensor, lengths: Tensor) -> Mapping[str, Any]: ...
     def read(self, source: Tensor, lengths: Tensor) -> Any: ...
     def layers(self, source: Tensor, lengths: Tensor) -> list[Tensor]: ...
     def begin(self, memory: Any) -> Any: ...

@@ -1,14 +1,13 @@
 """How many tokens a batch has when nobody says: a constant on a CPU, on a GPU what fits its memory and serves."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from regard.data.corpora.prepared import PreparedPairs
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import Translation
 
 CPU_TOKENS = 4096
 TRIALS = (1024, 4096)  # tokens of the two batches whose memory is measured
@@ -16,9 +15,9 @@ SHARE = 0.8  # of the free memory that a batch may fill
 
 
 def find_batch_tokens(
-    task: Translation, recipe: TranslationRecipe, corpus: PreparedPairs, remark: Callable[[str], None]
+    task: Any, recipe: TranslationRecipe, corpus: PreparedPairs, remark: Callable[[str], None]
 ) -> int:
-    """The number of tokens, said aloud."""
+    """Return how many tokens a batch of a translator, `task`, is to have, and say so."""
     if task.device.type == "cpu":
         remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
         return CPU_TOKENS
@@ -29,7 +28,7 @@ def find_batch_tokens(
     return chosen
 
 
-def _fitting(task: Translation, corpus: PreparedPairs, precision: str) -> int:
+def _fitting(task: Any, corpus: PreparedPairs, precision: str) -> int:
     """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
     pairs = corpus.train
     longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
@@ -46,7 +45,7 @@ class _Trial(NamedTuple):
     memory: int
 
 
-def _trial(task: Translation, tokens: int, longest: int, precision: str) -> _Trial:
+def _trial(task: Any, tokens: int, longest: int, precision: str) -> _Trial:
     """The most memory that learning from a batch of about this many tokens takes, beside what is there already."""
     length = min(longest, tokens)
     row, rows = np.full(length, task.end, dtype=np.int64), tokens // length

@@ -19,7 +19,8 @@ from regard.tasks.translation.copying import (
     start_copying,
     step_copying,
 )
-from regard.tasks.translation.objectives import Objective
+from regard.tasks.translation.objectives import Objective, objective_for
+from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.viewing.sides import Side, Words
 
@@ -35,6 +36,11 @@ class CopyingTranslation(Translation):
     def __init__(self, model: PointingNetwork, tokeniser: Tokeniser, objective: Objective | None = None) -> None:
         super().__init__(model, tokeniser, tokeniser, objective or CopyingCrossEntropy())
         self.known = KnownTokens(tokeniser.size, tokeniser.unknown)
+
+    @classmethod
+    def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> "CopyingTranslation":
+        network, training = cls.network_of(recipe, source, target), recipe.training
+        return cls(network, target, objective_for(recipe.model, training.label_smoothing, training.consistency))
 
     def target_for(self, text: str) -> Tokeniser:
         return open_to(self.target, text.strip())

@@ -63,6 +63,11 @@ class CTCTranslation(Translation):
     def __init__(self, model: CTCText, source: Tokeniser, target: Tokeniser, objective: CTCLoss | None = None) -> None:
         super().__init__(model, source, target, objective or CTCLoss())
 
+    @classmethod
+    def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> "CTCTranslation":
+        objective = CTCLoss(recipe.training.label_smoothing, recipe.training.consistency)
+        return cls(cls.network_of(recipe, source, target), source, target, objective)
+
     def learn_from(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
         pairs, frames = prepared.train, self.model.options.frames
         # Each source has an end token too, which makes frames as letters do.

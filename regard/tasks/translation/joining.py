@@ -9,12 +9,19 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.decoding.options import DecodingOptions
 from regard.models.ctc.prefixes import empty_prefixes, extend, next_labels
-from regard.protocols import State
+from regard.protocols import State, Stepwise
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering
 from regard.tasks.translation.ctc_task import with_end
 from regard.tasks.translation.task import Translation
+
+
+def writer_for(task: Translation, options: DecodingOptions) -> Stepwise:
+    """Return the translator as searches drive it: it keeps account of its looks, or asks its CTC head, where asked."""
+    writer = Covering(task) if options.coverage_penalty else task
+    return Joining(writer, options.ctc) if options.ctc else writer
 
 
 class Joining:

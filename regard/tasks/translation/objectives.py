@@ -11,14 +11,28 @@ from regard.base.recipe import Options
 from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.ctc.head import CTCOptions, ctc_loss
-from regard.models.online.text import OnlineOptions
+from regard.models.online.learning import learn_to_write
+from regard.models.online.text import Online, OnlineOptions
 from regard.models.recurrent.seq2seq import Seq2SeqOptions
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying import CopyingCrossEntropy
-from regard.tasks.translation.exploring import Exploring
-from regard.tasks.translation.online import WritingOnline
+from regard.tasks.translation.exploring import Exploring, real_targets
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
+
+
+@dataclass(frozen=True)
+class WritingOnline:
+    """Cross-entropy over drawn paths of each pair, and REINFORCE for their decisions to write or to wait."""
+
+    label_smoothing: float
+
+    def __call__(self, network: Online, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        memory = network.read(batch.source, batch.source_lengths)
+        real = real_targets(batch)
+        found = learn_to_write(network, memory, batch.inputs, batch.target, real, carry, self.label_smoothing)
+        tallies = {"entropy": Tally(found.entropy, mean), "place": Tally(found.place, mean)}
+        return Loss(found.loss, batch.tokens, tallies, found.carry)
 
 
 @runtime_checkable

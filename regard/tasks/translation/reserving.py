@@ -1,12 +1,13 @@
 """A translator that writes into caches of a fixed length, which is what a captured step asks for."""
 
+from typing import Any
+
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.watch import is_watched
 from regard.models.transformer import reserved
-from regard.models.transformer.network import Transformer
 from regard.protocols import State
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.task import Translation
@@ -22,9 +23,10 @@ class Reserving:
     """
 
     def __init__(self, task: Translation) -> None:
-        if not isinstance(task.model, Transformer):
+        if not task.model.has_caches:
             raise TypeError(f"{type(task.model).__name__} has no caches that could be reserved")
-        self.task, self.network = task, task.model
+        self.task: Translation = task
+        self.network: Any = task.model
         self.begin, self.end = task.begin, task.end
 
     def start(self, batch: PairBatch) -> State:
@@ -54,7 +56,7 @@ def can_reserve(task: Translation) -> bool:
     Recurrent ones have no caches; those that copy write more tokens than there are; dropout is for training; and who
     watches a search wants to see its steps.
     """
-    return isinstance(task.model, Transformer) and task.known is None and not task.training and not is_watched()
+    return task.model.has_caches and task.known is None and not task.training and not is_watched()
 
 
 def few_lengths(length: int) -> int:

@@ -1,7 +1,7 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
@@ -22,24 +22,20 @@ from regard.data.corpora.sample import first_pairs
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
-from regard.families import network_class
 from regard.hardware.precision import check_cell
-from regard.models.copying import can_copy
-from regard.models.ctc.text import CTCTextOptions
 from regard.models.freezing import check_parts, freeze
-from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.transformer.network import Transformer
+from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
+from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
-from regard.tasks.translation.ready import take_vectors
 from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
-from regard.tasks.translation.vectors import follow_source, source_vectors
+from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
@@ -49,7 +45,7 @@ IMPOSSIBLE = 1e4  # nats of a token that the model cannot write, so that the oth
 FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
 
 
-class Translation(nn.Module):
+class Translation(NetworkTask[TrainingPairs]):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
     unit = "tokens"  # that batches are counted in
@@ -59,16 +55,11 @@ class Translation(nn.Module):
     def __init__(
         self, model: TranslationNetwork, source: Tokeniser, target: Tokeniser, objective: Objective | None = None
     ) -> None:
-        super().__init__()
-        self.model, self.source, self.target = model, source, target
+        super().__init__(model)
+        self.source, self.target = source, target
         self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
-        self._pairs: TrainingPairs | None = None
         self._begun: list[str] = []  # what it began with, in a line
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
     # How it comes to be
 
@@ -77,10 +68,8 @@ class Translation(nn.Module):
         if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
             raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
-        network = network_class(recipe)
-        check_parts(recipe.family, network, recipe.training.freeze)
-        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
-            refuse_too_large(network(recipe.model, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0))
+        check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
+        check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
         if folder is None or not is_prepared(folder):
             purpose_of(recipe.data)  # every file of text is there
             if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
@@ -90,7 +79,7 @@ class Translation(nn.Module):
     def step_cost(cls, recipe: TranslationRecipe) -> StepCost:
         training, tokens = recipe.training, recipe.data.tokeniser.most_tokens
         with ShapesOnly():
-            network = network_class(recipe)(recipe.model, tokens, tokens, recipe.data.tokeniser.shared, 0)
+            network = build_network(recipe, tokens, tokens, recipe.data.tokeniser.shared, 0)
         passes = 2 if training.consistency else 1
         multiplications = passes * network.cost(_USUAL_LENGTH)["multiplications"] / _USUAL_LENGTH
         room = training.accumulate * (training.batch_tokens or recipe.model.ample_tokens)
@@ -98,12 +87,7 @@ class Translation(nn.Module):
 
     @classmethod
     def prepare(
-        cls,
-        recipe: TranslationRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
+        cls, recipe: TranslationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedPairs:
         tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
         corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
@@ -116,13 +100,27 @@ class Translation(nn.Module):
         return recipe if first is recipe.data else recipe.model_copy(update={"data": first})
 
     @classmethod
-    def build(cls, recipe: TranslationRecipe, files: Mapping[str, bytes]) -> "Translation":
-        return build_translation(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+    def build(cls, recipe: TranslationRecipe, files: Files) -> "Translation":
+        return cls.of_recipe(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+
+    @classmethod
+    def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> "Translation":
+        """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+        network, training = cls.network_of(recipe, source, target), recipe.training
+        mark_turns(network, source)
+        return cls(network, source, target, objective_for(recipe.model, training.label_smoothing, training.consistency))
+
+    @staticmethod
+    def network_of(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Any:
+        """Return the network of a recipe for these tokens."""
+        torch.manual_seed(recipe.seed)
+        return build_network(recipe, source.size, target.size, recipe.data.tokeniser.shared, target.pad)
 
     def begin_with(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
         """Ready vectors become embeddings."""
         if recipe.data.vectors is not None:
-            self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors)]
+            check = type(recipe).check_other
+            self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors, check)]
 
     def settle(self, recipe: TranslationRecipe, prepared: PreparedPairs, remark: Remark) -> TranslationRecipe:
         """The recipe with the size of its batches, found here where it does not say."""
@@ -143,7 +141,7 @@ class Translation(nn.Module):
         fast = training.fast and training.precision != "float32"  # in which the kernels outgrow many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
-        self._pairs = TrainingPairs(
+        self._material = TrainingPairs(
             prepared,
             training.batch_tokens,
             self.device,
@@ -153,10 +151,8 @@ class Translation(nn.Module):
 
     @property
     def pairs(self) -> TrainingPairs:
-        """What it learns from."""
-        if self._pairs is None:
-            raise RuntimeError("a translation task has batches only once it learns from a corpus")
-        return self._pairs
+        """The pairs that it learns from."""
+        return self.material
 
     def outline(self, recipe: TranslationRecipe) -> list[str]:
         split = "" if self.source is self.target else f" of the source, {self.target.size:,} of the target"
@@ -182,7 +178,7 @@ class Translation(nn.Module):
     @property
     def _path(self) -> str:
         """Which path training takes on a GPU, and if it is the slower one, why; nothing where there is no choice."""
-        if self.device.type != "cuda" or not isinstance(self.model, Transformer):
+        if self.device.type != "cuda" or not self.model.has_packed_pass:
             return ""
         if not self.pairs.capacity:
             return "by the plain path, as training.fast or training.precision says"
@@ -314,24 +310,6 @@ class Translation(nn.Module):
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
-
-
-def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
-    """The translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
-    torch.manual_seed(recipe.seed)
-    shared, training = recipe.data.tokeniser.shared, recipe.training
-    network = network_class(recipe)(recipe.model, source.size, target.size, shared, target.pad)
-    if isinstance(recipe.model, CTCTextOptions):
-        from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
-
-        return CTCTranslation(network, source, target, CTCLoss(training.label_smoothing, training.consistency))
-    mark_turns(network, source)
-    objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
-    if not can_copy(recipe.model):
-        return Translation(network, source, target, objective)
-    from regard.tasks.translation.copying_task import CopyingTranslation
-
-    return CopyingTranslation(network, target, objective)
 
 
 def _check_validation(corpus: PreparedPairs, longest: int) -> None:

@@ -1,62 +1,47 @@
-"""What a translator that reads dialogues turn by turn needs of its tokeniser, and its turns as people see them.
+"""Turns of dialogues: the tokens that begin one, and turns as people see them.
 
-A network says by its methods that it reads turns; of any other nothing is asked, and it has no such side.
+Each network says which turns it reads (`regard/models/translator.py`); most read none.
 """
-
-from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.data.corpora.turns import DASH
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.viewing.sides import Side, Words
 
 
-@runtime_checkable
-class ReadsTurns(Protocol):
-    """Splits sources into turns, each begun by the tokens `marks`, and may look at them as a side of their own."""
-
-    turn_side: ClassVar[str]  # the name of that side
-    marks: tuple[int, ...]
-
-    def turns_of(self, source: Tensor, lengths: Tensor) -> Any: ...
-
-
-def mark_turns(network: object, tokeniser: Tokeniser) -> None:
+def mark_turns(network: TranslationNetwork, tokeniser: Tokeniser) -> None:
     """Tell a network that reads turns with which tokens each begins."""
-    if isinstance(network, ReadsTurns):
+    if network.reads_turns:
         network.marks = turn_marks(tokeniser)
 
 
 def turn_marks(tokeniser: Tokeniser) -> tuple[int, ...]:
-    """The tokens of the dash that each turn begins with."""
+    """Return the tokens of the dash that each turn begins with."""
     marks = tuple(tokeniser.encode(DASH))
     if not marks or tokeniser.unknown in marks:
         raise Fault(f"The tokeniser has no token for '{DASH}', with which every turn of a dialogue begins.")
     return marks
 
 
-def turn_sides(network: object, tokeniser: Tokeniser, batch: PairBatch) -> dict[str, Side]:
-    """The turns of the one dialogue of a batch, each as a word of its own, where the network reads them."""
-    if not isinstance(network, ReadsTurns):
-        return {}
-    turns = network.turns_of(batch.source, batch.source_lengths)
-    rows = zip(turns.words.tolist(), turns.lengths.tolist(), strict=True)
-    tokens = batch.source[0].tolist()
-    texts = [tokeniser.decode([tokens[place] for place in places[:length]]) for places, length in rows]
-    return {network.turn_side: Words(texts, texts, range(len(texts)))}
+def turn_sides(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> dict[str, Side]:
+    """Return the turns of the one dialogue of a batch, each as a word of its own, where the network reads them."""
+    tokens, sides = batch.source[0].tolist(), dict[str, Side]()
+    for name, turns in network.turns_of(batch.source, batch.source_lengths).items():
+        rows = zip(turns.words.tolist(), turns.lengths.tolist(), strict=True)
+        texts = [tokeniser.decode([tokens[place] for place in places[:length]]) for places, length in rows]
+        sides[name] = Words(texts, texts, range(len(texts)))
+    return sides
 
 
-def turn_extents(network: object, batch: PairBatch) -> dict[str, Tensor]:
-    """How many turns each dialogue of a batch has, where the network reads them."""
-    if not isinstance(network, ReadsTurns):
-        return {}
-    return {network.turn_side: network.turns_of(batch.source, batch.source_lengths).counts}
+def turn_extents(network: TranslationNetwork, batch: PairBatch) -> dict[str, Tensor]:
+    """Return how many turns each dialogue of a batch has, where the network reads them."""
+    return {name: turns.counts for name, turns in network.turns_of(batch.source, batch.source_lengths).items()}
 
 
-def refuse_turns(network: object) -> None:
+def refuse_turns(network: TranslationNetwork) -> None:
     """Refuse to follow one line of words through a network that reads turns."""
-    if isinstance(network, ReadsTurns):
+    if network.reads_turns:
         raise Fault("This model reads the turns of a dialogue one by one, and has no single line of words to follow.")

@@ -1,12 +1,18 @@
-"""What a translator's encoder makes of a text: the vectors of its tokens, and its places as they were read."""
+"""Vectors of a translator: ready ones that its embeddings begin with, and those that its encoder makes of a text."""
 
 import torch
+from torch import Tensor
 
-from regard.base.faults import TooLong
+from regard.base.faults import Fault, TooLong
+from regard.base.progress import silent
+from regard.base.recipe import CheckRecipe
+from regard.data.corpora.text import file_of
+from regard.data.labelled.ready import ready_vectors
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.protocols import Followed, TextVectors
 from regard.tasks.text import text_vectors, words_of
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.words.folder import open_vectors
 
 
 @torch.no_grad()
@@ -31,3 +37,30 @@ def _check_lengths(network: TranslationNetwork, batch: PairBatch) -> None:
     for row, length in enumerate(batch.source_lengths.tolist()):
         if length > longest:
             raise TooLong(row, f"it has {length} tokens, but the model takes {longest} at most; split it.")
+
+
+@torch.no_grad()
+def take_vectors(
+    network: TranslationNetwork, source: Tokeniser, target: Tokeniser, name: str, check: CheckRecipe
+) -> str:
+    """Give the words of both sides the vectors in a file or folder; gives in a line how many of them have one.
+
+    They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
+    """
+    vectors = open_vectors(check, file_of(name), silent, lambda text: None)
+    tokenisers = {"source": source, "target": target}
+    sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, where they share
+    known = words = 0
+    for embedding, tokeniser in sides.items():
+        width = embedding.weight.shape[1]
+        if vectors.width != width:
+            raise Fault(f"The vectors of {name} are {vectors.width} wide, and the embeddings of the model {width}.")
+        table, is_known = map(torch.from_numpy, ready_vectors(tokeniser, vectors))
+        if is_known.any():
+            embedding.weight[is_known] = table[is_known] / _root_mean_square(table[is_known]) * width**-0.5
+        known, words = known + int(is_known.sum()), words + len(is_known)
+    return f"{known:,} of {words:,} embeddings begin with the vectors of {name}"
+
+
+def _root_mean_square(numbers: Tensor) -> Tensor:
+    return numbers.square().mean().sqrt()

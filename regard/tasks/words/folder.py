@@ -7,24 +7,24 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
+from regard.base.model_folder import WEIGHTS, read_folder, read_recipe
 from regard.base.progress import Progress, Remark
+from regard.base.recipe import CheckRecipe
 from regard.base.tensors import read_shapes
 from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
-from regard.families import check_recipe
-from regard.runs.folder import WEIGHTS, read_folder, read_recipe
 from regard.tasks.words.options import WordsRecipe
 from regard.tasks.words.task import Words
 
 
-def open_vectors(path: Path, progress: Progress, remark: Remark) -> WordVectors:
-    """Ready vectors in a file of word2vec, GloVe or fastText, or in the folder of a model of words."""
-    return vectors_in(path) if path.is_dir() else read_vectors(path, progress=progress, remark=remark)
+def open_vectors(check: CheckRecipe, path: Path, progress: Progress, remark: Remark) -> WordVectors:
+    """Return the vectors in a file of word2vec, GloVe or fastText, or in the folder of a model of words."""
+    return vectors_in(path, check) if path.is_dir() else read_vectors(path, progress=progress, remark=remark)
 
 
-def vectors_in(folder: Path) -> WordVectors:
-    """The vectors of the words as centres."""
-    recipe = check_recipe(read_recipe(folder))
+def vectors_in(folder: Path, check: CheckRecipe) -> WordVectors:
+    """Return the vectors of the words as centres."""
+    recipe = check(read_recipe(folder))
     if not isinstance(recipe, WordsRecipe):
         raise Fault(f"{folder} is a model of the family {recipe.family}, which has no vectors of words to begin with.")
     files = read_folder(folder)

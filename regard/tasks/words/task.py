@@ -16,12 +16,12 @@ from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.data.vectors.word_vectors import WordVectors
-from regard.families import network_class
 from regard.hardware.devices import pick_device
 from regard.models.words.devices import check_device
 from regard.models.words.learning import Learning
 from regard.models.words.vocabulary import COUNTS, Vocabulary, read_vocabulary
 from regard.protocols import Learnt, Measure, Tally, TextVectors, WhichVectors, mean
+from regard.tasks.base import Files, build_network
 from regard.tasks.text import cut_words
 from regard.tasks.words.options import WordsRecipe
 from regard.viewing import sides
@@ -67,7 +67,7 @@ class Words:
 
     @classmethod
     def prepare(
-        cls, recipe: WordsRecipe, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+        cls, recipe: WordsRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedWords:
         text = prepare_text(recipe.data, folder, progress, remark, _tokeniser(recipe, start) if start else None)
         words = text.tokeniser.pieces(range(len(NAMES), text.tokeniser.size))
@@ -75,11 +75,11 @@ class Words:
         return PreparedWords(text, Vocabulary(words, counts))
 
     @classmethod
-    def build(cls, recipe: WordsRecipe, files: Mapping[str, bytes]) -> "Words":
+    def build(cls, recipe: WordsRecipe, files: Files) -> "Words":
         tokeniser = _tokeniser(recipe, files)
         words = tokeniser.pieces(range(len(NAMES), tokeniser.size))
         vocabulary = read_vocabulary(words, files.get(COUNTS))
-        return cls(network_class(recipe)(recipe.model, vocabulary), tokeniser, recipe.data)
+        return cls(build_network(recipe, vocabulary), tokeniser, recipe.data)
 
     def learn_from(self, prepared: PreparedWords, recipe: WordsRecipe) -> None:
         self._learning, self._epochs = recipe.learning(), recipe.training.epochs
@@ -166,5 +166,5 @@ class Words:
         return {"multiplications": size * len(self.model.vocabulary) * self.model.options.width}
 
 
-def _tokeniser(recipe: WordsRecipe, files: Mapping[str, bytes]) -> Tokeniser:
+def _tokeniser(recipe: WordsRecipe, files: Files) -> Tokeniser:
     return tokenisers_in(files, recipe.data.tokeniser.full())[0]

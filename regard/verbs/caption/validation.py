@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from regard.decoding.options import change_options
+from regard.measuring import Validator, scores_of, seconds_of
 from regard.metrics import METRICS, score
 from regard.metrics.significance import SUMS, Sums
 from regard.metrics.text import BETTER, OF_TREES
 from regard.protocols import Measure, Tally, mean
-from regard.runs.validate import Validator, scores_of, seconds_of
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.tasks.captioning.options import CaptioningRecipe
 from regard.training.snapshot import Validation
-from regard.verbs.caption.captioning import search_captions
+from regard.verbs.caption.run import search_captions
 
 QUICK = ("bleu", "cider")  # what a validation measures of captions, beside what `best_by` names
 REPORTED = ("bleu1", "bleu2", "bleu3", "bleu", "meteor", "rougeL", "cider")  # what is asked of a finished model

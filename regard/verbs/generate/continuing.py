@@ -18,8 +18,8 @@ from regard.tasks.language.batches import Prompts
 from regard.tasks.language.reserving import ReservingLanguage
 from regard.verbs.generate.captured import captures_for, find_captured
 from regard.verbs.generate.lines import PastEnds
+from regard.verbs.generate.request import GenerateRequest, WhenFull
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
-from regard.verbs.requests.generate import GenerateRequest, WhenFull
 
 ROWS = 256  # texts that are written at the same time
 

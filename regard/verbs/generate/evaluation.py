@@ -6,9 +6,9 @@ from pathlib import Path
 
 from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.text import read_lines
+from regard.measuring import add_measures, refuse_unmeasured, scores_of
 from regard.metrics import Score
 from regard.protocols import Measure
-from regard.runs.validate import add_measures, check_measured, scores_of
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
 
@@ -22,7 +22,7 @@ def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ())
 
 def evaluate_lines(model: LanguageModel, lines: Iterator[str], path: Path, metrics: Sequence[str]) -> list[Score]:
     """Return the measures of a model on the lines that were read from a file."""
-    check_measured(model.recipe, metrics)
+    refuse_unmeasured(model.recipe, metrics)
     tokeniser, keeps_blank = model.task.tokeniser, model.recipe.data.blank_lines
     found: dict[str, Measure] = {}
     for block in _blocks(lines):

@@ -5,17 +5,17 @@ from typing import Any
 
 from regard.attention.watch import count_gazes, is_watched, without_watching
 from regard.base.notebook import Results
-from regard.model import Model
+from regard.loading import Loaded
 from regard.tasks.language.options import LanguageRecipe
 from regard.verbs.generate.continuing import Generated, generate, generate_aloud
 from regard.verbs.generate.prompts import ReadPrompt, read_prompt
+from regard.verbs.generate.request import GenerateRequest, PromptRequest
 from regard.verbs.generate.scoring import ScoredText, score_texts
 from regard.verbs.generate.telling import WrittenToken
 from regard.verbs.place_names import name_rows
-from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 
 
-class LanguageModel(Model):
+class LanguageModel(Loaded):
     """A language model with its tokeniser and its recipe."""
 
     recipe: LanguageRecipe

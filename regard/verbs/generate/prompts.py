@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from regard.decoding.filters import distribution
+from regard.decoding.following import log_probabilities_after
 from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOptions
-from regard.tasks.language.batches import Prompts
 from regard.tasks.language.language_task import ENDLESS
 from regard.verbs.generate.continuing import Continues, Forgets, read_prompts, stem_of
+from regard.verbs.generate.request import PromptRequest
 from regard.verbs.generate.telling import BROKEN, Teller, WrittenToken, last_line
-from regard.verbs.requests.generate import PromptRequest
 
 _MOST_TOLD = 1000  # tokens of a prompt
 
@@ -61,19 +61,12 @@ class ReadPrompt:
     forgotten: int
 
 
-@torch.no_grad()
-def next_log_probabilities(task: ReadsPrompts, batch: Prompts) -> Tensor:
-    """The log-probabilities (token) of what may follow the only prompt of a batch; float64, on the CPU."""
-    log_probabilities, _ = task.step(torch.tensor([task.begin], device=task.device), task.start(batch))
-    return log_probabilities[0].double().cpu()
-
-
 def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     """What the model makes of a prompt."""
     batch = read_prompts(task, [request.prompt], request.when_full)
     (read,) = batch.tokens
     room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
-    own, order = next_log_probabilities(task, batch).sort(descending=True, stable=True)
+    own, order = log_probabilities_after(task, batch, (), task.device).sort(descending=True, stable=True)
     shares, drawn = own.exp(), _drawn(own, request.sample)
     possible = int(own.isfinite().sum())
     numbers = order[: min(request.shown, possible)].tolist()

@@ -17,8 +17,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
-from regard.runs.folder import CERTAINTY
-from regard.verbs.translate.outputs import Translated
+from regard.base.model_folder import CERTAINTY
+from regard.engines.translated import Translated
 
 PERCENTILE = 5
 FEWEST = 20  # outputs, below which the least certain twentieth is not one of them

@@ -8,10 +8,10 @@ from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
+from regard.engines.translated import Translated
 from regard.tasks.translation.forcing import force_batch, forced_token_scores
 from regard.tasks.translation.lengths import check_length
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import writer_of
 
 

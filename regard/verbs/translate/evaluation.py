@@ -14,13 +14,13 @@ from regard.base.progress import Progress, silent
 from regard.data.corpora.prepared import are_learnt, read_valid
 from regard.data.corpora.text import read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
+from regard.measuring import measure_in_pieces
 from regard.metrics import METRICS, References, Score, by_sentence, score
 from regard.metrics.bleu import check_tokeniser, tokeniser_of
 from regard.metrics.named_sets import named_set
 from regard.metrics.text import language_remarks
 from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
-from regard.runs.validate import measure_in_pieces
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel

@@ -12,18 +12,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from regard.base.faults import Fault, faults_numbered
+from regard.base.model_folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
 from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
-from regard.runs.folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
-from regard.verbs.requests.translate import TranslateRequest
+from regard.engines.translated import Cutting, Translated
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
+from regard.verbs.translate.request import TranslateRequest
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.loading import Loaded
     from regard.verbs.translate.fusion import Fusion
     from regard.verbs.translate.model import Rank, TranslationModel
     from regard.verbs.translate.stages import TranslationStages
@@ -44,7 +44,7 @@ class FolderTranslator:
         precision: Literal["float32", "bf16"] = "float32",
         name: str | None = None,
         find: "Callable[[str], FolderTranslator] | None" = None,
-        find_language_model: "Callable[[str], Model] | None" = None,
+        find_language_model: "Callable[[str], Loaded] | None" = None,
     ) -> None:
         self.folder, self.name = folder, name or str(folder)
         self._choice, self._precision, self._lock = engine, precision, Lock()
@@ -211,7 +211,7 @@ class FolderTranslator:
         name, weight = plan.fuse
         return fusion_of(model, self._language_model(name), weight, name, self.name)
 
-    def _language_model(self, name: str) -> "Model":
+    def _language_model(self, name: str) -> "Loaded":
         assert self._find_language_model is not None
         return self._find_language_model(name)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import torch
@@ -23,25 +23,24 @@ from regard.families import FAMILIES, with_article
 from regard.protocols import Stepwise
 from regard.tasks import TASKS
 from regard.tasks.language.batches import Prompts, sentences_of
-from regard.verbs.generate.continuing import Continues
-from regard.verbs.generate.model import LanguageModel
-from regard.verbs.generate.scoring import ScoresTokens
-from regard.verbs.requests.translate import FUSE_WEIGHT
+from regard.verbs.translate.request import FUSE_WEIGHT
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.loading import Loaded
+    from regard.verbs.generate.continuing import Continues
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.generate.scoring import ScoresTokens
     from regard.verbs.translate.model import TranslationModel
 
-
-class LanguageWriter(Continues, ScoresTokens, Protocol):
-    """A language model that writes token after token, and knows how probable a text is."""
+    class LanguageWriter(Continues, ScoresTokens, Protocol):
+        """A language model that writes token after token, and knows how probable a text is."""
 
 
 @dataclass(frozen=True)
 class Fusion:
     """A language model over the tokens of a translator's outputs, what it is called, and how much it counts."""
 
-    language_model: LanguageWriter
+    language_model: "LanguageWriter"
     called: str
     weight: float
 
@@ -78,10 +77,10 @@ def _nothing_yet(rows: int) -> Prompts:
     return Prompts([[]] * rows)
 
 
-def as_language_model(model: "Model", called: str) -> LanguageModel:
+def as_language_model(model: "Loaded", called: str) -> "LanguageModel":
     """The model, refused if it cannot say how a text goes on; `called` is what people call it."""
-    if isinstance(model, LanguageModel):
-        return model
+    if model.recipe.task == "language":
+        return cast("LanguageModel", model)
     wanted = ", ".join(name for name, family in FAMILIES.items() if "language" in family.tasks)
     family, gives = with_article(model.recipe.family), TASKS[model.recipe.task].gives
     raise Fault(f"A language model ({wanted}) is wanted, and {called} is {family}, which gives {gives}.")
@@ -89,7 +88,7 @@ def as_language_model(model: "Model", called: str) -> LanguageModel:
 
 def fusion_of(
     translator: "TranslationModel",
-    model: "Model",
+    model: "Loaded",
     weight: float | None = None,
     called: str = "the model to fuse with",
     place: str = "the translator's folder",

@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.decoding.rerank import Channel
-from regard.model import Model, load
+from regard.loading import Loaded
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.translate import CHANNEL_WEIGHT, PRIOR_WEIGHT
+from regard.verbs.opening import open_model
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import Rank, TranslationModel, as_translator
 from regard.verbs.translate.plan import refuse_idle
+from regard.verbs.translate.request import CHANNEL_WEIGHT, PRIOR_WEIGHT
 from regard.verbs.translate.reranking import by_channel
 from regard.verbs.translate.search import Search
 
-ModelOrFolder = Model | str | Path
+ModelOrFolder = Loaded | str | Path
 
 
 class HelpedSearch(NamedTuple):
@@ -88,15 +89,15 @@ class Helpers:
 NO_HELPERS = Helpers()
 
 
-def _open(model: ModelOrFolder) -> Model:
-    return model if isinstance(model, Model) else load(model)
+def _open(model: ModelOrFolder) -> Loaded:
+    return model if isinstance(model, Loaded) else open_model(model)
 
 
-def _prior(model: Model) -> LanguageModel:
+def _prior(model: Loaded) -> LanguageModel:
     return as_language_model(model, str(model.folder or "the prior"))
 
 
-def _name(model: Model) -> str:
+def _name(model: Loaded) -> str:
     """What a signature calls a model."""
     return "unnamed" if model.folder is None else model.folder.name
 

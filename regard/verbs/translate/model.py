@@ -16,17 +16,18 @@ from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
-from regard.model import Model, load
+from regard.engines.translated import Alignment, Translated
+from regard.families.abilities import needs
+from regard.loading import Loaded
 from regard.tasks.translation.covering import crossing
 from regard.tasks.translation.forcing import force_batch, forced_scores, forced_token_scores
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
+from regard.verbs.opening import open_model
 from regard.verbs.place_names import name_rows
-from regard.verbs.table import needs
 from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.fusion import Fusion
-from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
 
 ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
@@ -41,7 +42,7 @@ class Wording(NamedTuple):
     target: Tokeniser
 
 
-class TranslationModel(Model):
+class TranslationModel(Loaded):
     """A translator with its tokenisers and its recipe, alone or together with others of the same tokens."""
 
     task: Translation
@@ -74,7 +75,7 @@ class TranslationModel(Model):
                 )
             if type(self.task) is not type(other.task):
                 raise Fault("Some of these translators copy words of the source and others cannot; combine like ones.")
-        return TranslationModel(self.task, self.recipe, [*self.others, *(other.task for other in others)])
+        return type(self)(self.task, self.recipe, [*self.others, *(other.task for other in others)])
 
     def translate(
         self,
@@ -87,11 +88,11 @@ class TranslationModel(Model):
         constraints: Constraints | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
-        fuse: Model | None = None,
+        fuse: Loaded | None = None,
         fuse_weight: float | None = None,
-        channel: Model | None = None,
+        channel: Loaded | None = None,
         channel_weight: float | None = None,
-        prior: Model | None = None,
+        prior: Loaded | None = None,
         prior_weight: float | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
@@ -259,10 +260,10 @@ class TranslationModel(Model):
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
     """Load a model folder that must be able to translate."""
-    return as_translator(load(folder, device, precision))
+    return as_translator(open_model(folder, device, precision))
 
 
-def as_translator(model: Model) -> TranslationModel:
+def as_translator(model: Loaded) -> TranslationModel:
     """The model, refused if it cannot translate."""
     if not isinstance(model, TranslationModel):
         needs(model.recipe, "translate")

@@ -9,7 +9,8 @@ from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
-from regard.verbs.requests.translate import (
+from regard.engines.translated import Cutting, Translated, join_sentences, line_key
+from regard.verbs.translate.request import (
     BEYOND_A_PLAIN_BEAM,
     CHANNEL_WEIGHT,
     FUSE_WEIGHT,
@@ -17,7 +18,6 @@ from regard.verbs.requests.translate import (
     SAMPLES,
     TranslateRequest,
 )
-from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
 

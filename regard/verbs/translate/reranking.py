@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -12,9 +13,11 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 from regard.metrics.sentences import utility
 from regard.tasks.translation.lengths import check_length, check_target
-from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import Rank, TranslationModel
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of
+
+if TYPE_CHECKING:
+    from regard.verbs.generate.model import LanguageModel
 
 
 def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
@@ -38,7 +41,7 @@ def by_channel(
     model: TranslationModel,
     backward: TranslationModel,
     channel: Channel,
-    prior: LanguageModel | None = None,
+    prior: "LanguageModel | None" = None,
     count: int = 1,
 ) -> Rank:
     """The `count` best by log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|.
@@ -63,7 +66,7 @@ def by_channel(
 def channel_means(
     model: TranslationModel,
     backward: TranslationModel,
-    prior: LanguageModel | None,
+    prior: "LanguageModel | None",
     texts: Sequence[str],
     found: Sequence[list[Hypothesis]],
 ) -> tuple[list[float], list[float], list[float]]:
@@ -91,7 +94,7 @@ def _mean(scores: Sequence[float]) -> float:
     return sum(scores) / len(scores)
 
 
-def _prior_means(prior: LanguageModel, outputs: Sequence[Sequence[str]]) -> list[float]:
+def _prior_means(prior: "LanguageModel", outputs: Sequence[Sequence[str]]) -> list[float]:
     """The mean log-probability of a token of each output; `outputs` has those for each text."""
     try:
         found = prior.score([output for own in outputs for output in own])

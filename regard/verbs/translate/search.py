@@ -23,8 +23,7 @@ from regard.decoding.step_graphs import CapturedSteps, captures_of
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
-from regard.tasks.translation.covering import Covering
-from regard.tasks.translation.joining import Joining
+from regard.tasks.translation.joining import writer_for
 from regard.tasks.translation.lengths import all_source_tokens, target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
@@ -161,9 +160,8 @@ def _check_constraints(search: Search, texts: int) -> None:
 
 
 def writer_of(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:
-    """What the searches drive: a task, or several as one; with a coverage penalty they keep account of their looks."""
-    alone = [Covering(task) if options.coverage_penalty else task for task in tasks]
-    writers: Sequence[Stepwise] = [Joining(writer, options.ctc) for writer in alone] if options.ctc else alone
+    """Return what the searches drive: a task, or several as one."""
+    writers = [writer_for(task, options) for task in tasks]
     return writers[0] if len(writers) == 1 else Ensemble(writers)
 
 

@@ -13,11 +13,11 @@ from regard.decoding.output import Hypothesis, check_numbers
 from regard.decoding.records import Records
 from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
+from regard.engines.translated import Translated
 from regard.hardware.memory import in_pieces, list_halves
 from regard.tasks.translation.lengths import all_source_tokens
 from regard.tasks.translation.reserving import Reserving
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import FIXED_BEAM_TOKENS, captures_for, filling_batches, is_plain
 
 AT_ONCE = 16  # texts of one piece of work: half a millisecond or so

@@ -5,12 +5,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from regard.base.model_folder import CERTAINTY
 from regard.base.recipe import Recipe
+from regard.engines.translated import Translated
+from regard.measuring import Validator, measure_split, scores_of, seconds_of
 from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
-from regard.runs.folder import CERTAINTY
-from regard.runs.validate import Validator, measure_split, scores_of, seconds_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
 from regard.training.ranks import ALONE, Ranks
@@ -18,7 +19,6 @@ from regard.training.snapshot import Validation
 from regard.verbs.translate.certainty import FEWEST, Certainty, find_certainty
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import Search
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for

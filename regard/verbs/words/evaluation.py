@@ -16,8 +16,8 @@ from regard.tasks.words.measures import (
     compare_similarities,
     solve_analogies,
 )
-from regard.verbs.requests.words import VectorSide
 from regard.verbs.words.lexicon import Lexicon
+from regard.verbs.words.request import VectorSide
 
 TOTAL = "total"
 MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likeness

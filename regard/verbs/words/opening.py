@@ -1,12 +1,23 @@
 """Word vectors as people name them, ready to be asked: a model folder, or a file of vectors."""
 
 from pathlib import Path
+from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.files import read_vectors
-from regard.verbs.requests.words import VectorSide
 from regard.verbs.words.lexicon import Lexicon
+from regard.verbs.words.request import VectorSide
+
+
+def lexicon_of(task: Any, side: VectorSide) -> Lexicon:
+    """Return the words of a task to ask about, by the vectors of one side, or by the mean of both."""
+    vectors = task.word_vectors(side)
+
+    def compose(word: str) -> Any:
+        return None if word in vectors else task.vector_of(word, side)
+
+    return Lexicon("the model", vectors, compose)
 
 
 def open_lexicon(
@@ -14,12 +25,9 @@ def open_lexicon(
 ) -> Lexicon:
     """The words of a model folder or of a file, all or the first `vocabulary`; a file has its vectors on one side."""
     if place.is_dir():
-        from regard.model import load
-        from regard.verbs.table import needs
+        from regard.loading import load_able
 
-        model = load(place)
-        needs(model.recipe, "neighbours")
-        whole = model.lexicon(side or "centres")
+        whole = lexicon_of(load_able(place, "neighbours").task, side or "centres")
         return Lexicon(place.resolve().name, whole.vectors.first(vocabulary), whole.compose)
     if side is not None:
         raise Fault(f"The vectors of a file are of one side, and {place} is a file; omit --side.")

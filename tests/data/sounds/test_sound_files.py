@@ -8,8 +8,7 @@ import soundfile
 from sound_files import tone
 
 from regard.base.faults import Fault
-from regard.data.sounds.files import from_16_bits, read_sound, sound_file, to_16_bits
-from regard.data.sounds.rates import resample
+from regard.data.sounds.files import from_16_bits, read_sound, resample, sound_file, to_16_bits
 
 RATE = 8000
 

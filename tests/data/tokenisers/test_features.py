@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from regard.base.files import write_file
-from regard.data.tokenisers.features import split_features
-from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokeniser, train_tokeniser
+from regard.data.tokenisers.tokeniser import (
+    Tokeniser,
+    TokeniserOptions,
+    load_tokeniser,
+    split_features,
+    train_tokeniser,
+)
 
 OPTIONS = TokeniserOptions(kind="features", target_kind="characters", shared=False)
 LINES = ["walk V;PST", "Vater N;GEN;SG", "look up V;PST", "a;b V"]

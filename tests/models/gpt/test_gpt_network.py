@@ -12,7 +12,7 @@ from regard.base.recipe import check
 from regard.models.gpt import memory as remembered
 from regard.models.gpt.network import GPT
 from regard.models.gpt.options import GPTOptions
-from regard.models.language import LanguageNetwork, LayeredNetwork
+from regard.models.language import LanguageNetwork
 
 SIZES = {"layers": 2, "width": 8, "heads": 2, "context": 6}
 BUILDS: list[dict[str, Any]] = [
@@ -46,7 +46,7 @@ def states_of(build: GPT, tokens: Tensor) -> Tensor:
 
 def test_it_is_what_a_language_model_asks_for(build: GPT) -> None:
     assert isinstance(build, LanguageNetwork)
-    assert isinstance(build, LayeredNetwork)
+    assert build.layers(torch.tensor([[1, 2]]))
 
 
 def test_a_later_token_never_changes_an_earlier_state(build: GPT) -> None:

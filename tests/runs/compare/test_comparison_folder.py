@@ -10,10 +10,10 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.runs import open as runs
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare import folder as comparison_folder
 from regard.runs.compare.plan import ComparisonPlan, make_plan
 from regard.runs.compare.request import asked_for
+from regard.training.checkpoint import RunFolder
 
 
 def test_a_folder_with_something_else_is_refused_and_kept(small: ComparisonPlan, tmp_path: Path) -> None:

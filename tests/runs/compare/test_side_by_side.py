@@ -12,9 +12,9 @@ import torch
 from regard.base.recipe import read_table
 from regard.families import check_recipe
 from regard.hardware import threads
-from regard.runs.checkpoint import RunFolder
 from regard.runs.compare import side_by_side
 from regard.runs.compare.plan import ComparisonPlan
+from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts, Snapshot
 
 GOOD = "print('regard: nothing to complain of')"

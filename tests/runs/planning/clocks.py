@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regard.runs.validate import Validator
+from regard.measuring import Validator
 from regard.training.judge import Judge
 from regard.training.snapshot import Validation
 from regard.training.trainer import Trainer

@@ -14,10 +14,10 @@ from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
 from regard.cli import main
 from regard.families import check_recipe
-from regard.runs.checkpoint import WEIGHTS, RunFolder, read_recipe
 from regard.runs.planning import allowance
 from regard.runs.planning.allowance import Allowance
 from regard.runs.start import Audience, silent_audience, train_table
+from regard.training.checkpoint import WEIGHTS, RunFolder, read_recipe
 from regard.training.options import TrainingOptions
 from regard.training.pace import read_course
 

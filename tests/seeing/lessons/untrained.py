@@ -6,8 +6,8 @@ from typing import Any
 from regard.base.recipe import write
 from regard.data.tokenisers.tokeniser import Kind, train_tokeniser
 from regard.families import check_recipe
-from regard.runs import checkpoint
-from regard.tasks.translation.task import build_translation
+from regard.tasks.translation.building import build_translation
+from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.base.recipe import Options
+from regard.base.requests.rules import Need, VerbRequest
 from regard.serving.app import every_door
 from regard.serving.doors.bodies import (
     AnswerBody,
@@ -24,7 +25,6 @@ from regard.serving.doors.bodies import (
 from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
-from regard.verbs.requests.rules import Need, VerbRequest
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 SCHEMAS = document(every_door())["components"]

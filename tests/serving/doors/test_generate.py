@@ -18,7 +18,7 @@ from regard.cli import main
 from regard.serving.app import make_app
 from regard.serving.options import ServingOptions
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import PromptRequest
+from regard.verbs.generate.request import PromptRequest
 
 LIMITS = ServingOptions.model_validate({"limits": {"tokens": 200, "samples": 4, "beam": 3, "n_best": 2, "texts": 3}})
 

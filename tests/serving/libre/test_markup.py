@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.corpora.sentences import Sentence, rejoin, split_sentences
+from regard.engines.translated import Alignment, Translated, link_sentences
 from regard.serving.libre import placing
 from regard.serving.libre.markup import TextRun, read_html, write_unchanged
-from regard.verbs.translate.outputs import Alignment, Translated, link_sentences
 
 
 def as_translated(text: str, alignment: Alignment) -> Translated:

@@ -19,12 +19,12 @@ from regard.cli import main
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train
-from regard.seeing.prompts import see_prompt
+from regard.seeing.gazes import see_input, see_prompt
 from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.streams import NOTHING, measured_windows, training_windows
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.requests.generate import PromptRequest
+from regard.verbs.generate.request import PromptRequest
 
 SIZES = {"layers": 2, "width": 8, "heads": 2, "context": 8, "dropout": 0.0, "attention_dropout": 0.0}
 
@@ -158,7 +158,7 @@ def test_or_the_older_half_is_forgotten_which_is_said_too(tmp_path: Path) -> Non
 
 
 def request(**given: Any) -> Any:
-    from regard.verbs.requests.generate import GenerateRequest
+    from regard.verbs.generate.request import GenerateRequest
 
     return GenerateRequest.read(given)
 
@@ -172,9 +172,9 @@ def test_a_prompt_longer_than_the_context_is_refused_and_an_empty_one_is_not(tmp
     ((found,),) = model.generate([""], tokens=3)
     assert found.prompt == ""
     with pytest.raises(Fault, match="There is no text to look at; give a prompt"):
-        see_prompt(model, " ")
+        see_prompt(model.task, " ")
     with pytest.raises(Fault, match="it has 8 tokens, but the context has room for 7; shorten it"):
-        see_prompt(model, "the " * 8)
+        see_prompt(model.task, "the " * 8)
     with pytest.raises(Fault, match="it has 8 tokens, but the context has room for 7; shorten it"):
         model.embed(["the " * 8])
 
@@ -201,9 +201,14 @@ def test_what_is_written_scores_as_the_text_does(tmp_path: Path) -> None:
 # Looks, heads and vectors
 
 
+def test_a_speaker_is_refused_where_nobody_speaks(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="The speaker 'Ana' is for models that speak; this one does not"):
+        see_input(gpt_in(tmp_path).task, "the cat", "Ana")
+
+
 def test_it_is_looked_at_word_by_word_and_looks_back_alone(tmp_path: Path) -> None:
     model = gpt_in(tmp_path)
-    sight = see_prompt(model, "the cat sat")
+    sight = see_prompt(model.task, "the cat sat")
     seen = sight.seen("text to text")
     assert seen.rows == seen.columns == ["</s>", "the", "cat", "sat"]
     assert len(seen.blocks) == 2

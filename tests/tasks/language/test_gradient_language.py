@@ -22,7 +22,7 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
-from regard.training.carrying import carry_through
+from regard.training.pieces import carry_through
 
 
 def test_it_is_what_it_says(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from regard.base.progress import silent
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.loading import build_task
 from regard.runs.open import open_run
 from regard.tasks.tagging.batches import TagBatch
 from regard.tasks.tagging.measures import SpanCounts, measure_spans, word_sums
 from regard.tasks.tagging.task import Tagging
-from regard.verbs.tagging import TagSearch, tag_sentences
+from regard.verbs.answer.tagging import TagSearch, tag_sentences
 
 SMALL: dict[str, Any] = {
     "rnn": {"inputs": {"width": 6}, "width": 8},

@@ -21,10 +21,10 @@ from regard.models.words.devices import check_device
 from regard.models.words.ngrams import rows_of
 from regard.models.words.vocabulary import COUNTS
 from regard.protocols import Lexical, Measures, Task, Updates
-from regard.runs.checkpoint import update_folder, weights_to_bytes
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
 from regard.tasks.words.task import Words
+from regard.training.checkpoint import update_folder, weights_to_bytes
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 CHILDREN = ("menino", "moleque", "piá", "filho")

@@ -1,0 +1,56 @@
+"""Kinds of fields that several requests have."""
+
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
+
+Count = Annotated[int, Field(ge=1, lt=2**31)]
+LengthPenalty = Annotated[float, Field(ge=0, le=5)]
+
+
+def content_of(text: str) -> bytes:
+    """The bytes that stand in base64."""
+    return b64decode(text, validate=True)
+
+
+def _check_base64(text: str) -> str:
+    try:
+        content_of(text)
+    except ValueError:
+        raise ValueError("it is not in base64") from None
+    return text
+
+
+Base64 = Annotated[str, AfterValidator(_check_base64), Field(json_schema_extra={"contentEncoding": "base64"})]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Something that a program has in its hands: the name of a file, an array, another model; no JSON can hold it."""
+
+    content: Any
+
+
+InHand = SkipJsonSchema[InstanceOf[Held]]
+
+
+def _to_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+Texts = Annotated[list[str], BeforeValidator(_to_list), WithJsonSchema(_ONE_OR_MORE)]
+
+
+def _refuse_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("nothing is written in it; give some text")
+    return text
+
+
+# Python's own notion of white space, which is neither that of JSON Schema nor that of pydantic's patterns.
+_INK = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+Phrase = Annotated[str, AfterValidator(_refuse_blank), WithJsonSchema({"type": "string", "pattern": _INK})]

@@ -1,0 +1,186 @@
+"""How commands speak: results to standard output, remarks and progress to standard error, files whole or not at all."""
+
+import io
+import json
+import logging
+import os
+import shutil
+import sys
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from regard.base.faults import Fault, printable
+from regard.base.files import finite
+from regard.base.progress import Progress
+from regard.viewing.written import holds_numbers, table_lines
+
+_PATIENCE = 10.0  # seconds between two plain lines of progress
+
+
+class NoOutput(io.TextIOBase):
+    """Stands where standard output is closed, so that results do not vanish without a word."""
+
+    def write(self, text: str) -> int:
+        raise Fault("There is no standard output to write the results to; it was closed.")
+
+
+def remark(text: str) -> None:
+    """Tell the person at the terminal something that is not a result."""
+    if sys.stderr:  # print(file=None) would write to standard output
+        print("\n".join(map(printable, text.split("\n"))), file=sys.stderr, flush=True)
+
+
+class _Remarks(logging.Handler):
+    """Remarks on each thing once, however often the same text is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self.said:
+            self.said.add(text)
+            remark(text)
+
+
+@contextmanager
+def remarks_on_text() -> Iterator[None]:
+    """Inside this block the person at the terminal is told what the reading of text has to say."""
+    logger, handler = logging.getLogger("regard.data.corpora.text"), _Remarks()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def is_live(stream: TextIO | None) -> bool:
+    """Whether a person watches this stream on a terminal that can move its cursor."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """Whether colours are welcome there; NO_COLOR, set to anything, says they are not (no-color.org)."""
+    return is_live(stream) and not os.environ.get("NO_COLOR")
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 80 where there is none."""
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def console_progress() -> Iterator[Progress]:
+    """Progress on standard error: live bars on a terminal, otherwise a plain line now and then and one at the end."""
+    with _live_bars() if is_live(sys.stderr) else _plain_lines() as report:
+        yield report
+
+
+@contextmanager
+def _live_bars() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
+    # Results on the same terminal are printed above the bars; results that go to a file or pipe stay untouched.
+    bars = Bars(*columns, console=Console(stderr=True), redirect_stdout=is_live(sys.stdout))
+    tasks: dict[str, TaskID] = {}
+
+    def report(what: str, done: int, total: int | None) -> None:
+        if what not in tasks:
+            tasks[what] = bars.add_task(what, total=total, count="")
+        bars.update(tasks[what], completed=done, total=total, count=_count(done, total))
+
+    with bars:
+        yield report
+
+
+@contextmanager
+def _plain_lines() -> Iterator[Progress]:
+    lines = _Lines()
+    try:
+        yield lines
+    finally:
+        lines.say_last()
+
+
+class _Lines:
+    """Says where the work stands every few seconds, and always where each piece of it ended."""
+
+    def __init__(self) -> None:
+        self.what, self.unsaid, self.said_at = "", "", time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        if what != self.what:
+            self.say_last()
+            self.what, self.said_at = what, time.monotonic()
+        self.unsaid = f"{what} {_count(done, total)}"
+        if time.monotonic() - self.said_at >= _PATIENCE:
+            self.say_last()
+
+    def say_last(self) -> None:
+        if self.unsaid:
+            remark(self.unsaid)
+        self.unsaid, self.said_at = "", time.monotonic()
+
+
+def _count(done: int, total: int | None) -> str:
+    return f"{done:,}" if total is None else f"{done:,} of {total:,}"
+
+
+def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on standard output: drawn and wrapped on a terminal, plain aligned lines elsewhere."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    if is_live(sys.stdout):
+        _say_drawn_table(columns, rows)
+    else:
+        for line in table_lines(columns, rows):
+            print(line)
+
+
+def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if holds_numbers(rows, place) else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def remark_written(out: Path, missing: Collection[str] = ()) -> None:
+    """Say what was written, and which letters no font here can draw; who reads an .svg has fonts of their own."""
+    if missing and out.suffix.lower() != ".svg":
+        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg leaves that to its reader.")
+    remark(f"Wrote {out}.")
+
+
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """A value as JSON on standard output, letters as they are; what is not a finite number becomes null."""
+    print(json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse to write a file where a folder lies: nothing replaces that."""
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a file to write to.")
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Refuse to write where something lies already, unless told to; devices and pipes are there to be written to."""
+    if not overwrite and (path.is_file() or path.is_dir()):
+        raise Fault(f"{path} exists already; give --overwrite to replace it.")

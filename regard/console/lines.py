@@ -1,0 +1,77 @@
+"""Lines that a command reads: of a text on the command line, of a file or a part of one, or of standard input."""
+
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.base.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.data.corpora.text import LineRange
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """Where the lines come from: a text on the command line, a file or a part of one, or else standard input."""
+
+    text: str | None = None
+    file: Path | None = None
+    part: "LineRange | None" = None
+
+    @property
+    def first(self) -> int:
+        """The number of its first line."""
+        return 0 if self.part is None else self.part.first
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether someone at a terminal waits for the answer to each line."""
+        return self._is_standard and sys.stdin.isatty()
+
+    def check(self) -> None:
+        """Refuse an input that is not there."""
+        if self._is_standard and sys.stdin is None:
+            raise Fault("There is no standard input; name what is to be read.")
+
+    def lines(self) -> Iterator[str]:
+        from regard.data.corpora.text import read_lines, read_stream
+
+        if self.text is not None:
+            given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge
+            return read_stream(io.BytesIO(given or b"\n"), "--text")
+        if self.file is None:
+            return read_stream(sys.stdin.buffer, "standard input")
+        return read_lines(self.file, part=self.part)
+
+    def count(self) -> int | None:
+        """How many lines there are, where that can be known beforehand."""
+        if self.text is not None:
+            return sum(1 for _ in self.lines())
+        if self.part is not None:
+            return self.part.count
+        return None if self.file is None else number_of_lines(self.file)
+
+    @property
+    def _is_standard(self) -> bool:
+        return self.text is None and self.file is None
+
+
+def number_of_lines(path: Path) -> int | None:
+    """How many lines a file has; nobody knows of a pipe, nor of what cannot be read, which is told by who reads it."""
+    from regard.data.catalogue.unpack import open_content
+
+    if not path.is_file():
+        return None
+    count, last = 0, b"\n"
+    try:
+        with open_content(path) as stream:
+            while block := stream.read(2**20):
+                count, last = count + block.count(b"\n"), block[-1:]
+    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+        return None
+    return count + (last != b"\n")

@@ -1,0 +1,35 @@
+"""How the command line names the fields of a request, so that a refusal speaks of options."""
+
+from regard.base.recipe import Place
+from regard.base.requests.names import Names
+
+_OPTIONS = {  # fields of a request -> the options or arguments that fill them, where those have other names
+    "search": "--set",
+    "prefix": "--prefixes",
+    "forbidden": "--forbid",
+    "forced": "--force",
+    "explain": "--json",
+    "words": "WORD",
+    "a": "A",
+    "b": "B",
+    "c": "C",
+}
+DRAWING = ("temperature", "top_k", "top_p", "seed")  # options of sampling that have options of their own
+
+
+class OptionNames(Names):
+    """The names of the command line: --n-best, and --top-k as the place of a wrong value."""
+
+    whole = "the command"
+    table_word = "a table"
+
+    def name(self, field: str) -> str:
+        field, _, inner = field.partition(".")
+        option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
+        return f"{option} {inner}" if inner else option
+
+    def place(self, place: Place) -> str:
+        field, *inner = (part for part in place if isinstance(part, str))
+        if field != "sample" or not inner:
+            return self.name(field)
+        return self.name(inner[0]) if inner[0] in DRAWING else f"--set sampling.{inner[0]}"

@@ -1,0 +1,72 @@
+"""What a model can be asked for, by its family and task, and the sentences that refuse what it cannot do; no torch.
+
+The tables say it: a way to learn a task has verbs (`regard/tasks`), and a family may lack some of them. A test holds
+them to the capabilities of the tasks.
+"""
+
+from collections.abc import Sequence
+
+from regard.base.faults import Fault
+from regard.base.recipe import Recipe
+from regard.families import FAMILIES, with_article
+from regard.tasks import TASKS
+
+_OUTPUT = ("translate", "generate", "caption", "transcribe", "answer", "speak", "draw")
+_VECTORS = ("embed", "neighbours", "analogy", "map")
+_LOOKING = ("look", "attention", "next", "beam", "heads")
+# Verbs that people use for the same purpose, the likelier first; some of them are addresses of the server alone.
+PURPOSES = (_OUTPUT, _VECTORS, _LOOKING)
+# All verbs, in the order in which people are told of them.
+VERBS = (
+    "train", "evaluate", *_OUTPUT, "embed", "neighbours", "analogy", "look", "heads", "info", "compare", "average",
+    "serve",
+)  # fmt: skip
+_OF_ALL = ("train", "evaluate", "info", "compare", "serve")
+COMMAND, METHOD, ADDRESS = "`regard {}`", "`model.{}`", "/v1/{}"  # ways to ask for a verb
+
+
+def verbs_of(family: str, task: str) -> list[str]:
+    """Return what a model of a family that was trained for a task can be asked for."""
+    made = FAMILIES[family]
+    can = {*_OF_ALL, *made.way(task).can, *(["average"] if made.learns == "gradient" else [])}
+    if not made.looks or task in made.blind_for:
+        can -= {"look", "heads"}
+    can -= {verb for verb, has in (("heads", made.heads), ("embed", made.embeds)) if not has}
+    return [verb for verb in VERBS if verb in can]
+
+
+def has(task: type, capability: type) -> bool:
+    """Return True if a class of tasks has the methods of a capability."""
+    methods = [name for name, value in vars(capability).items() if callable(value) and not name.startswith("_")]
+    return all(hasattr(task, name) for name in methods)
+
+
+def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
+    """Refuse a verb that a model does not have, in a sentence that says which verb to use instead, in this way."""
+    verbs = verbs_of(recipe.family, recipe.task)
+    if verb not in verbs:
+        kind = TASKS[recipe.task]
+        gives = f"{with_article(recipe.family).capitalize()} gives {kind.gives}"
+        raise Fault(refusal(gives, verb, verbs, kind.verb, way))
+
+
+def needs_words(recipe: Recipe, what: str) -> None:
+    """Refuse options or formats for word vectors, said of in the plural by `what`, with a model that has none."""
+    if "neighbours" not in verbs_of(recipe.family, recipe.task):
+        gives = TASKS[recipe.task].gives
+        raise Fault(f"{what} are for models of word vectors; {with_article(recipe.family)} gives {gives}.")
+
+
+def refusal(gives: str, verb: str, verbs: Sequence[str], own: str, way: str) -> str:
+    """Return the sentences that refuse a verb: what the model gives, the verb to use instead, and all its verbs."""
+    instead = verb_instead(verb, verbs, own)
+    if instead is None:
+        return f"{gives}; it can {', '.join(verbs)}."
+    return f"{gives}; use {way.format(instead)}. It can {', '.join(verbs)}."
+
+
+def verb_instead(verb: str, verbs: Sequence[str], own: str) -> str | None:
+    """Return a verb of the model that serves the purpose of another, or else its own; None where nothing does."""
+    purpose = next((purpose for purpose in PURPOSES if verb in purpose), _LOOKING)
+    same = next((each for each in purpose if each in verbs), None)
+    return same or (own if purpose is not _LOOKING and own in verbs else None)

@@ -1,0 +1,28 @@
+"""What networks of translators say of themselves; the answers here are those of most."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from regard.models.parts import Embedding
+
+
+class Translator(nn.Module):
+    """A network that reads source tokens and writes target tokens."""
+
+    has_packed_pass: ClassVar[bool] = False  # whether it can be trained on packed sentences by fused kernels
+    has_caches: ClassVar[bool] = False  # whether a row remembers in caches, for which room can be reserved
+    writes_frames: ClassVar[bool] = False  # whether it has no decoder, and outputs are found in frames by CTC
+    reads_turns: ClassVar[bool] = False  # whether it reads a source turn by turn, and not as one line of tokens
+    marks: tuple[int, ...] = ()  # the tokens with which each turn begins, set by whoever knows the tokeniser
+    source_embedding: Embedding
+    target_embedding: Embedding
+
+    def embeddings(self) -> dict[str, Embedding]:
+        """Return the vectors of tokens that it learns, by side; both sides may share them."""
+        return {"source": self.source_embedding, "target": self.target_embedding}
+
+    def turns_of(self, source: Tensor, lengths: Tensor) -> Mapping[str, Any]:
+        """Return the turns of sources that the decoder looks at, by the name of their side; most look at tokens."""
+        return {}

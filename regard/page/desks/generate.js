@@ -1,0 +1,168 @@
+// Writing with language models: a prompt, what each model finds likely to come next, and how each goes on with it.
+
+import { remember, wished, wishedAll } from "../parts/address.js";
+import { button, byId, element } from "../parts/common.js";
+import { showKnowledge } from "../parts/knowing.js";
+import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "./generate/searching.js";
+import { onceSeen } from "../parts/seeing.js";
+import { say } from "../parts/texts.js";
+import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
+
+/** @import { Model } from "../parts/server.js" */
+
+const PAUSE = 250; // milliseconds without a key, then the prompt is read
+const MOST_AT_FIRST = 3; // models side by side when nobody has said which
+
+/** @type {Model[]} */
+let models = [];
+/** @type {any[]} */
+let writers = []; // of the models that are chosen, side by side
+/** @type {{ before: string, after: string }[]} */
+let steps = []; // what was added to the prompt by choosing: the text before and after each
+/** @type {number | undefined} */
+let waiting; // for a pause in the typing
+
+/** @type {() => string} */
+const prompt = () => byId("prompt").value;
+
+/** Show what the address asks for. */
+export function followGenerating() {
+  const wish = wished();
+  followSearch(wish);
+  chooseModels(wishedAll("writers"));
+  if (prompt() !== (wish.prompt ?? "")) steps = [];
+  byId("prompt").value = wish.prompt ?? "";
+  onceSeen(byId("generate-desk"), generateAgain);
+}
+
+/** Let every model read what is in the field. */
+export function generateAgain() {
+  clearTimeout(waiting);
+  remember({ prompt: prompt() || null });
+  showState();
+  writers.forEach(read);
+}
+
+/** @type {(writer: any) => Promise<void>} */
+const read = (writer) => readPrompt(writer, prompt(), { ...drawingWanted(), ...fullnessWanted(writer.model) });
+
+/**
+ * Let a model go on; where it has not read the prompt yet, it does so first.
+ * @type {(writer: any) => Promise<void>}
+ */
+async function write(writer) {
+  const wanted = prompt();
+  if (writer.prompt !== wanted) await read(writer);
+  if (writer.prompt === wanted) await goOn(writer, wanted, { ...searchWanted(), ...fullnessWanted(writer.model) });
+}
+
+/**
+ * Have the prompt be another text, as a step that can be undone; not where something was typed since it was read.
+ * @type {(from: any, text: string, called: string) => void}
+ */
+function choose(from, text, called) {
+  if (from !== prompt()) return;
+  steps.push({ before: prompt(), after: text });
+  byId("prompt").value = text;
+  byId("prompt-told").textContent = say("prompt.added", { text: called });
+  generateAgain();
+}
+
+/** Go back by one step; what was typed since the last one is a step too. */
+function undo() {
+  const last = steps[steps.length - 1];
+  const wasTyped = prompt() !== last.after;
+  byId("prompt").value = wasTyped ? last.after : last.before;
+  if (!wasTyped) steps.pop();
+  byId("prompt-told").textContent = say("prompt.undone");
+  generateAgain();
+}
+
+function showState() {
+  byId("undo").disabled = !steps.length;
+  byId("stop-writing").disabled = !writers.some(({ isWriting }) => isWriting);
+}
+
+// Which models stand side by side
+
+/** @type {(names: string[]) => void} */
+function chooseModels(names) {
+  const there = models.map(({ name }) => name);
+  const wanted = there.filter((name) => names.includes(name));
+  const chosen = wanted.length ? wanted : there.slice(0, MOST_AT_FIRST);
+  byId("writers-choice").querySelectorAll("input").forEach((/** @type {HTMLInputElement} */ box) => {
+    box.checked = chosen.includes(box.value);
+  });
+  arrangeWriters(chosen);
+}
+
+/**
+ * A panel for each model that is chosen; those that stay keep what they have.
+ * @type {(names: string[]) => void}
+ */
+function arrangeWriters(names) {
+  const kept = new Map(writers.map((writer) => [writer.model.name, writer]));
+  writers.filter(({ model }) => !names.includes(model.name)).forEach(stopWriter);
+  const heard = { chosen: choose, changed: showState, wanted: write };
+  const chosen = models.filter(({ name }) => names.includes(name));
+  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
+  byId("writers").replaceChildren(...writers.map(({ root }) => root));
+  showKnowledge(byId("generate-knowing"), chosen, (text) => choose(prompt(), text, text));
+}
+
+function modelChoice() {
+  const boxes = models.map(({ name }) => {
+    return element("label", {}, element("input", { type: "checkbox", value: name }), element("span", {}, name));
+  });
+  const legend = element("legend", {}, say("pair.models"));
+  const choice = element("fieldset", { id: "writers-choice" }, legend, ...boxes);
+  choice.hidden = models.length < 2;
+  choice.addEventListener("change", (/** @type {any} */ { target }) => {
+    const boxed = /** @type {NodeListOf<HTMLInputElement>} */ (choice.querySelectorAll("input:checked"));
+    const checked = [...boxed].map(({ value }) => value);
+    if (!checked.length) target.checked = true; // one at least stays
+    const names = checked.length ? checked : [target.value];
+    const usual = models.slice(0, MOST_AT_FIRST).map(({ name }) => name);
+    remember({ writers: String(names) === String(usual) ? null : names });
+    arrangeWriters(names);
+    generateAgain();
+  });
+  return choice;
+}
+
+/**
+ * Make room for the desk, and offer the models that go on with a prompt.
+ * @type {(served: Model[], limits: Record<string, number>) => void}
+ */
+export function mountGenerating(served, limits) {
+  models = served;
+  const field = element("textarea", { id: "prompt", rows: 3, dir: "auto", placeholder: say("prompt.hint") });
+  const label = element("label", { for: "prompt" }, say("prompt.title"));
+  const go = element("button", { id: "go-on", class: "plain" }, say("prompt.go"));
+  const stop = button({ id: "stop-writing", class: "plain", disabled: "" }, say("prompt.stop"));
+  const back = button({ id: "undo", class: "plain", disabled: "" }, say("prompt.undo"));
+  const told = element("span", { id: "prompt-told", class: "unseen", role: "status" });
+  const doing = element("p", { class: "doing" }, go, stop, back, told);
+  const search = searchControls(limits, models.some(({ context }) => context), generateAgain);
+  const form = element("form", { id: "prompting", class: "prompting" }, label, field, modelChoice(), search, doing);
+  const about = element("p", { class: "caption" }, say("prompt.about"));
+  const knowing = element("div", { id: "generate-knowing", class: "knowing" });
+  byId("generate-desk").append(form, knowing, about, element("div", { id: "writers", class: "writers" }));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(waiting);
+    remember({ prompt: prompt() || null });
+    writers.forEach(write);
+  });
+  stop.addEventListener("click", () => writers.forEach(stopWriter));
+  back.addEventListener("click", undo);
+  field.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(generateAgain, PAUSE);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+}

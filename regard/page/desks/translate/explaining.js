@@ -1,0 +1,236 @@
+// Why: the views of one sentence by one model, each asked for when it is opened.
+
+import { remember, wished } from "../../parts/address.js";
+import { layOutAttention, mountAttention, showAttention } from "../../views/attention.js";
+import { button, byId, element, reachable, walkable } from "../../parts/common.js";
+import { mountNBest, showNBest } from "../../views/n-best.js";
+import { mountNext, showNext } from "../../views/next.js";
+import { followWidth } from "../../parts/opening.js";
+import { mountTree, showTree } from "../../views/tree.js";
+import { range } from "../../parts/ranges.js";
+import { ask, Refusal } from "../../parts/server.js";
+import { say } from "../../parts/texts.js";
+
+/** @import { Model } from "../../parts/server.js" */
+/** @import { Sentence } from "./panel.js" */
+/** @import { Choice } from "./picks.js" */
+/** @typedef {{ model: Model, sentence: Sentence }} Subject what is explained: a model, and a sentence of its panel */
+
+const VIEWS = ["attention", "next", "others", "beam"];
+const KEPT = 12; // answers that are kept in case they are wanted again
+
+/** @type {Subject} */
+let subject; // what is explained: the model and a sentence of its panel
+let view = "attention";
+let at = 0; // the place in the output whose next token is shown
+/** @type {{ picked: (model: Model, text: string, choice: Choice) => void }} */
+let heard;
+/** @type {Record<string, number>} */
+let limits = {};
+/** @type {AbortController | null} */
+let controller = null;
+/** @type {{ of: Subject, before: string[], tokens: any[] }} */
+let offered; // the tokens that can be picked, what they would follow, and of which subject
+/** @type {Subject} */
+let listedOf; // the subject whose outputs are listed
+/** @type {Map<string, any>} */
+const answers = new Map();
+
+/** @type {(name: string) => HTMLElement} */
+const holder = (name) => byId(`${name}-view`);
+/** @type {(name: string) => HTMLElement} */
+const trouble = (name) => byId(`${name}-trouble`);
+
+/**
+ * Explain a sentence, at a token of it if one is given; shows the view that is open.
+ * @type {(model: Model, sentence: Sentence, place?: number) => Promise<void>}
+ */
+export function explain(model, sentence, place = at) {
+  subject = { model, sentence };
+  at = Math.min(place, sentence.tokens.length);
+  return refresh();
+}
+
+/**
+ * Open a view, and of the next word a place; what it shows comes with the next sentence that is explained.
+ * @type {(name: string, place?: number) => void}
+ */
+export function openView(name, place) {
+  view = VIEWS.includes(name) ? name : "attention";
+  if (place !== undefined) at = place;
+  for (const each of VIEWS) {
+    const isOpen = each === view;
+    byId(`${each}-tab`).setAttribute("aria-selected", isOpen);
+    byId(`${each}-panel`).hidden = !isOpen;
+  }
+  reachable(VIEWS.map((each) => byId(`${each}-tab`)), byId(`${view}-tab`));
+}
+
+/** Ask for what the open view needs and show it; what was asked for before and did not come yet is forgotten. */
+async function refresh() {
+  controller?.abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  const name = view;
+  const panel = byId(`${name}-panel`);
+  panel.setAttribute("aria-busy", true);
+  try {
+    await SHOWING[name](signal);
+    if (!signal.aborted) tellTrouble(name, null);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    tellTrouble(name, error);
+  } finally {
+    if (!signal.aborted) panel.removeAttribute("aria-busy");
+  }
+}
+
+/** @type {(name: string, error: Error | null) => void} */
+function tellTrouble(name, error) {
+  holder(name).hidden = Boolean(error);
+  trouble(name).hidden = !error;
+  if (!error) return;
+  const again = button({ class: "plain" }, say("trouble.again"));
+  again.addEventListener("click", refresh);
+  trouble(name).replaceChildren(error.message, " ", again);
+}
+
+/**
+ * The answer to a question about the subject; asked once.
+ * @type {(path: string, question: object, signal: AbortSignal) => Promise<any>}
+ */
+async function about(path, question, signal) {
+  const { model, sentence } = subject;
+  const whole = { model: model.name, text: sentence.source.text, ...question };
+  const key = path + JSON.stringify(whole);
+  if (!answers.has(key)) {
+    const answer = await ask(path, whole, signal);
+    if (answers.size >= KEPT) answers.delete([...answers.keys()][0]);
+    answers.set(key, answer);
+  }
+  signal.throwIfAborted();
+  return answers.get(key);
+}
+
+/**
+ * A number that was wished for, as far as it can be.
+ * @type {(wish: any, most: number, usual: number) => number}
+ */
+const within = (wish, most, usual) => Math.min(Math.max(Math.round(Number(wish)) || usual, 1), most);
+
+/** @type {Record<string, (signal: AbortSignal) => Promise<void>>} */
+const SHOWING = {
+  attention: async (signal) => {
+    const { model, sentence } = subject;
+    if (!model.can.includes("attention")) throw new Refusal(say("why.no_attention"));
+    const mode = wished().mode === "tokens" ? "tokens" : "words";
+    const seen = await about("v1/attention", { tokens: sentence.tokens, mode }, signal).catch((error) => {
+      if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so these may do
+      throw error;
+    });
+    holder("attention").hidden = false; // what is drawn must be seen to be measured
+    showAttention({ ...seen, offered: ["words", "tokens"] }, wished());
+  },
+
+  next: async (signal) => {
+    const { tokens } = subject.sentence;
+    const next = await about("v1/next", { before: tokens.slice(0, at), shown: 50 }, signal);
+    const named = next.tokens.map((/** @type {any} */ { text }) => text);
+    /** @type {(next: any) => boolean} */
+    const isTaken = ({ token, end }) => (at < tokens.length ? token === tokens[at] : end);
+    const taken = next.tokens.findIndex(isTaken);
+    const end = next.tokens.find((/** @type {any} */ each) => each.end)?.text ?? "</s>";
+    const around = { before: tokens.slice(0, at), after: [...tokens.slice(at), end], language: next.target.language };
+    holder("next").hidden = false;
+    showNext({ ...next, ...around, outputs: "translation", tokens: named, taken: taken < 0 ? null : taken }, wished());
+    offered = { of: subject, before: around.before, tokens: next.tokens };
+  },
+
+  others: async (signal) => {
+    const count = within(wished().n, limits.n_best, 5);
+    const beam = Math.min(Math.max(count, subject.model.decoding.beam), limits.beam);
+    const question = { n_best: Math.min(count, beam), beam, split_sentences: false, explain: false };
+    const { translations } = await about("v1/translate", question, signal);
+    showNBest(translations[0].n_best, subject.sentence.text, subject.model.target.code, count);
+    listedOf = subject;
+  },
+
+  beam: async (signal) => {
+    const width = within(wished().beam, limits.beam, subject.model.decoding.beam);
+    const found = await about("v1/beam", { beam: width }, signal);
+    holder("beam").hidden = false;
+    byId("beam-width").value = width;
+    byId("beam-width-value").value = width;
+    showTree(found, wished());
+  },
+};
+
+/**
+ * Move to another place of the output.
+ * @type {(place: number) => Promise<void>}
+ */
+function go(place) {
+  at = place;
+  remember({ at: at || null });
+  return refresh();
+}
+
+/**
+ * Let the translation go on with another token.
+ * @type {(place: number) => void}
+ */
+function pick(place) {
+  choose(offered.of, [...offered.before, offered.tokens[place].token]);
+}
+
+/**
+ * What is chosen is meant for the sentence that it was seen of, also where another is on its way.
+ * @type {(subject: Subject, choice: Choice) => void}
+ */
+function choose({ model, sentence }, choice) {
+  heard.picked(model, sentence.source.text, choice);
+}
+
+/**
+ * Make room for all views; `picked` hears of the model, the sentence, and tokens to begin with or a whole output.
+ * @type {(served: Record<string, number>, listeners: typeof heard) => void}
+ */
+export function mountExplaining(served, listeners) {
+  [limits, heard] = [served, listeners];
+  for (const name of VIEWS) {
+    const controls = { role: "tab", id: `${name}-tab`, class: "tab", "aria-controls": `${name}-panel` };
+    byId("tabs").append(button({ ...controls, "data-view": name }, say(`why.${name}`)));
+    const room = element("div", { id: `${name}-view`, class: "view", hidden: "" });
+    const said = element("p", { id: `${name}-trouble`, class: "trouble", role: "alert", hidden: "" });
+    const panel = { id: `${name}-panel`, role: "tabpanel", "aria-labelledby": `${name}-tab`, hidden: "" };
+    byId("views").append(element("div", panel, said, room));
+  }
+  mountAttention(holder("attention"), (mode) => {
+    remember({ mode });
+    refresh();
+  });
+  mountNext(holder("next"), { go, pick });
+  mountNBest(holder("others"), limits.n_best, refresh, (text) => choose(listedOf, text));
+  const widening = range("beam-width", say("why.width"), limits.beam, (width) => {
+    remember({ beam: width });
+    refresh();
+  });
+  mountTree(holder("beam"), widening);
+  followWidth(layOutAttention, holder("attention"));
+  walkable(byId("tabs"), ".tab");
+  for (const event of ["click", "focusin"]) {
+    byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {
+      if (target.dataset.view) chooseView(target.dataset.view);
+    });
+  }
+}
+
+/** @type {(name: string) => void} */
+function chooseView(name) {
+  if (name === view) return;
+  openView(name);
+  remember({ view: name });
+  if (subject) refresh();
+}
+

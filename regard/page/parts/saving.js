@@ -1,0 +1,116 @@
+// Every part of a page can be kept: as a link to just this view, as a picture, as a drawing, as numbers.
+
+import { button, element, reachable, walkable } from "./common.js";
+import { brushOf } from "./raster.js";
+import { snapshot } from "./snapshot.js";
+import { say } from "./texts.js";
+
+const SHARPNESS = 2; // pixels of a picture for one on the screen
+const LARGEST = 16_000; // pixels of a side of a picture
+const KINDS = ["link", "png", "svg", "json"];
+
+/**
+ * Give a part of the page its buttons; `name` is what files of it are called, or gives that, `numbers` what is behind
+ * it, `link` the address that leads to it.
+ * @param {HTMLElement} part
+ * @param {string | (() => string)} name
+ * @param {() => unknown} numbers
+ */
+export function savable(part, name, numbers, link = () => location.href) {
+  const named = () => (typeof name === "function" ? name() : name);
+  /** @type {Record<string, () => unknown>} */
+  const makers = {
+    link: () => copy(link()),
+    png: async () => download(await painted(snapshot(part)), `${named()}.png`),
+    svg: () => download(svgFile(snapshot(part)), `${named()}.svg`),
+    json: () => download(jsonFile(numbers()), `${named()}.json`),
+  };
+  const title = part.querySelector("h2, h3")?.textContent ?? named();
+  const kinds = KINDS.filter((kind) => kind !== "link" || location.protocol !== "about:"); // frames have no address
+  const made = kinds.map((kind) => {
+    const label = say("saving.label", { title, does: say(`saving.${kind}_does`) });
+    return button({ class: "save", "aria-label": label }, say(`saving.${kind}`));
+  });
+  const about = { role: "toolbar", "aria-label": say("saving.bar", { title }) };
+  const bar = element("div", { class: "saving unsaved", ...about }, ...made);
+  reachable(made, made[0]);
+  walkable(bar, ".save");
+  bar.addEventListener("click", async (/** @type {any} */ { target }) => {
+    const at = made.indexOf(target);
+    if (at < 0) return;
+    await makers[kinds[at]]();
+    tellDone(target, say(kinds[at] === "link" ? "saving.copied" : "saving.saved"));
+  });
+  part.append(bar);
+  return bar;
+}
+
+/**
+ * Say for a moment, on the button that was pressed, that it is done.
+ * @param {HTMLElement} pressed
+ * @param {string} done
+ */
+export function tellDone(pressed, done) {
+  if (pressed.dataset.saying) return;
+  const [text, label] = [pressed.textContent, pressed.getAttribute("aria-label") ?? pressed.textContent];
+  /** @type {(seen: string | null, heard: string | null) => void} */
+  const show = (seen, heard) => {
+    pressed.textContent = seen;
+    pressed.setAttribute("aria-label", heard ?? "");
+  };
+  pressed.dataset.saying = done;
+  show(done, done);
+  setTimeout(() => {
+    delete pressed.dataset.saying;
+    show(text, label);
+  }, 1500);
+}
+
+/**
+ * Put a text where one can paste it from; the old way where the new one is not allowed.
+ * @param {string} text
+ */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = element("textarea", { class: "aside", "aria-hidden": true });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+}
+
+/** @param {unknown} value */
+const jsonFile = (value) => new Blob([JSON.stringify(value, null, 1), "\n"], { type: "application/json" });
+
+/** @param {SVGElement} svg */
+const svgFile = (svg) => new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
+
+/**
+ * A drawing as a picture of pixels.
+ * @param {SVGElement} svg
+ * @returns {Promise<Blob>}
+ */
+async function painted(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
+  await image.decode();
+  const sides = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
+  const [width, height] = sides.map((side) => Math.round(side * Math.min(SHARPNESS, LARGEST / Math.max(...sides))));
+  const canvas = element("canvas", { width, height });
+  brushOf(canvas).drawImage(image, 0, 0, width, height);
+  return new Promise((resolve) => canvas.toBlob((blob) => resolve(/** @type {Blob} */ (blob))));
+}
+
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
+function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  element("a", { href: address, download: `regard-${name}` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

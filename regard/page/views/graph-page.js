@@ -1,0 +1,14 @@
+// The page of `regard look` for a model that looks along the edges of a graph.
+
+import { wished } from "../parts/address.js";
+import { byId } from "../parts/common.js";
+import { changeGraph, layOutGraph, mountGraph, showGraph } from "./graph.js";
+import { enclosed, followAddress, followWidth, openPlainPage } from "../parts/opening.js";
+import { say } from "../parts/texts.js";
+
+const data = enclosed();
+openPlainPage(say("graph.page"), data.title);
+mountGraph(byId("views"));
+showGraph(data, wished());
+followWidth(layOutGraph);
+followAddress(changeGraph);

@@ -1,0 +1,162 @@
+// What words look at in a video: its frames side by side, under them a line for each word, fuller where it looks.
+
+import { remember } from "../parts/address.js";
+import {
+  byId, button, element, percent, reachable, section, spokenToken, tokenParts, walkable,
+} from "../parts/common.js";
+import { headControls, headWeights, settleHead } from "../parts/heads.js";
+import { brushOf, paintPicture } from "../parts/raster.js";
+import { savable } from "../parts/saving.js";
+import { say } from "../parts/texts.js";
+
+/** @import { Wish } from "../parts/address.js" */
+/** @import { Chosen, Looks } from "../parts/heads.js" */
+/** @import { Picture } from "../parts/raster.js" */
+
+const LEAST = 0.12; // how much is seen of a frame that nobody looks at
+
+/** @type {Looks & { words: string[], count: number, picture: Picture }} */
+let strip; // what is shown
+/** @type {Chosen & { word: number }} */
+let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
+/** @type {number | null} */
+let overWord = null; // the word that is pointed at, counted from 0
+/** @type {HTMLElement | null} */
+let room = null; // what the view is made of, once it is mounted
+
+const currentWord = () => overWord ?? wanted.word - 1;
+/** @type {(selector: string) => HTMLElement[]} */
+const all = (selector) => [...byId("strip").querySelectorAll(selector)];
+
+/**
+ * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word.
+ * @type {(found: typeof strip, wish: Wish) => void}
+ */
+export function showStrip(found, wish) {
+  [strip, overWord] = [found, null];
+  byId("strip").style.setProperty("--frames", strip.count);
+  /** @type {(word: number) => HTMLElement[]} */
+  const cells = (word) => Array.from({ length: strip.count }, (_, frame) => {
+    return element("span", { class: "strip-cell", "data-word": word, "data-frame": frame });
+  });
+  const lines = strip.words.flatMap((word, place) => {
+    return [button({ class: "strip-word", "data-word": place }, ...tokenParts(word)), ...cells(place)];
+  });
+  byId("strip").replaceChildren(element("i"), ...frameCanvases(), ...lines);
+  settleStrip({ ...strip.start, ...wish });
+}
+
+/** The frames, which come side by side, each on a canvas of its own. */
+function frameCanvases() {
+  const whole = element("canvas");
+  paintPicture(whole, strip.picture);
+  const width = strip.picture.width / strip.count;
+  return Array.from({ length: strip.count }, (_, frame) => {
+    const own = element("canvas", { width, height: strip.picture.height, "data-frame": frame, "aria-hidden": true });
+    brushOf(own).drawImage(whole, -frame * width, 0);
+    return own;
+  });
+}
+
+/**
+ * Change what is shown, and say so in the address.
+ * @type {(wish: Wish) => void}
+ */
+export function changeStrip(wish) {
+  settleStrip({ ...wanted, ...wish });
+  remember(wanted);
+}
+
+/** @type {(wish: Wish) => void} */
+function settleStrip(wish) {
+  wanted = { ...settleHead("strip", strip, wish), word: strip.words[wish.word - 1] ? Number(wish.word) : 1 };
+  for (const cell of all(".strip-cell")) {
+    const { word, frame } = cell.dataset;
+    cell.style.setProperty("--share", String(frameWeights(Number(word))[Number(frame)]));
+  }
+  showStripWord();
+}
+
+/**
+ * The weights of one word over all frames, of one head or of all joined.
+ * @type {(place: number) => number[]}
+ */
+const frameWeights = (place) => headWeights(strip, wanted, place * strip.count, (place + 1) * strip.count);
+
+/** Let the frames fade that the word which is chosen or pointed at does not look at, and say where it looks most. */
+function showStripWord() {
+  const place = currentWord();
+  const weights = frameWeights(place);
+  const largest = Math.max(...weights);
+  all("canvas").forEach((canvas, frame) => {
+    canvas.style.opacity = String(LEAST + (1 - LEAST) * (weights[frame] / (largest || 1)));
+  });
+  const words = all(".strip-word");
+  words.forEach((word, number) => word.setAttribute("aria-pressed", String(number === wanted.word - 1)));
+  reachable(words, words[place]);
+  byId("strip-title").textContent = say("overlay.titled", { word: spokenToken(strip.words[place]) });
+  const most = weights.indexOf(largest);
+  tellFrame(most, say("overlay.most", { cell: frameName(most) }));
+}
+
+/** @type {(frame: number) => string} */
+const frameName = (frame) => say("strip.frame", { number: frame + 1 });
+
+/** @type {(frame: number, where: string) => void} */
+function tellFrame(frame, where) {
+  byId("strip-readout").textContent = `${where}: ${percent(frameWeights(currentWord())[frame])}`;
+}
+
+/**
+ * Make room for the view; where it has room already, it moves to the new one.
+ * @type {(holder: HTMLElement) => void}
+ */
+export function mountStrip(holder) {
+  room ??= makeRoom();
+  holder.append(room);
+}
+
+function makeRoom() {
+  const form = headControls("strip", changeStrip);
+  const field = element("div", { id: "strip", role: "toolbar", "aria-label": say("overlay.about") });
+  const readout = element("p", { id: "strip-readout", class: "readout", role: "status" });
+  const part = section("strip", say("overlay.title"), readout, field);
+  savable(part, () => `strip-block-${wanted.layer}-head-${wanted.head}`, () => strip);
+  walkable(field, ".strip-word");
+  listenToStrip(field);
+  return element("div", {}, form, element("p", { id: "strip-caption", class: "caption" }), part);
+}
+
+/**
+ * Show which frames a word looked at, counted from 0, for as long as it is pointed at; none is no more.
+ * @type {(place: number | null) => void}
+ */
+export function pointAtStripWord(place) {
+  const there = place === null || strip?.words[place] === undefined ? null : place;
+  if (!strip || there === overWord) return;
+  overWord = there;
+  showStripWord();
+}
+
+/** @type {(field: HTMLElement) => void} */
+function listenToStrip(field) {
+  /** @type {(event: any) => void} */
+  const over = ({ target }) => {
+    const found = target.closest?.("[data-word]");
+    if (found) pointAtStripWord(Number(found.dataset.word));
+    const frame = target.closest?.("[data-frame]");
+    if (frame) tellFrame(Number(frame.dataset.frame), frameName(Number(frame.dataset.frame)));
+  };
+  field.addEventListener("pointerover", over);
+  field.addEventListener("focusin", over);
+  const leave = () => {
+    pointAtStripWord(null);
+    showStripWord();
+  };
+  field.addEventListener("pointerleave", leave);
+  field.addEventListener("focusout", leave);
+  field.addEventListener("click", (/** @type {any} */ { target }) => {
+    const found = target.closest("[data-word]");
+    if (found) changeStrip({ word: Number(found.dataset.word) + 1 });
+  });
+}

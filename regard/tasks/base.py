@@ -1,0 +1,97 @@
+"""What tasks share: how a network is built from its recipe, where it computes, and what it learns from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+import torch
+from torch import nn
+
+from regard.base.places import find_place
+from regard.base.recipe import Recipe
+from regard.models.shapes import ShapesOnly, refuse_too_large
+
+Files = Mapping[str, bytes]  # of a model folder, by their names
+Material = TypeVar("Material")
+
+
+def network_class(recipe: Recipe) -> type[Any]:
+    """Return the class of the network that a recipe asks for."""
+    return find_place(recipe.network)
+
+
+def build_network(recipe: Recipe, *sizes: Any) -> Any:
+    """Return the network of a recipe, told the sizes that come from data."""
+    return network_class(recipe)(recipe.model, *sizes)
+
+
+def check_size(recipe: Recipe, *sizes: Any) -> None:
+    """Refuse too large a network before its data are read; `sizes` are the smallest that data can have."""
+    with ShapesOnly():
+        refuse_too_large(build_network(recipe, *sizes))
+
+
+class NetworkTask(nn.Module, Generic[Material]):
+    """A network bound to what it learns from."""
+
+    measured_rows: ClassVar[int] = 500  # of a batch that is only measured
+    training_options: Any
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+        self._material: Material | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return next(self.model.parameters()).device
+
+    @property
+    def material(self) -> Material:
+        """What it learns from and is measured on, once there is such."""
+        if self._material is None:
+            raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
+        return self._material
+
+    def learn_from(self, prepared: Any, recipe: Any) -> None:
+        """Take what was prepared to learn from."""
+        self._material = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
+        """Return the batches of an epoch from `start` on, where the network computes."""
+        rows = self.training_options.batch if split == "train" else self.measured_rows
+        for batch in self.host_batches(split, rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[Any]:
+        """Return the same batches on the host, of so many rows each."""
+        raise NotImplementedError
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """Return what an answer to an input of this size takes."""
+        return {"multiplications": self.model.multiplications(size)}
+
+
+class MembersTask(NetworkTask[Material]):
+    """A task whose network is a stack of members, other seeds or restarts, that are trained side by side."""
+
+    MEMBERS: ClassVar[str] = "members"  # what people call them
+
+    def __init__(self, model: Any, members: int = 1) -> None:
+        super().__init__(model)
+        self.members = members
+
+    def outline(self, recipe: Any) -> list[str]:
+        """Return a line on how many members are trained side by side; none for a single one."""
+        seeds = member_seeds(recipe)
+        return [f"{len(seeds)} {self.MEMBERS} side by side, seeds {seeds[0]} to {seeds[-1]}"] if len(seeds) > 1 else []
+
+
+def member_seeds(recipe: Recipe) -> range:
+    """Return the seed of each member: the recipe's, and those that follow it."""
+    return range(recipe.seed, recipe.seed + recipe.training.members)
+
+
+def mean_of(members: int, name: str = "members") -> str:
+    """Return how the signature of a measure begins that is the mean of several members."""
+    return f"mean of {members} {name}|" if members > 1 else ""

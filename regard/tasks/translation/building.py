@@ -1,0 +1,28 @@
+"""Translators built from recipes: the class of task that a network needs."""
+
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.models.copying import can_copy
+from regard.tasks.base import network_class
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import Translation
+
+
+class BuiltTranslation(Translation):
+    """The task of translation as the table of tasks has it: it builds translators of every kind."""
+
+    @classmethod
+    def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
+        return build_translation(recipe, source, target)
+
+
+def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
+    """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+    if network_class(recipe).writes_frames:
+        from regard.tasks.translation.ctc_task import CTCTranslation
+
+        return CTCTranslation.of_recipe(recipe, source, target)
+    if can_copy(recipe.model):
+        from regard.tasks.translation.copying_task import CopyingTranslation
+
+        return CopyingTranslation.of_recipe(recipe, source, target)
+    return Translation.of_recipe(recipe, source, target)

@@ -1,0 +1,261 @@
+"""The weights of a model folder, and the run that is kept in one: its checkpoints and what it publishes."""
+
+import io
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import torch
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as tensors_to_bytes
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.files import finite, write_file
+from regard.base.model_folder import (
+    ABOUT,
+    CERTAINTY,
+    MANIFEST,
+    RECIPE,
+    SCORES,
+    WEIGHTS,
+    checked_meanwhile,
+    is_whole,
+    read_folder,
+    read_manifest,
+    read_recipe,
+    update_folder,
+    write_manifest,
+)
+from regard.base.tensors import read_shapes
+from regard.training.snapshot import Facts, Snapshot, Validation
+
+__all__ = [
+    "ABOUT",
+    "CERTAINTY",
+    "MANIFEST",
+    "RECIPE",
+    "SCORES",
+    "WEIGHTS",
+    "RunFolder",
+    "bytes_to_weights",
+    "checked_meanwhile",
+    "read_folder",
+    "read_manifest",
+    "read_recipe",
+    "scores_to_bytes",
+    "update_folder",
+    "weights_to_bytes",
+]
+
+MARK = "run.txt"  # in the folder training of a run and in its checkpoints: which run it is
+FACTS = "facts.json"  # of a checkpoint: where the run stands
+FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
+
+
+def weights_to_bytes(tensors: Mapping[str, Tensor]) -> bytes:
+    """Tensors as safetensors: a function of the tensors alone."""
+    return tensors_to_bytes({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+
+
+def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file, of which the content need not be trusted."""
+    read_shapes(io.BytesIO(content), name)
+    try:
+        return load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise Fault(f"{name} does not hold tensors: {error}.") from None
+
+
+def scores_to_bytes(scores: Sequence[Mapping[str, Any]]) -> bytes:
+    """The content of scores.json; JSON knows finite numbers only, so that a loss which is none becomes null."""
+    return json.dumps(finite({"scores": scores}), indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _facts(content: bytes, folder: Path) -> Facts:
+    try:
+        return TypeAdapter(Facts).validate_json(content, strict=True)
+    except ValidationError:
+        raise Fault(f"{folder / FACTS} is damaged: it does not say where a run stands.") from None
+
+
+class Stray(Fault):
+    """A checkpoint that belongs to another run."""
+
+
+class RunFolder:
+    """A model folder in which training goes on: the keeper of a run."""
+
+    def __init__(
+        self, folder: Path, keep: int = 5, every: int = 1, remark: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.folder, self.keep, self.every, self.remark = folder, keep, every, remark
+        self.training = folder / "training"
+        self.checkpoints = self.training / "checkpoints"
+
+    def exists(self) -> bool:
+        return (self.folder / RECIPE).exists()
+
+    def is_ours(self) -> bool:
+        """Whether a run was begun here: it leaves a mark before anything else."""
+        return (self.training / MARK).is_file()
+
+    def begin(self) -> None:
+        """Mark the folder as a run; one that holds anything else is refused."""
+        self.refuse_others()
+        if not self.is_ours():
+            self.training.mkdir(parents=True, exist_ok=True)
+            write_file(self.training / MARK, f"This folder is a run of regard.\nIts name is {token_hex(8)}.\n".encode())
+
+    def remove(self) -> None:
+        """Make room for another run; a folder that is no run of ours is refused."""
+        self.refuse_others("is not a run of regard, so it is not overwritten")
+        if self.folder.exists() and any(self.folder.iterdir()):
+            shutil.rmtree(self.folder.resolve())
+
+    def refuse_others(self, why: str = "exists and is not a run of regard") -> None:
+        """Refuse a file, and a folder that holds anything else than a run of ours."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise Fault(f"{self.folder} is a file; name a folder for the run.")
+        if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
+            raise Fault(f"{self.folder} {why}; choose another --out.")
+
+    def refuse_run(self) -> None:
+        """Refuse a folder that holds a run, where another is to begin."""
+        if self.exists():
+            raise Fault(
+                f"{self.folder} holds a run already; give --resume to go on with it or --overwrite to replace it."
+            )
+
+    def clear(self) -> None:
+        """Leave an empty folder where a run was to begin."""
+        shutil.rmtree(self.training)
+
+    def steps(self) -> list[int]:
+        """The steps of the checkpoints, oldest first."""
+        if not self.checkpoints.is_dir():
+            return []
+        return sorted(int(path.name) for path in self.checkpoints.iterdir() if path.name.isdigit())
+
+    def regular_steps(self) -> list[int]:
+        """The steps at which every run of this recipe saves: an interruption adds others, which do not count."""
+        return [step for step in self.steps() if step > 0 and step % self.every == 0]
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Write a checkpoint beside and rename it, then thin out the older ones."""
+        final = self._checkpoint(snapshot.facts.step)
+        files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
+        files[FACTS] = json.dumps(asdict(snapshot.facts)).encode()
+        if mark := self._mark():
+            files[MARK] = mark
+        if final.exists() and is_whole(final):  # the end of a run, at a step that was saved already
+            update_folder(final, files)
+        else:
+            beside = final.with_name(f"{final.name}.partial")
+            for leftover in (final, *self.checkpoints.glob("*.partial")):
+                shutil.rmtree(leftover, ignore_errors=True)
+            try:
+                update_folder(beside, files)
+                beside.rename(final)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+        self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Keep the newest checkpoints whole, of `keep` altogether the weights, and of the rest nothing."""
+        kept = self.regular_steps()[-self.keep :]
+        for step in self.steps()[:-FULL_CHECKPOINTS]:
+            folder = self._checkpoint(step)
+            if step not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+            elif (folder / FACTS).exists() and is_whole(folder):
+                files = read_manifest(folder)
+                remaining = files.keys() & {WEIGHTS, MARK}
+                write_manifest(folder, {name: files[name] for name in remaining})
+                for name in files.keys() - remaining:
+                    (folder / name).unlink(missing_ok=True)
+
+    def latest(self) -> Snapshot | None:
+        """The newest checkpoint that is whole; a damaged one is passed over for the one before it."""
+        trouble: Fault | None = None
+        for step in reversed(self.steps()):
+            try:
+                return self._load(step)
+            except Stray:
+                raise
+            except Fault as fault:
+                trouble = trouble or fault
+                self.remark(f"{fault} Going back to an older checkpoint.")
+        if trouble:
+            raise trouble
+        return None
+
+    def facts(self) -> Facts | None:
+        """Where the newest checkpoint that can be read stands, without reading its tensors."""
+        for step in reversed(self.steps()):
+            try:
+                return _facts(self._read(step, [FACTS])[FACTS], self._checkpoint(step))
+            except Stray:
+                raise
+            except Fault:
+                continue
+        return None
+
+    def _read(self, step: int, names: list[str] | None = None) -> dict[str, bytes]:
+        """The named files (or all) of a checkpoint; one of another run is refused."""
+        folder, own = self._checkpoint(step), self._mark()
+        has_mark = MARK in read_manifest(folder)  # older versions left none
+        files = read_folder(folder, [*names, *([MARK] if has_mark else [])] if names else None)
+        if files.pop(MARK, own) != own:
+            raise Stray(f"{folder} is a checkpoint of another run than {self.folder}; remove it to go on without it.")
+        return files
+
+    def _mark(self) -> bytes | None:
+        return (self.training / MARK).read_bytes() if self.is_ours() else None
+
+    def _load(self, step: int) -> Snapshot:
+        folder = self._checkpoint(step)
+        files = self._read(step)
+        if FACTS not in files:
+            raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
+        facts = _facts(files.pop(FACTS), folder)
+        tensors = {name.split(".")[0]: bytes_to_weights(content, str(folder / name)) for name, content in files.items()}
+        return Snapshot(tensors, facts)
+
+    def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
+        """Make these the weights of the model folder, with the scores they were found to have."""
+        scores = scores_to_bytes(validation.scores if validation else [])
+        files = {WEIGHTS: weights_to_bytes(weights), SCORES: scores}
+        if validation is not None and validation.certainty is not None:
+            files[CERTAINTY] = validation.certainty
+        update_folder(self.folder, files)
+
+    def average(self, last: int) -> dict[str, Tensor]:
+        """The mean of the weights of the last regular checkpoints, or the newest weights where there are none."""
+        if not (steps := self.regular_steps()[-last:]):
+            self.remark(f"the run ended before it saved one of every {self.every} steps, so there is no mean to take")
+        return self.mean_of(steps or self.steps()[-1:])
+
+    def last_steps(self, last: int) -> list[int]:
+        """The steps of the last regular checkpoints and, where those are too few, of the newest others."""
+        regular = self.regular_steps()[-last:]
+        others = [step for step in self.steps() if step > 0 and step not in regular]
+        return sorted([*regular, *others[max(0, len(others) + len(regular) - last) :]])
+
+    def mean_of(self, steps: list[int]) -> dict[str, Tensor]:
+        """The mean of the weights of the checkpoints at these steps."""
+        sums: dict[str, Tensor] = {}
+        for step in steps:
+            weights = bytes_to_weights(self._read(step, [WEIGHTS])[WEIGHTS], str(self._checkpoint(step) / WEIGHTS))
+            for name, tensor in weights.items():
+                sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
+        return {name: (total / len(steps)).to(torch.float32) for name, total in sums.items()}
+
+    def _checkpoint(self, step: int) -> Path:
+        return self.checkpoints / f"{step:08d}"

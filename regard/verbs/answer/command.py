@@ -1,0 +1,202 @@
+"""`regard answer`: one answer for each input, or one for each word of it."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.base.faults import Fault, TextFault, printable
+from regard.console import print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
+from regard.console.inputs import questions_in
+from regard.console.lines import TextInput
+from regard.tasks import TASKS
+
+if TYPE_CHECKING:
+    from regard.data.stories.telling import Asked
+    from regard.loading import Loaded
+    from regard.protocols import Answer, Tags
+    from regard.verbs.answer.tagging import TagSearch
+    from regard.viewing.tags import TaggedWords
+
+_HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # for what was told cannot be taken back
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT…",
+            help="Texts, sentences, numbers of nodes, files of pictures, drawings or stories; or on standard input.",
+        ),
+    ] = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Width of the search for tags that are chosen knowing the one before."),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Cut sentences to tag into words and punctuation marks, not just at spaces.")
+    ] = False,
+    tagger: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tagger", help="A tagger that finds what the model reads beside words, as parts of speech; repeatable."
+        ),
+    ] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Refuse pictures of another size than the model reads, and scale none.")
+    ] = False,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Show the spans that tags spell, as in [NP Ana] [VP reads].")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="An .html page of words with their tags, in place of lines.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One object for each input, with all probabilities.")] = False,
+) -> None:
+    """Answer each INPUT, or each line of standard input, in a line of its own.
+
+    A node, a picture or a text gets its class, so does each drawing of a file, and a sentence as many tags as it has
+    words. Of a story, told fact by fact, each line that ends with a question mark gets an answer; an empty line begins
+    another story.
+    """
+    from regard.loading import Loaded, load_able, load_as
+    from regard.verbs.answer.tagging import own_taggers, tag_search
+
+    lines = TextInput()
+    if not inputs:
+        lines.check()
+    if out is not None:
+        refuse_folder(out)
+        refuse_existing(out, overwrite)
+    loaded = load_able(model, "answer")
+    _check_tags(loaded, model, spans, out)
+    is_typed = not inputs and lines.is_typed and out is None
+    taggers = [load_as(Loaded, folder) for folder in tagger or ()]
+    search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
+    answers = _answers(loaded, inputs, lines, search, is_typed, as_is)
+    if out is not None:
+        _write_page(model, answers, out)
+    else:
+        _print_answers(answers, as_json, spans, is_typed)
+
+
+def _answers(
+    model: "Loaded", inputs: list[str] | None, lines: TextInput, search: "TagSearch", is_typed: bool, as_is: bool
+) -> Iterator["Answer | Tags"]:
+    """The answers to what is given or typed; a file may hold several stories or drawings."""
+    from regard.verbs.answer.run import answer_each
+    from regard.verbs.pictures import mark_as_is, with_remarks
+
+    reads = TASKS[model.recipe.task].reads
+    questions = chain.from_iterable(map(questions_in, inputs or ["-"])) if reads == "story" else None
+    given: Iterable[Any] = inputs or lines.lines()
+    if reads == "drawing":
+        given = _drawings(model, given)
+    given = mark_as_is(model.task, given) if as_is else with_remarks(model.task, given, remark)
+    if is_typed:
+        asked = given if questions is None else (each.text for each in questions)
+        return _answers_as_typed(model.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+    if questions is not None:
+        return _answers_to_stories(model.task, questions, search)
+    return answer_each(model.task, given, search)
+
+
+def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
+    """A line for each answer, and which stories are longer than the model remembers: at once to who types them."""
+    from regard.answers import StoryAnswer
+
+    dropped: list[int] = []
+    for answer in answers:
+        if as_json:
+            print_json(asdict(answer), indent=None)
+        else:
+            print(_line(answer, spans), flush=is_typed)
+        dropped.append(answer.forgotten if isinstance(answer, StoryAnswer) else 0)
+        if is_typed:
+            _remark_dropped([dropped.pop()])
+    _remark_dropped(dropped)
+
+
+def _drawings(model: "Loaded", files: Iterable[str]) -> Iterator[Any]:
+    """All drawings in some files, as the model reads them."""
+    for file in files:
+        yield from model.task.reader.drawings_in(file)
+
+
+def _answers_as_typed(task: Any, asked: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+    """The answer to each input as soon as it is typed; what is wrong with one is said, and another may follow."""
+    from regard.verbs.answer.run import answer_batch
+
+    for each in asked:
+        try:
+            yield from answer_batch(task, [each], search)
+        except TextFault as fault:
+            remark(f"{fault.without_number()}{advice}")
+
+
+def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:
+    """The answers to questions about stories; a fault names the line of its question."""
+    from regard.verbs.answer.run import answer_each
+
+    places: list[str] = []
+
+    def texts() -> Iterator[str]:
+        for question in questions:
+            places.append(question.where)
+            yield question.text
+
+    try:
+        yield from answer_each(task, texts(), search)
+    except TextFault as fault:
+        raise Fault(f"{places[fault.number]}: {fault.sentence}") from None
+
+
+def _remark_dropped(counts: Sequence[int]) -> None:
+    """Say where stories are longer than the model remembers, by how many facts were dropped for each question."""
+    longer = [count for count in counts if count]
+    if len(longer) == 1:
+        facts = "fact is" if longer == [1] else f"{longer[0]:,} facts are"
+        remark(f"The story is longer than the model remembers: its first {facts} dropped.")
+    elif longer:
+        remark(
+            f"{len(longer):,} of {len(counts):,} questions are about more facts than the model remembers; "
+            "the first facts of these stories are dropped."
+        )
+
+
+def _check_tags(loaded: "Loaded", folder: Path, spans: bool, out: Path | None) -> None:
+    """Refuse what is asked of tags, where a model gives none."""
+    from regard.tasks.tagging.task import Tagging
+
+    if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
+        raise Fault(f"--spans is for models whose tags spell spans; those of {folder} do not.")
+    if out is not None and not isinstance(loaded.task, Tagging):
+        raise Fault(f"--out is for models that give a tag to each word; {folder} does not.")
+
+
+def _line(answer: "Answer | Tags", spans: bool) -> str:
+    """An answer on a line of its own; of a sentence its tags, or its words with brackets around spans."""
+    if not spans:
+        return printable(answer.answer)
+    from regard.viewing.tags import bracketed
+
+    return bracketed(_tagged(answer), wants_colour(sys.stdout))
+
+
+def _write_page(folder: Path, answers: Iterator["Answer | Tags"], out: Path) -> None:
+    from regard.viewing.tags import tags_page
+
+    tags_page(str(folder), [_tagged(answer) for answer in answers]).write(out)
+    remark_written(out, set())
+
+
+def _tagged(tags: Any) -> "TaggedWords":
+    from regard.viewing.tags import TaggedWords
+
+    return TaggedWords(tags.words, tags.answers, tags.probabilities, tags.spans or ())

@@ -1,0 +1,57 @@
+"""`regard embed`: the vectors of texts and of their tokens, in every layer of a model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.base.faults import Fault, TextFault
+from regard.base.progress import Progress
+from regard.console import console_progress, refuse_existing, refuse_folder, remark, remark_written
+from regard.console.lines import TextInput
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    source: Annotated[
+        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="A text to embed, in place of INPUT.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The .npz file for the vectors.")] = None,
+    layer: Annotated[
+        int | None, typer.Option(min=0, help="The layer, 0 being the plain embedding; by default all.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
+) -> None:
+    """Write the vectors of every line and of its tokens, as arrays that numpy.load opens."""
+    if out is None:
+        raise Fault("Vectors are numbers for programs to read; name a file for them, as -o vectors.npz.")
+    if out.suffix.lower() != ".npz":
+        raise Fault(f"{out} does not end in .npz, the format in which vectors are written.")
+    refuse_folder(out)
+    refuse_existing(out, overwrite)
+    if text is not None and source is not None:
+        raise Fault("Give INPUT or --text, not both.")
+    given = TextInput(text, None if str(source) == "-" else source)
+    given.check()
+    from regard.loading import load_able
+    from regard.verbs.embed.archive import write_vectors
+    from regard.verbs.embed.run import embed_each
+
+    loaded = load_able(model, "embed")
+    try:
+        with console_progress() as progress:
+            tokens = write_vectors(out, embed_each(loaded.task, _counted(given, progress), layer))
+    except TextFault as fault:
+        raise Fault(f"Line {fault.number + 1}: {fault.sentence}") from None
+    remark(f"The vectors of {tokens:,} token{'' if tokens == 1 else 's'}.")
+    remark_written(out)
+
+
+def _counted(given: TextInput, progress: Progress) -> Iterator[str]:
+    """The lines, with word of how many were taken."""
+    total = given.count()
+    for number, line in enumerate(given.lines(), 1):
+        progress("embedding", number, total)
+        yield line

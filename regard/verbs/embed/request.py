@@ -1,0 +1,19 @@
+"""What may be asked when a model embeds: which texts, in which layer, and of what."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from regard.base.requests.fields import Texts
+from regard.base.requests.rules import VerbRequest
+
+Layer = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class EmbedRequest(VerbRequest):
+    """The texts whose vectors are wanted."""
+
+    verb, items = "embed", "text"
+
+    text: Texts = Field(description="One text, or several.")
+    layer: Layer | None = Field(default=None, description="The layer, 0 being the plain embedding; by default all.")

@@ -1,0 +1,1 @@
+"""Looking: what a model looks at while it reads."""

@@ -1,0 +1,51 @@
+"""What may be asked when someone looks inside a model: its attention, its next token, its beam, for one sentence."""
+
+from itertools import combinations
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from regard.base.requests.fields import Count, LengthPenalty, Phrase
+from regard.base.requests.rules import Clash, VerbRequest
+
+Side = Literal["cross", "encoder", "decoder", "copying"]
+
+
+class AttentionRequest(VerbRequest):
+    """Which attention is wanted, for one sentence."""
+
+    rules = (Clash("output", ("tokens",), "{output} and {tokens} both say what is written; give one of the two."),)
+
+    text: Phrase = Field(description="The sentence that is read.")
+    output: str | None = Field(default=None, description="The output to look at; by default the model's own.")
+    tokens: list[str] | None = Field(default=None, description="The same by the names of its tokens.")
+    sides: list[Side] | None = Field(default=None, min_length=1, description="By default all that the model has.")
+    mode: Literal["words", "tokens"] = Field(default="words", description="What stands on the axes.")
+    layers: list[Count] | None = Field(default=None, min_length=1, description="Blocks, from 1; by default all.")
+    heads: Literal["all", "mean", "max"] = Field(default="all", description="Every head, or all joined.")
+
+
+class NextRequest(VerbRequest):
+    """The place at which the next token is wanted: after tokens, after a text, or along the best output."""
+
+    rules = tuple(
+        Clash(one, (other,), "{before}, {prefix} and {at} each say where; give one of them.")
+        for one, other in combinations(("before", "prefix", "at"), 2)
+    )
+
+    text: Phrase = Field(description="The sentence that is read.")
+    before: list[str] | None = Field(default=None, description="The tokens written so far, by name.")
+    prefix: str | None = Field(default=None, description="The text written so far.")
+    at: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        default=None, description="So many tokens of the best output."
+    )
+    shown: int = Field(default=50, ge=1, le=200, description="Tokens that have names.")
+    kept: int = Field(default=4096, ge=1, le=65_536, description="Tokens that have a probability of their own.")
+
+
+class BeamRequest(VerbRequest):
+    """The beam search that is wanted as a tree, for one sentence."""
+
+    text: Phrase = Field(description="The sentence that is read.")
+    beam: Count | None = Field(default=None, description="Width of the beam.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")

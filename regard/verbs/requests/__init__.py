@@ -1,1 +1,0 @@
-"""What a person may ask of each verb, without torch: a class for each, filled from options or from JSON."""

@@ -1,0 +1,1 @@
+"""Speaking: a sound for each text."""

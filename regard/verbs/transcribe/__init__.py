@@ -1,0 +1,1 @@
+"""Transcribing: what each sound says."""

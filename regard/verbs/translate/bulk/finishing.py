@@ -1,0 +1,160 @@
+"""One shard from whatever there is of it to its end: what a worker does, be it of this machine or of a cluster.
+
+A shard grows and is resumed as any output does (`unfinished.py`). When its text is whole a mark is written beside it,
+with what was asked, digests of what was read and of what was written; then the text is put in its place. So a shard is
+done when both are there and agree, and at every other moment it is resumed.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from regard.base.checksums import file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Progress, silent
+from regard.console import remark
+from regard.verbs.translate.bulk.shards import Shard, number_of_shards
+from regard.verbs.translate.files import LineJob, read_portions, translate_lines
+from regard.verbs.translate.portions import LineTranslator, LongLines
+from regard.verbs.translate.unfinished import Kept, Unfinished, digest_of_lines, hold_output, refuse_difference
+
+_BLOCK = 2**20  # bytes that are copied at once
+
+
+class Mark(BaseModel):
+    """What vouches for a shard that is done."""
+
+    asked: dict[str, Any]
+    read: str
+    written: str
+
+
+@dataclass(frozen=True)
+class BulkJob:
+    """A file to translate in shards: what is to be done, what a record says of it, and where the shards lie."""
+
+    lines: LineJob
+    record: dict[str, Any]
+    folder: Path
+
+    def asked(self, shard: Shard) -> dict[str, Any]:
+        return {**self.record, "its place in the input": [shard.lines.first, shard.lines.count]}
+
+    def place(self, shard: Shard) -> Path:
+        return self.folder / shard.name
+
+    def mark_place(self, shard: Shard) -> Path:
+        return self.folder / f"{shard.name}.done"
+
+    def mark(self, shard: Shard) -> Mark | None:
+        """The mark of a shard that is done, refused where something else was asked; none where it is not done."""
+        if not (self.place(shard).exists() and self.mark_place(shard).exists()):
+            return None
+        try:
+            mark = read_record(Mark, self.mark_place(shard))
+        except Fault:
+            remark(f"{self.mark_place(shard)} is damaged; its lines are translated again.")
+            return None
+        refuse_difference(self.place(shard), mark.asked, self.asked(shard))
+        return mark
+
+    def has_finished(self, shard: Shard) -> bool:
+        """Whether a shard is done and as it was written; refused if it is of other lines."""
+        mark = self.mark(shard)
+        if mark is None:
+            return False
+        own, read = self.lines.limited_to(shard.lines), ""
+        for portion in read_portions(own.given, own.constraints()):
+            read = digest_of_lines(read, portion.lines, portion.constraints)
+        if read != mark.read:
+            raise Fault(
+                f"{self.place(shard)} has translations of other lines than the input has there ({shard}); "
+                "give the same input, or --overwrite without --resume to start again."
+            )
+        if file_checksum(self.place(shard)) == mark.written:
+            return True
+        remark(f"{self.place(shard)} is damaged; its lines are translated again.")
+        return False
+
+
+class ShardTranslator:
+    """Brings shard after shard to its end, by one model, which is loaded when the first of them needs it."""
+
+    def __init__(self, job: BulkJob) -> None:
+        self.job = job
+
+    @cached_property
+    def _translator(self) -> LineTranslator:
+        return self.job.lines.open_translator()
+
+    def finish(
+        self,
+        shard: Shard,
+        progress: Progress = silent,
+        begin: Callable[[int], None] = lambda lines: None,
+        anew: bool = False,
+    ) -> LongLines:
+        """Translate what is not translated yet of a shard, or all of it `anew`; gives the long lines that were met."""
+        with hold_output(self.job.place(shard)) as unfinished:
+            if not anew and self.job.has_finished(shard):
+                return LongLines()
+            kept = Kept() if anew else unfinished.read_kept()
+            if kept.lines:
+                unfinished.refuse_other(self.job.asked(shard))
+            return self._translate(shard, unfinished, kept, progress, begin)
+
+    def _translate(
+        self, shard: Shard, unfinished: Unfinished, kept: Kept, progress: Progress, begin: Callable[[int], None]
+    ) -> LongLines:
+        own, asked = self.job.lines.limited_to(shard.lines), self.job.asked(shard)
+        constraints, translator = own.constraints(), self._translator
+        translator.long_lines = LongLines(translator.long_lines.longest)
+        with unfinished.growing(asked, kept, overwrite=True) as file:
+            translate_lines(translator, own.given, constraints, file, progress, shard.lines.count, begin)
+            if shard.is_last:
+                constraints.end()
+            file.end()
+            mark = Mark(asked=asked, read=file.read, written=file_checksum(unfinished.text))
+            write_record(self.job.mark_place(shard), mark)
+        return translator.long_lines
+
+
+def join(job: BulkJob, shards: list[Shard], out: Path, progress: Progress) -> None:
+    """Write the translations of all shards into one file, in their order; it appears when it is whole."""
+    marks = [job.mark(shard) for shard in shards]
+    if missing := [shard for shard, mark in zip(shards, marks, strict=True) if mark is None]:
+        raise Fault(
+            f"{len(missing)} of {len(shards)} shards of {out} are not done, as {missing[0].number}/{missing[0].of} "
+            f"({missing[0]}); translate them with --shard, or all that is missing with --workers and --resume."
+        )
+    with whole_file(out) as file:
+        for shard, mark in zip(shards, marks, strict=True):
+            assert mark is not None
+            written = hashlib.sha256()
+            with job.place(shard).open("rb") as part:
+                while block := part.read(_BLOCK):
+                    written.update(block)
+                    file.write(block)
+            if written.hexdigest() != mark.written:
+                raise Fault(f"{job.place(shard)} is damaged; with --workers and --resume it is translated again.")
+            progress("joining shards", shard.number, shard.of)
+
+
+def is_joined(folder: Path, out: Path) -> bool:
+    """Whether an output is all that its shards say, so that only these were left to be removed."""
+    parts = sorted(path for path in folder.iterdir() if path.with_name(f"{path.name}.done").exists())
+    if len(parts) != number_of_shards(folder):
+        return False
+    with out.open("rb") as whole:
+        for part in parts:
+            with part.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    if whole.read(len(block)) != block:
+                        return False
+        return not whole.read(1)

@@ -1,0 +1,64 @@
+"""`regard map`: words in the plane, as a picture, as a page to pan and zoom, or as numbers."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.console import console_progress, refuse_existing, refuse_folder, remark, remark_written
+from regard.verbs.words import options as word_options
+
+_KINDS = (".png", ".svg", ".html", ".json")
+
+
+def command(
+    model: word_options.ModelOrVectors,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A .png, .svg, .html or .json file.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD…", help="Words to draw; by default the most frequent.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=2, max=5000, help="Without WORD: so many of the most frequent (300).")
+    ] = None,
+    around: Annotated[
+        int | None, typer.Option(min=0, max=1000, help="With WORD: so many neighbours of each (10).")
+    ] = None,
+    method: Annotated[
+        Literal["pca", "t-sne"],
+        typer.Option(help="Principal components, or t-SNE, which keeps neighbours together (2000 words at most)."),
+    ] = "pca",
+    side: word_options.Side = None,
+    vocabulary: word_options.Vocabulary = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
+) -> None:
+    """Draw a map of word vectors in the plane: the WORDs with their neighbours, or the most frequent words."""
+    refuse_folder(out)
+    refuse_existing(out, overwrite)
+    if out.suffix.lower() not in _KINDS:
+        raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
+    if words and count is not None:
+        raise Fault("--count is for the most frequent words; with your own words, give --around.")
+    if not words and around is not None:
+        raise Fault("--around counts the neighbours of words; name the words.")
+    from regard.verbs.words.maps import map_words
+    from regard.verbs.words.opening import open_lexicon
+    from regard.verbs.words.request import MapRequest
+    from regard.viewing.word_map import draw_map, map_page, to_json
+
+    given = {"words": words, "count": count, "around": around, "method": method}
+    wanted = MapRequest.read({name: value for name, value in given.items() if value is not None})
+    with console_progress() as progress:
+        lexicon = open_lexicon(model, side, vocabulary, progress, remark)
+        record = map_words(lexicon, wanted, progress, remark)
+    missing: set[str] = set()
+    match out.suffix.lower():
+        case ".json":
+            write_file(out, (json.dumps(to_json(record), ensure_ascii=False, indent=1) + "\n").encode())
+        case ".html":
+            map_page(record).write(out)
+        case _:
+            missing = draw_map(record, out)
+    remark_written(out, missing)

@@ -1,0 +1,43 @@
+"""`regard neighbours`: the words whose vectors are nearest to those of given words."""
+
+from typing import Annotated
+
+import typer
+
+from regard.base.faults import Fault
+from regard.console import console_progress, print_json, remark, say_table
+from regard.console.lines import TextInput
+from regard.verbs.words import options as word_options
+
+
+def command(
+    model: word_options.ModelOrVectors,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD…", help="Words; by default lines of standard input.")
+    ] = None,
+    count: word_options.Count = None,
+    side: word_options.Side = None,
+    vocabulary: word_options.Vocabulary = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each word.")] = False,
+) -> None:
+    """Say which words are nearest to each WORD, by the cosine between their vectors."""
+    from regard.console.option_names import OptionNames
+    from regard.verbs.words.opening import open_lexicon
+    from regard.verbs.words.request import NeighboursRequest
+
+    lines = TextInput()
+    if not words:
+        lines.check()
+        words = [line for line in lines.lines() if line.strip()]
+    if not words:
+        raise Fault("There are no words; name them, or write one on each line of standard input.")
+    request = NeighboursRequest.read({"words": words, **word_options.given(count, side)}, OptionNames())
+    with console_progress() as progress:
+        lexicon = open_lexicon(model, side, vocabulary, progress, remark)
+    found = lexicon.neighbours(request.words, request.count, remark)
+    if as_json:
+        for each in found:
+            print_json(each.as_dict(), indent=None)
+    else:
+        rows = [[each.word, word, f"{cosine:.4f}"] for each in found for word, cosine in each.neighbours]
+        say_table(["word", "neighbour", "cosine"], rows)

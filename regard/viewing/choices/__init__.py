@@ -1,1 +1,0 @@
-"""The next token and what may be drawn from it, as pictures."""

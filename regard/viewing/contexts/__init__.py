@@ -1,1 +1,0 @@
-"""One word in several contexts: where its vectors lie, layer by layer."""

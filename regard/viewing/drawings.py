@@ -1,0 +1,248 @@
+"""Drawings that a model made: what may be asked for, how each came to be, and sheets with several of them."""
+
+import io
+import math
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from regard.base.pauses import between_steps
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_CANVAS_SIDE = 168  # pixels, about, of the longer side of a canvas as it is shown
+_RED = np.array([226, 54, 44], np.uint8)
+_SIDE = 200  # pixels of a picture
+_MARGIN = 14
+_FINER = 3  # times as many pixels are drawn as shown, so that lines are smooth
+_FRAMES = 40  # of an animation, at most
+_GIVEN, _DRAWN = "#5b6470", "#1a5fb4"  # what people drew, and what the model did
+_GAP = 6  # pixels between two drawings, and around all of them
+_PAPER = (214, 217, 222)
+_LONGEST = 4.0  # seconds of an animation before its last picture
+_PACE, _REST = 110, 2500  # milliseconds of a frame at most, and of the last one
+
+
+class Drawn(Protocol):
+    """A drawing that came to be step by step; pictures have (height, width, 3) bytes, all of a drawing alike."""
+
+    def picture(self) -> np.ndarray:
+        """How it looks at last."""
+
+    def frames(self) -> list[np.ndarray]:
+        """How it looked after each step, with where that step drew."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+
+
+@dataclass(frozen=True)
+class SketchRequest:
+    """What strokes are to be drawn: from nothing, on from those of a drawing, or from what sums one or two of them up.
+
+    The temperature is how freely steps are chosen: at 1 as the model learnt them, below it probable ones more often.
+    """
+
+    way: Literal["nothing", "complete", "between", "reconstruct"] = "nothing"
+    strokes: Sequence[Sequence[np.ndarray]] = ()  # of each drawing that is given, strokes of points (point, 2)
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
+class WritingWindow:
+    """The square through which a step drew: its centre across and down, its side and its blur σ, all in pixels.
+
+    Pixels are counted from the upper left corner, whose first pixel has its middle at 0.5.
+    """
+
+    across: float
+    down: float
+    side: float
+    blur: float
+
+    def as_dict(self) -> dict[str, float]:
+        return {name: round(value, 4) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class DrawnCanvas:
+    """A picture after each step, grey (step, height, width) or in colours (step, height, width, 3), from 0 to 1.
+
+    There are windows where it drew through any.
+    """
+
+    canvases: np.ndarray
+    windows: list[WritingWindow] | None = None
+
+    def picture(self) -> np.ndarray:
+        return self._enlarge(self.canvases[-1])
+
+    def frames(self) -> list[np.ndarray]:
+        frames = [self._enlarge(canvas) for canvas in self.canvases]
+        for frame, window in zip(frames, self.windows or [], strict=False):
+            self._outline(frame, window)
+        return frames
+
+    def as_dict(self) -> dict[str, Any]:
+        windows = None if self.windows is None else [window.as_dict() for window in self.windows]
+        picture = np.clip(self.canvases[-1].astype(float), 0, 1)  # a float32 is not written as it was rounded
+        return {"picture": picture.round(4).tolist(), "steps": len(self.canvases), "windows": windows}
+
+    def __repr__(self) -> str:
+        steps, height, width = self.canvases.shape[:3]
+        return f"DrawnCanvas({height} × {width}, {steps} steps)"
+
+    def _repr_html_(self) -> str:
+        content = b64encode(sheet_png([[self.picture()]])).decode()
+        return f'<img alt="{self!r}" src="data:image/png;base64,{content}">'
+
+    @property
+    def _scale(self) -> int:
+        return max(1, round(_CANVAS_SIDE / max(self.canvases.shape[1:3])))
+
+    def _enlarge(self, canvas: np.ndarray) -> np.ndarray:
+        bytes_ = np.rint(np.clip(canvas, 0, 1) * 255).astype(np.uint8)
+        large = bytes_.repeat(self._scale, axis=0).repeat(self._scale, axis=1)
+        return large if large.ndim == 3 else np.repeat(large[:, :, None], 3, axis=2)
+
+    def _outline(self, frame: np.ndarray, window: WritingWindow) -> None:
+        """Draw the border of a window, the thicker the more it blurs (figure 7 of Gregor et al. 2015)."""
+        height, width = frame.shape[:2]
+        half, across, down = (self._scale * each for each in (window.side / 2, window.across, window.down))
+        border = max(1, min(round(self._scale * window.blur / 2), max(1, round(half / 2))))
+        outside = np.maximum(
+            np.abs(np.arange(width) + 0.5 - across)[None, :], np.abs(np.arange(height) + 0.5 - down)[:, None]
+        )
+        frame[(outside <= max(half, border)) & (outside > max(half, border) - border)] = _RED
+
+
+@dataclass(frozen=True)
+class DrawnStrokes:
+    """Strokes as points (point, 2), to the right and down; the first `begun` points of all were given to the model."""
+
+    strokes: Sequence[np.ndarray]
+    begun: int = 0
+
+    def picture(self) -> np.ndarray:
+        return self._picture(self._points)
+
+    def frames(self) -> list[np.ndarray]:
+        counts = np.linspace(min(self.begun + 1, self._points), self._points, min(_FRAMES, self._points)).round()
+        return [self._picture(count) for count in counts.astype(int)]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"strokes": [np.round(stroke, 2).tolist() for stroke in self.strokes], "begun": self.begun}
+
+    def as_svg(self, across: int = 0, down: int = 0) -> str:
+        """Its lines as polylines of an SVG, moved so many places of `_SIDE` pixels to the right and down."""
+        lines = []
+        for stroke, is_given in self._pieces(self._points):
+            shown = " ".join(f"{x + across * _SIDE:.1f},{y + down * _SIDE:.1f}" for x, y in self._placed(stroke))
+            lines.append(f'<polyline points="{shown}" stroke="{_GIVEN if is_given else _DRAWN}"/>')
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"DrawnStrokes({len(self.strokes)} strokes, {self._points} points)"
+
+    def _repr_html_(self) -> str:
+        return f'<img alt="{self!r}" src="data:image/svg+xml;base64,{b64encode(svg_sheet([self])).decode()}">'
+
+    @property
+    def _points(self) -> int:
+        return sum(map(len, self.strokes))
+
+    def _pieces(self, count: int) -> list[tuple[np.ndarray, bool]]:
+        """The strokes up to so many points, cut where what was given ends, and whether each piece was given."""
+        pieces, first = [], 0
+        for stroke in self.strokes:
+            given = stroke[: max(0, min(self.begun, count) - first)]
+            own = stroke[max(0, self.begun - first - 1) : max(0, count - first)]
+            pieces += [(given, True)] * bool(len(given))
+            if self.begun - first < len(stroke):
+                pieces += [(own, False)] * bool(len(own))
+            first += len(stroke)
+        return pieces
+
+    def _placed(self, points: np.ndarray) -> np.ndarray:
+        """Points in pixels: the whole drawing in the middle, as large as there is room for."""
+        every = np.concatenate(list(self.strokes))
+        low, high = every.min(axis=0), every.max(axis=0)
+        scale = (_SIDE - 2 * _MARGIN) / max(float((high - low).max()), 1.0)
+        return (points - (low + high) / 2) * scale + _SIDE / 2
+
+    def _picture(self, count: int) -> np.ndarray:
+        from PIL import Image, ImageDraw
+
+        large = Image.new("RGB", (_SIDE * _FINER, _SIDE * _FINER), "white")
+        pen = ImageDraw.Draw(large)
+        for stroke, is_given in self._pieces(count):
+            points = [tuple(point) for point in self._placed(stroke) * _FINER]
+            colour, width = _GIVEN if is_given else _DRAWN, 2 * _FINER
+            if len(points) > 1:
+                pen.line(points, fill=colour, width=width, joint="curve")
+            for x, y in (points[0], points[-1]):  # round ends, and points alone
+                pen.ellipse([x - width / 2, y - width / 2, x + width / 2, y + width / 2], fill=colour)
+        return np.asarray(large.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS))
+
+
+def svg_sheet(drawings: Sequence[DrawnStrokes]) -> bytes:
+    """The content of an .svg with these drawings in rows, about as many as columns."""
+    across = int(np.ceil(np.sqrt(len(drawings))))
+    rows = -(-len(drawings) // across)
+    size = f'width="{across * _SIDE}" height="{rows * _SIDE}" viewBox="0 0 {across * _SIDE} {rows * _SIDE}"'
+    style = 'fill="none" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"'
+    lines = [each.as_svg(number % across, number // across) for number, each in enumerate(drawings)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<rect width="100%" height="100%" fill="white"/>\n'
+        f"<g {style}>\n" + "\n".join(lines) + "\n</g>\n</svg>\n"
+    ).encode()
+
+
+def in_rows(pictures: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
+    """Pictures in as many rows as make a sheet about square."""
+    across = math.ceil(math.sqrt(len(pictures)))
+    return [list(pictures[first : first + across]) for first in range(0, len(pictures), across)]
+
+
+def spread(frames: Sequence[np.ndarray], count: int) -> list[np.ndarray]:
+    """So many frames from the first to the last, evenly apart; all of them where there are fewer."""
+    places = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
+    return [frames[place] for place in places]
+
+
+def sheet_png(rows: Sequence[Sequence[np.ndarray]]) -> bytes:
+    """The content of a .png with these rows of pictures (height, width, 3), all of one size."""
+    file = io.BytesIO()
+    _sheet(rows).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def sheet_gif(drawings: Sequence[Sequence[np.ndarray]]) -> bytes:
+    """The content of a .gif in which all drawings come to be at once; one with fewer frames waits for the others."""
+    from PIL import Image
+
+    steps = max(map(len, drawings))
+    sheets = [_sheet(in_rows([frames[min(step, len(frames) - 1)] for frames in drawings])) for step in range(steps)]
+    first, *others = [sheet.quantize(128, Image.Quantize.FASTOCTREE) for sheet in sheets]
+    pace = max(20, min(_PACE, round(1000 * _LONGEST / steps)) // 10 * 10)  # a GIF counts hundredths of a second
+    file = io.BytesIO()
+    durations = [pace] * len(others) + [_REST]
+    first.save(file, "GIF", save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
+    return file.getvalue()
+
+
+def _sheet(rows: Sequence[Sequence[np.ndarray]]) -> "Image":
+    from PIL import Image
+
+    between_steps()
+    height, width = rows[0][0].shape[:2]
+    across = max(map(len, rows))
+    sheet = Image.new("RGB", (across * (width + _GAP) + _GAP, len(rows) * (height + _GAP) + _GAP), _PAPER)
+    for row, pictures in enumerate(rows):
+        for column, picture in enumerate(pictures):
+            sheet.paste(Image.fromarray(picture), (_GAP + column * (width + _GAP), _GAP + row * (height + _GAP)))
+    return sheet

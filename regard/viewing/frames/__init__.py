@@ -1,1 +1,0 @@
-"""Weights of the frames of a sound, under its waveform."""

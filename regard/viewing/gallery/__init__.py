@@ -1,1 +1,0 @@
-"""Captions that a model wrote, the best and the worst of them beside what people wrote."""

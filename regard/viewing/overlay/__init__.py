@@ -1,1 +1,0 @@
-"""Attention over the cells of a picture, laid over that picture."""

@@ -1,1 +1,0 @@
-"""The slots of a memory: where heads read and wrote, step after step."""

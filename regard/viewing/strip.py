@@ -1,0 +1,201 @@
+"""Attention over the frames of a video: a strip of them for each word."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    SOFT,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    save_figure,
+    show_title,
+    show_token,
+    show_word,
+)
+from regard.viewing.looks import LooksBetween, places_along, word_means
+from regard.viewing.page import block_data
+from regard.viewing.raster import ink_rows, page_picture
+from regard.viewing.seen import Block, Joining, block_named, joined_weights
+from regard.viewing.sides import Video
+from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
+from regard.viewing.written import cell_len, fit_text, legend_of_shades, shade_of
+
+STYLES = ("page.css", "pictures.css")
+SCRIPT = "strip-page.js"
+_WIDE = 10.5  # inches of all frames
+_TALLEST = 0.9  # inches of a frame
+_GAP = 0.06  # between two frames, as a share of one
+_LEAST = 0.06  # how much of a frame is seen that nobody looks at
+_COLOUR = (0.9, 0.5, 0.0)  # of the bar beneath each frame
+_BAR = 0.14  # how high the bar of the largest weight is, as a share of a frame
+_FEWEST_CELLS = 8  # in which a frame shows anything
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The frames of a video (frame, height, width, 3) from 0 to 1, and what each word looked at.
+
+    Blocks have weights (head, word, frame).
+    """
+
+    title: str
+    frames: np.ndarray
+    words: list[str]
+    blocks: list[Block]
+
+    def __post_init__(self) -> None:
+        for block in self.blocks:
+            if block.weights.shape[1:] != (len(self.words), len(self.frames)):
+                shape, words, frames = block.weights.shape, len(self.words), len(self.frames)
+                raise ValueError(f"weights of shape {shape} do not fit {words} words and {frames} frames")
+
+    def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
+        """What is shown in words, and its weights (word, frame): of one head, or of all heads joined."""
+        return joined_weights(self.blocks, layer, head, heads)
+
+
+def to_json(strip: Strip) -> dict[str, Any]:
+    """The same as plain values, every number as it is."""
+    return {
+        "title": strip.title,
+        "frames": strip.frames.tolist(),
+        "words": list(strip.words),
+        "blocks": [block.to_json() for block in strip.blocks],
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> Strip:
+    """What `to_json` was given."""
+    blocks = [Block.from_json(block) for block in value["blocks"]]
+    return Strip(value["title"], np.array(value["frames"]), value["words"], blocks)
+
+
+def strip_data(
+    strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> dict[str, Any]:
+    """What was looked at as its view takes it: the frames side by side, weights as whole ten-thousandths."""
+    return {
+        "start": {"layer": block_named(strip.blocks, layer, head), "head": head or heads},
+        "title": show_word(strip.title),
+        "count": len(strip.frames),
+        "picture": page_picture(np.concatenate(list(strip.frames), axis=1)),
+        "words": [show_word(word) for word in strip.words],
+        "blocks": block_data(strip.blocks, "this video"),
+    }
+
+
+def draw_strip(
+    strip: Strip, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> set[str]:
+    """Draw the frames once by themselves and once for each word; gives the characters that no font here can draw.
+
+    Frames fade to white the less a word looks at them, next to the one that it looks at most, whose weight stands at
+    the end of the line. Bars beneath them have one scale for all words.
+    """
+    check_suffix(path)
+    which, weights = strip.one(layer, head, heads)
+    texts = [strip.title, *strip.words]
+    with canvas(texts) as new_figure:
+        from matplotlib.patches import Rectangle
+
+        count, high, wide, _ = strip.frames.shape
+        across = min(_WIDE / count, _TALLEST * wide / high)
+        line = across * high / wide + across * (_BAR + _GAP)
+        lines = len(strip.words) + 1
+        figure = new_figure(figsize=(count * across * (1 + _GAP) + 1.7, lines * line + 0.7), layout="constrained")
+        axes = figure.subplots()
+        tall = high / wide  # of a frame that is 1 wide
+        step = tall + _BAR + 2 * _GAP
+        for row in range(lines):
+            own = None if row == 0 else weights[row - 1]
+            top = row * step
+            for place, frame in enumerate(strip.frames):
+                left = place * (1 + _GAP)
+                share = 1.0 if own is None else float(own[place] / (own.max() or 1.0))
+                axes.imshow(
+                    fade(frame, share),
+                    extent=(left, left + 1, top + tall, top),
+                    interpolation="nearest",
+                )
+                # Where frames are as white as the paper, it would not be seen where one ends.
+                edge = Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6)
+                axes.add_patch(edge)
+                if own is not None:
+                    axes.bar(
+                        left, _BAR * own[place], bottom=top + tall + _GAP / 2, width=1, align="edge", color=_COLOUR
+                    )
+        ticks = [row * step + tall / 2 for row in range(lines)]
+        axes.set_yticks(ticks, ["", *map(show_token, strip.words)])
+        axes.set_xticks(
+            [place * (1 + _GAP) + 0.5 for place in range(count)], [str(place + 1) for place in range(count)]
+        )
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0, labelsize=8, labelcolor=SOFT)
+        for label in axes.get_yticklabels():
+            label.set(fontsize=11, color=INK, parse_math=False)
+        for row, own in enumerate(weights, start=1):
+            axes.text(count * (1 + _GAP), ticks[row], f"{own.max():.2f}", va="center", fontsize=8, color=SOFT)
+        axes.set(xlim=(-_GAP, count * (1 + _GAP) + 0.4), ylim=(lines * step, -_GAP), aspect="equal")
+        for spine in axes.spines.values():
+            spine.set(visible=False, color=FAINT)
+        title = show_title(strip.title, which)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def fade(frame: np.ndarray, share: float) -> np.ndarray:
+    """A frame towards white; a share of 1 leaves it as it is."""
+    kept = _LEAST + (1 - _LEAST) * share
+    return np.clip(1 - kept * (1 - frame), 0, 1)
+
+
+def strip_lines(
+    strip: Strip, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> list[str]:
+    """The frames in shades, where there is room, and their numbers; then for each word a shade under each frame."""
+    which, weights = strip.one(layer, head, heads)
+    title = show_title(strip.title, which)
+    names = [show_word(word) for word in strip.words]
+    margin = min(max(map(cell_len, names)), max(width // 4, 4))
+    cells = max(1, (width - margin - 1) // len(strip.frames) - 1)  # of a frame, one more between two
+    lines = [fit_text(title, width)]
+    if cells >= _FEWEST_CELLS:
+        for rows in zip(*(ink_rows(frame, cells) for frame in strip.frames), strict=True):
+            lines.append(_beside(margin, ("".join(row).ljust(cells) for row in rows)))
+    numbers = (str(number)[-cells:].ljust(cells) for number in range(1, len(strip.frames) + 1))
+    lines.append(fit_text(_beside(margin, numbers), width))
+    for name, own in zip(names, weights, strict=True):
+        name = fit_text(name, margin)
+        ink = " ".join(shade_of(float(weight)) * cells for weight in own)
+        lines.append(fit_text(f"{' ' * (margin - cell_len(name))}{name} {ink}", width))
+    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+
+
+def _beside(margin: int, frames: Iterable[str]) -> str:
+    return f"{'':{margin}} {' '.join(frames)}".rstrip()
+
+
+class StripDrawing(HeadsDrawing):
+    """A strip of frames for each word."""
+
+    view = "strip"
+    script, styles = SCRIPT, STYLES
+    picture, terminal = staticmethod(draw_strip), staticmethod(strip_lines)
+    to_json, to_data = staticmethod(to_json), staticmethod(strip_data)
+
+
+def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    """Draw what words looked at in a video."""
+    assert isinstance(looks.looks_at, Video)
+    names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
+    blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]
+    record = Strip(looks.title, looks.looks_at.frames, names, blocks)
+    return StripDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")

@@ -1,1 +1,0 @@
-"""A beam search drawn as a tree."""

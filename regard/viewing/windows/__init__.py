@@ -1,1 +1,0 @@
-"""Glimpses of a picture: the windows through which a model looked, and what it saw there."""
