@@ -112,7 +112,7 @@ def _map(model: Any, request: Any) -> list[float]:
 _TRANSLATING = Row(
     Price("tokens, to read and to write in each row of the search", 1000, ordinary=250),
     lambda model, job: model.costs(job.plan, job.pieces),
-    Price("tokens, as above, by CTranslate2", 1000, ordinary=250, longest=1.5),
+    Price("tokens, as above, by CTranslate2", 1000, ordinary=250, longest=1.0),
 )
 _LOOKING_AT_A_SENTENCE = Row(Price("letters, in each row of the search", 1000), _one_sentence)
 

@@ -122,7 +122,7 @@ def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> N
     assert costs(path, body) == expected
 
 
-@pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.5)])
+@pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.0)])
 def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: str, longest: float) -> None:
     """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
     for path in ("/translate", "/v1/translate"):

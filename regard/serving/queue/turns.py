@@ -30,7 +30,7 @@ _FULL = 0.5  # of a turn's time, and of an ordinary item; less is mostly what an
 _REMEMBERED = 60.0  # seconds after which a full turn refuses nobody any more
 _ENOUGH, _LONG_ENOUGH = 5, 5.0  # full turns that tell, or seconds of them; the first are slow, for caches are empty
 _WARMING = 10.0  # seconds of the first work of a kind that tell nothing: libraries load and kernels compile
-_BATCH = 4  # ordinary items that share the first turn
+_BATCH = 2  # ordinary items that share the first turn
 _GROWTH = 2  # times; the most that a batch grows by from one turn to the next
 
 

@@ -93,7 +93,7 @@ def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
 
 def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
     """In a hundredth of a second a cost of ten would be done; alone each would be measured to be as slow for ever."""
-    assert turns_of(order("a", [250.0] * 6), seconds=0.01) == [[f"a{n}" for n in range(4)], ["a4", "a5"]]
+    assert turns_of(order("a", [250.0] * 3), seconds=0.01) == [["a0", "a1"], ["a2"]]
     assert turns_of(order("x", [251.0] * 2), order("a", [250.0]), seconds=0.01) == [["x0"], ["a0"], ["x1"]]
 
 
