@@ -56,7 +56,7 @@ TRUSTED: dict[str, str] = {
     "serving.queue.memory": "What Linux says of this process.",
     "serving.shared_metrics": _WORKING,
     "serving.static": _SHIPPED,
-    "tasks.classification.contexts": "Weights of a model folder, bounded by base.model_folder and base.tensors as others.",
+    "tasks.classification.contexts": "Weights of a model folder, bounded as all others are.",
     "training.pace": _WORKING,
     "training.process_group": _RANKS,
     "training.pulse": _RANKS,
