@@ -24,9 +24,10 @@ from regard.metrics import score
 from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
 from regard.verbs.translate.evaluation import from_split
-from regard.verbs.translate.model import Rank, TranslationModel, load_translation_model
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 from regard.verbs.translate.reranking import by_risk
 from regard.verbs.translate.search import Search
+from regard.verbs.translate.translator import Rank
 
 WARM_UP = 8  # sentences
 

@@ -6,8 +6,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,7 @@ import regard.viewing
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "regard"
 HIDING = ("importlib", "importlib.import_module")  # of the standard library, but they import what a string says
+PLACE = re.compile(r"(regard(?:\.\w+)+)(?::\w+)?")  # a string that names a module, or something in it
 
 
 def table() -> dict[str, set[str]]:
@@ -41,13 +43,44 @@ def nodes(path: Path) -> list[ast.AST]:
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Every import in a file, wherever it stands, with its line and its whole name."""
+    """Every import in a file, wherever it stands, with its line and its whole name; a string that names one too."""
     for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (place := PLACE.fullmatch(node.value)):
+            yield node.lineno, place[1]
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Every module of a package by its name."""
+    paths = {path.relative_to(package.parent).with_suffix(""): path for path in sorted(package.rglob("*.py"))}
+    return {".".join(name.parts).removesuffix(".__init__"): path for name, path in paths.items()}
+
+
+def arrows(package: Path) -> Iterator[tuple[str, str]]:
+    """Every pair of modules of which the first imports the second."""
+    known = modules(package)
+    for module, path in known.items():
+        for _, name in imports(path):
+            other = name if name in known else name.rpartition(".")[0]
+            if other in known:
+                yield module, other
+
+
+def circle(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """The first circle of what imports each other, if there is any."""
+    graph: dict[str, set[str]] = {}
+    for one, other in pairs:
+        if one != other:
+            graph.setdefault(one, set()).add(other)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
 
 
 def layer_of(path: Path, package: Path) -> str:
@@ -93,6 +126,22 @@ def made(folder: Path, place: str, text: str) -> Path:
 
 def test_nobody_imports_what_the_table_forbids() -> None:
     assert forbidden(PACKAGE) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Strings that name modules are counted."""
+    assert circle(arrows(PACKAGE)) == []
+
+
+def test_layers_lie_one_above_the_other() -> None:
+    deep = [(one.split("."), other.split(".")) for one, other in arrows(PACKAGE)]
+    assert circle((one[1], other[1]) for one, other in deep if len(one) > 1 and len(other) > 1) == []
+
+
+def test_a_circle_is_found_though_a_string_hides_half_of_it(tmp_path: Path) -> None:
+    package = made(tmp_path, "data/one.py", "from regard.data import two\n")
+    (package / "data" / "two.py").write_text('PLACE = "regard.data.one:Name"\n', encoding="utf-8")
+    assert {*circle(arrows(package))} == {"regard.data.one", "regard.data.two"}
 
 
 def test_every_layer_has_a_row_and_every_row_a_layer() -> None:

@@ -89,12 +89,13 @@ def test_help_names_every_command_and_imports_none_of_them():
         "import sys, regard.cli\n"
         "assert regard.cli.main(['--help']) == 0\n"
         "heavy = {'torch', 'numpy', 'pydantic', 'matplotlib', 'rich', 'sentencepiece'}\n"
-        "print(sorted(heavy & set(sys.modules)), [name for name in sys.modules if name.startswith('regard.cli.')])"
+        "ours = ('regard.cli.', 'regard.console', 'regard.verbs.')\n"
+        "print(sorted(heavy & set(sys.modules)), sorted(name for name in sys.modules if name.startswith(ours)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
-    # What must be there when no file can be opened any more, how commands speak, and what they say of models.
-    assert imported == "[] ['regard.console', 'regard.cli.cautions', 'regard.console.refused']"
+    # What must be there when no file can be opened any more, how commands speak, what they say of models, and the rows.
+    assert imported == "[] ['regard.cli.cautions', 'regard.console', 'regard.console.refused', 'regard.verbs.table']"
     for name, (_, _, sentence) in COMMANDS.items():
         assert any(line.split() == [name, *sentence.split()] for line in help_lines), f"{name} is cut off"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.files import finite
+from regard.runs.compare.findings import Findings
 from regard.runs.compare.page import notes, page, table
-from regard.runs.compare.report import Comparison
 from regard.viewing.written import holds_numbers
 
 # What LaTeX would take for a command or cannot be relied on to print in every font encoding; letters stay as they are.
@@ -37,7 +37,7 @@ _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 _NEGATIVE = re.compile(r"(?<![\w.])-(?=\d)")
 
 
-def as_latex(comparison: Comparison) -> str:
+def as_latex(comparison: Findings) -> str:
     """The table as a tabular of plain LaTeX, for \\input, with how to read it in comments above."""
     columns, rows = table(comparison)
     sides = "".join("r" if holds_numbers(rows, place) else "l" for place in range(len(columns)))
@@ -56,7 +56,7 @@ def escape_latex(text: str) -> str:
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
 
 
-def as_csv(comparison: Comparison) -> str:
+def as_csv(comparison: Findings) -> str:
     """A line for each variant and metric, all numbers unrounded; what is not known is empty."""
     file = io.StringIO()
     rows = comparison.rows
@@ -66,12 +66,12 @@ def as_csv(comparison: Comparison) -> str:
     return file.getvalue()
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: Findings) -> str:
     """All numbers, as in comparison.json."""
     return json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-FORMATS: dict[str, Callable[[Comparison], str]] = {".md": page, ".tex": as_latex, ".csv": as_csv, ".json": as_json}
+FORMATS: dict[str, Callable[[Findings], str]] = {".md": page, ".tex": as_latex, ".csv": as_csv, ".json": as_json}
 
 
 def check_format(file: Path) -> None:
@@ -81,7 +81,7 @@ def check_format(file: Path) -> None:
         raise Fault(f"{file} is neither {', '.join(others)} nor {last}; the suffix says how to write the table.")
 
 
-def text_for(comparison: Comparison, file: Path) -> str:
+def text_for(comparison: Findings, file: Path) -> str:
     """The comparison in the format that the file's suffix names."""
     check_format(file)
     return FORMATS[file.suffix.lower()](comparison)

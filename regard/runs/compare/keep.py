@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.base.files import write_file
+from regard.runs.compare.findings import SeedScores
 from regard.runs.compare.formats import FORMATS
 from regard.runs.compare.plan import PlannedRun
-from regard.runs.compare.report import Comparison, SeedScores
+from regard.runs.compare.report import Comparison
 from regard.training.checkpoint import RunFolder
 from regard.viewing.comparison import draw_by_length, draw_comparison
 from regard.viewing.curves import draw_curves

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from regard.base.figures import in_figures
 from regard.metrics.significance import CONFIDENCE, RESAMPLES, TRIALS
-from regard.runs.compare.report import Comparison, Found, SeedScores, spread
+from regard.runs.compare.findings import Findings, Found, SeedScores, spread
 
 Table = tuple[list[str], list[list[str]]]  # its columns and its rows
 
 
-def table(comparison: Comparison) -> Table:
+def table(comparison: Findings) -> Table:
     """The columns and rows that people see."""
     metrics = [measure.metric for measure in comparison.variants[0].measures]
     columns = [comparison.differ_in]
@@ -19,11 +19,11 @@ def table(comparison: Comparison) -> Table:
     return [*columns, "parameters", _pace_column(comparison)], [_row(found) for found in comparison.variants]
 
 
-def _is_text(comparison: Comparison) -> bool:
+def _is_text(comparison: Findings) -> bool:
     return any(outcome.sources for found in comparison.variants for outcome in found.outcomes)
 
 
-def _pace_column(comparison: Comparison) -> str:
+def _pace_column(comparison: Findings) -> str:
     return "tokens/s" if _is_text(comparison) else "items/s"
 
 
@@ -59,7 +59,7 @@ def _probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def length_table(comparison: Comparison, place: int) -> Table:
+def length_table(comparison: Findings, place: int) -> Table:
     """The columns and rows of one metric by the length of the source."""
     columns = ["source words", "sentences", *(found.variant for found in comparison.variants)]
     rows = [
@@ -70,7 +70,7 @@ def length_table(comparison: Comparison, place: int) -> Table:
     return columns, rows
 
 
-def notes(comparison: Comparison) -> list[str]:
+def notes(comparison: Findings) -> list[str]:
     """How the table is to be read."""
     counts = {len(found.outcomes) for found in comparison.variants}
     seeds = f"{min(counts)} seeds" if len(counts) == 1 else "the seeds that were trained"
@@ -92,7 +92,7 @@ def notes(comparison: Comparison) -> list[str]:
     return [*lines, f"{_pace_column(comparison)}: {learnt} in training, validations left out{at_once}."]
 
 
-def page(comparison: Comparison) -> str:
+def page(comparison: Findings) -> str:
     """The comparison as a page of Markdown."""
     parts = [f"# {comparison.name}", _markdown(*table(comparison)), _bullets(notes(comparison))]
     if comparison.failures:
@@ -107,7 +107,7 @@ def page(comparison: Comparison) -> str:
     return "\n\n".join([*parts, "## Signatures", _bullets(signatures)]) + "\n"
 
 
-def _failure_lines(comparison: Comparison) -> Iterator[str]:
+def _failure_lines(comparison: Findings) -> Iterator[str]:
     """Each run that failed with its reason, and the variants of which none is left."""
     shown_variants = {found.variant for found in comparison.variants}
     yield from map(str, comparison.failures)

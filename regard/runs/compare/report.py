@@ -1,179 +1,28 @@
-"""What a comparison found: for each variant its measures over the seeds, its size, its pace, and how sure it is."""
+"""A comparison as people see it: in a terminal, in a notebook, and saved in the format that the name of a file asks for."""
 
-import math
-import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.notebook import paragraph
 from regard.base.notebook import table as in_notebook
-from regard.metrics.significance import Difference, difference
-from regard.protocols import Better
-from regard.runs.compare.lengths import Bucket
-from regard.runs.compare.outcomes import Outcome
-from regard.runs.compare.plan import ComparisonPlan, PlannedRun
+from regard.runs.compare import page
+from regard.runs.compare.findings import Findings
+from regard.runs.compare.formats import text_for
 from regard.viewing.written import table_lines
 
 
-def spread(values: Sequence[float]) -> float:
-    """The largest minus the smallest."""
-    return max(values) - min(values)
-
-
-@dataclass(frozen=True)
-class SeedScores:
-    """One metric of one variant: a value for each seed, the same by length, and how it differs from the first's."""
-
-    metric: str
-    signature: str
-    values: list[float]
-    better: Better
-    difference: float | None  # of the mean from the first's; none of the first itself
-    against_first: Difference | None  # the same example by example, with how sure it is, where those are known
-    within_spread: bool | None  # whether seeds of this variant or of the first differ by more than the two variants do
-    by_length: list[list[float]] = field(default_factory=list)  # bucket, seed
-
-    @property
-    def mean(self) -> float:
-        return statistics.fmean(self.values)
-
-    @property
-    def spread(self) -> float:
-        return spread(self.values)
-
-    def as_dict(self) -> dict[str, Any]:
-        deviation = statistics.stdev(self.values) if len(self.values) > 1 else None
-        return {
-            "metric": self.metric,
-            "signature": self.signature,
-            "mean": self.mean,
-            "spread": self.spread,
-            "deviation": deviation,
-            "values": self.values,
-            "better": self.better,
-            "difference": self.difference,
-            "against_first": asdict(self.against_first) if self.against_first else None,
-            "within_spread": self.within_spread,
-            "by_length": [[value if math.isfinite(value) else None for value in seeds] for seeds in self.by_length],
-        }
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found of one variant."""
-
-    variant: str
-    changes: dict[str, Any]
-    outcomes: list[Outcome]
-    measures: list[SeedScores]
-
-    @property
-    def parameters(self) -> int:
-        return self.outcomes[0].parameters
-
-    @property
-    def tokens_per_second(self) -> float | None:
-        """Target tokens learnt from in a second, all seeds together."""
-        items, seconds = (sum(column) for column in zip(*(outcome.pace for outcome in self.outcomes), strict=True))
-        return items / seconds if seconds else None
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """The numbers of each metric, with all that is known of the variant."""
-        for measure in self.measures:
-            against = measure.against_first
-            yield {
-                "variant": self.variant,
-                "metric": measure.metric,
-                "mean": measure.mean,
-                "spread": measure.spread,
-                "seeds": len(measure.values),
-                "difference": measure.difference,
-                "p": against.randomisation if against else None,
-                "low": against.low if against else None,
-                "high": against.high if against else None,
-                "within_spread": measure.within_spread,
-                "parameters": self.parameters,
-                "tokens_per_second": self.tokens_per_second,
-            }
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.variant,
-            "changes": self.changes,
-            "seeds": [outcome.run.recipe.seed for outcome in self.outcomes],
-            "folders": [str(outcome.run.folder) for outcome in self.outcomes],
-            "parameters": self.parameters,
-            "tokens_per_second": self.tokens_per_second,
-            "measures": [measure.as_dict() for measure in self.measures],
-        }
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A run that could not be trained, and what it said."""
-
-    run: PlannedRun
-    sentences: Sequence[str]
-
-    @property
-    def reason(self) -> str:
-        return " ".join(self.sentences)
-
-    def __str__(self) -> str:
-        return f"{self.run.title}: {self.reason}"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.run.variant,
-            "seed": self.run.recipe.seed,
-            "folder": str(self.run.folder),
-            "reason": self.reason,
-        }
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
-
-    name: str
-    differ_in: str  # the options in which the variants differ
-    split: str
-    sentences: int
-    jobs: int
-    buckets: list[Bucket]  # lengths of sources, with by_length
-    variants: list[Found]  # the first is the one that the others are measured against
-    failures: list[Failure] = field(default_factory=list)
-
-    @property
-    def title(self) -> str:
-        """Its name, and the options in which the variants differ."""
-        return self.name if self.differ_in == "variant" else f"{self.name}: {self.differ_in}"
+class Comparison(Findings):
+    """What a comparison of variants has found, with a table that shows itself."""
 
     @property
     def table(self) -> tuple[list[str], list[list[str]]]:
         """The columns and rows that people see, as text."""
-        from regard.runs.compare.page import table
-
-        return table(self)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The numbers of each variant and metric: mean, spread, difference from the first variant and its p.
-
-        `p` is that of approximate randomisation; in 95 of 100 resampled test sets the difference lies between `low` and
-        `high`. What is not known is None.
-        """
-        return [row for found in self.variants for row in found.rows()]
+        return page.table(self)
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
         """Save the table as the suffix of the file asks: .tex, .csv, .md or .json; an existing file is refused."""
-        from regard.runs.compare.formats import text_for
-
         path = Path(path)
         if path.exists() and not overwrite:
             raise Fault(f"{path} exists already; give overwrite=True to replace it.")
@@ -184,64 +33,7 @@ class Comparison:
         return "\n".join([self.title, *table_lines(*self.table), *map(str, self.failures)])
 
     def _repr_html_(self) -> str:
-        from regard.runs.compare.page import notes
-
         columns, rows = self.table
-        below = [*notes(self), *(f"This run failed: {failure}" for failure in self.failures)]
+        below = [*page.notes(self), *(f"This run failed: {failure}" for failure in self.failures)]
         cells = [[escape(cell) for cell in row] for row in rows]
         return in_notebook(cells, columns) + "".join(paragraph(line, light=True) for line in below)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As it stands in comparison.json."""
-        return {
-            "name": self.name,
-            "differ_in": self.differ_in,
-            "split": self.split,
-            "sentences": self.sentences,
-            "jobs": self.jobs,
-            "buckets": [asdict(bucket) | {"sentences": len(bucket.sentences)} for bucket in self.buckets],
-            "variants": [found.as_dict() for found in self.variants],
-            "failures": [failure.as_dict() for failure in self.failures],
-        }
-
-
-def find(plan: ComparisonPlan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
-    """What the judged runs show of each variant; one of which no run was trained is left out."""
-    of_variant = [[each for each in outcomes if each.run.variant == variant.name] for variant in plan.variants]
-    return [
-        Found(
-            variant.name,
-            variant.changes,
-            own,
-            [_measure(place, metric, of_variant[0], own, buckets) for place, metric in enumerate(plan.metrics)],
-        )
-        for variant, own in zip(plan.variants, of_variant, strict=True)
-        if own
-    ]
-
-
-def _measure(
-    place: int, metric: str, first: Sequence[Outcome], own: Sequence[Outcome], buckets: Sequence[Bucket]
-) -> SeedScores:
-    values, of_first = ([outcome.scores[place].value for outcome in each] for each in (own, first))
-    against = _against(metric, first, own) if own is not first and own[0].sums else None
-    apart = None if own is first or not first else statistics.fmean(values) - statistics.fmean(of_first)
-    apart = against.value if against else apart
-    return SeedScores(
-        metric,
-        own[0].scores[place].signature,
-        values,
-        own[0].better[metric],
-        apart,
-        against,
-        None if apart is None else abs(apart) <= max(spread(values), spread(of_first)),
-        [[outcome.sums[metric].value(bucket.sentences) for outcome in own] for bucket in buckets],
-    )
-
-
-def _against(metric: str, first: Sequence[Outcome], own: Sequence[Outcome]) -> Difference | None:
-    """The difference from the first variant, over the seeds of which both were trained."""
-    theirs = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in first}
-    ours = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in own}
-    seeds = [seed for seed in ours if seed in theirs]
-    return difference([theirs[seed] for seed in seeds], [ours[seed] for seed in seeds]) if seeds else None

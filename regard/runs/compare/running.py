@@ -10,12 +10,13 @@ from regard.base.figures import quantity
 from regard.base.progress import Remark
 from regard.families import with_article
 from regard.runs import open as runs
+from regard.runs.compare.findings import Failure, find
 from regard.runs.compare.folder import open_comparison, prepare_text
 from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import buckets
 from regard.runs.compare.outcomes import judge
 from regard.runs.compare.plan import ComparisonPlan, PlannedRun
-from regard.runs.compare.report import Comparison, Failure, find
+from regard.runs.compare.report import Comparison
 from regard.runs.compare.side_by_side import train_side_by_side
 from regard.runs.evaluate import has_part
 from regard.runs.planning.allowance import Allowance

@@ -25,8 +25,9 @@ from regard.verbs.translate.request import TranslateRequest
 if TYPE_CHECKING:
     from regard.loading import Loaded
     from regard.verbs.translate.fusion import Fusion
-    from regard.verbs.translate.model import Rank, TranslationModel
+    from regard.verbs.translate.model import TranslationModel
     from regard.verbs.translate.stages import TranslationStages
+    from regard.verbs.translate.translator import Rank
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Continues
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.scoring import ScoresTokens
-    from regard.verbs.translate.model import TranslationModel
 
     class LanguageWriter(Continues, ScoresTokens, Protocol):
         """A language model that writes token after token, and knows how probable a text is."""
@@ -87,7 +86,7 @@ def as_language_model(model: "Loaded", called: str) -> "LanguageModel":
 
 
 def fusion_of(
-    translator: "TranslationModel",
+    translator: "Loaded",
     model: "Loaded",
     weight: float | None = None,
     called: str = "the model to fuse with",

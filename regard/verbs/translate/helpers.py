@@ -3,19 +3,20 @@
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.base.faults import Fault
 from regard.decoding.rerank import Channel
-from regard.loading import Loaded
-from regard.verbs.generate.model import LanguageModel
-from regard.verbs.opening import model_in
+from regard.loading import Loaded, load_as
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
-from regard.verbs.translate.model import Rank, TranslationModel, as_translator
 from regard.verbs.translate.plan import refuse_idle
 from regard.verbs.translate.request import CHANNEL_WEIGHT, PRIOR_WEIGHT
 from regard.verbs.translate.reranking import by_channel
 from regard.verbs.translate.search import Search
+from regard.verbs.translate.translator import Rank, Translator, as_translator
+
+if TYPE_CHECKING:
+    from regard.verbs.generate.model import LanguageModel
 
 ModelOrFolder = Loaded | str | Path
 
@@ -54,7 +55,7 @@ class Helpers:
         if self.channel_weight is not None and self.channel is None:
             raise Fault("The weight of a channel model would do nothing without a channel model.")
 
-    def help(self, translator: TranslationModel, search: Search) -> HelpedSearch:
+    def help(self, translator: Translator, search: Search) -> HelpedSearch:
         """A search of the translator, with their help; what they cannot help with is refused."""
         fused = replace(search, fusion=self._fusion(translator))
         if self.channel is None:
@@ -64,7 +65,7 @@ class Helpers:
         every = search.options.model_copy(update={"n_best": search.options.beam})
         return HelpedSearch(replace(fused, options=every), *self._reranking(translator, search.options.n_best))
 
-    def _fusion(self, translator: TranslationModel) -> Fusion | None:
+    def _fusion(self, translator: Translator) -> Fusion | None:
         if self.fuse is None:
             return None
         language_model = _open(self.fuse)
@@ -72,7 +73,7 @@ class Helpers:
         place = {} if translator.folder is None else {"place": str(translator.folder)}
         return fusion_of(translator, language_model, self.fuse_weight, called, **place)
 
-    def _reranking(self, translator: TranslationModel, count: int) -> tuple[Rank, str]:
+    def _reranking(self, translator: Translator, count: int) -> tuple[Rank, str]:
         assert self.channel is not None
         backward = as_translator(_open(self.channel))
         prior = None if self.prior is None else _prior(_open(self.prior))
@@ -90,10 +91,19 @@ NO_HELPERS = Helpers()
 
 
 def _open(model: ModelOrFolder) -> Loaded:
-    return model if isinstance(model, Loaded) else model_in(model)
+    return model if isinstance(model, Loaded) else load_as(_made, model)
 
 
-def _prior(model: Loaded) -> LanguageModel:
+def _made(task: Any, recipe: Any) -> Loaded:
+    """Return a helper as what its task asks for."""
+    if recipe.task == "language":
+        from regard.verbs.generate.model import LanguageModel  # which a translator alone does without
+
+        return LanguageModel(task, recipe)
+    return Translator(task, recipe) if recipe.task == "translation" else Loaded(task, recipe)
+
+
+def _prior(model: Loaded) -> "LanguageModel":
     return as_language_model(model, str(model.folder or "the prior"))
 
 

@@ -13,14 +13,14 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 from regard.metrics.sentences import utility
 from regard.tasks.translation.lengths import check_length, check_target
-from regard.verbs.translate.model import Rank, TranslationModel
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of
+from regard.verbs.translate.translator import Rank, Translator
 
 if TYPE_CHECKING:
     from regard.verbs.generate.model import LanguageModel
 
 
-def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
+def by_risk(model: Translator, metric: str, count: int = 1) -> Rank:
     """The `count` outputs that are worth most, on average, if any other of them were right.
 
     Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
@@ -38,8 +38,8 @@ def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
 
 
 def by_channel(
-    model: TranslationModel,
-    backward: TranslationModel,
+    model: Translator,
+    backward: Translator,
     channel: Channel,
     prior: "LanguageModel | None" = None,
     count: int = 1,
@@ -64,8 +64,8 @@ def by_channel(
 
 
 def channel_means(
-    model: TranslationModel,
-    backward: TranslationModel,
+    model: Translator,
+    backward: Translator,
     prior: "LanguageModel | None",
     texts: Sequence[str],
     found: Sequence[list[Hypothesis]],
@@ -109,7 +109,7 @@ def _prior_means(prior: "LanguageModel", outputs: Sequence[Sequence[str]]) -> li
 
 
 @torch.no_grad()
-def _backward_means(backward: TranslationModel, outputs: list[str], sources: list[str]) -> list[float]:
+def _backward_means(backward: Translator, outputs: list[str], sources: list[str]) -> list[float]:
     """The mean log-probability of a token of each source, given the output that was written for it."""
     tokens = backward.task.encode_targets(outputs, sources)
     read = backward.task.encode_sources(outputs)
@@ -123,13 +123,13 @@ def _backward_means(backward: TranslationModel, outputs: list[str], sources: lis
     return means
 
 
-def _outputs(model: TranslationModel, text: str, found: list[Hypothesis]) -> list[str]:
+def _outputs(model: Translator, text: str, found: list[Hypothesis]) -> list[str]:
     """What was written for a text."""
     target = model.task.target_for(text)
     return [target.decode(each.tokens) for each in found]
 
 
-def _check_lengths(backward: TranslationModel, outputs: list[str], text: str) -> None:
+def _check_lengths(backward: Translator, outputs: list[str], text: str) -> None:
     try:
         for output in outputs:
             check_length(backward.task, output, 0)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from judged_runs import outcome
 
+from regard.runs.compare.findings import find
 from regard.runs.compare.lengths import buckets
 from regard.runs.compare.plan import CompareOptions, ComparisonPlan, make_plan
-from regard.runs.compare.report import Comparison, find
+from regard.runs.compare.report import Comparison
 from regard.runs.compare.request import asked_for
 
 

@@ -10,11 +10,12 @@ import pytest
 from judged_runs import outcome
 
 from regard.runs.compare import keep as keeping
+from regard.runs.compare.findings import Failure, find
 from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import MOST_BUCKETS, buckets
 from regard.runs.compare.page import length_table, notes, page, table
 from regard.runs.compare.plan import CompareOptions, ComparisonPlan
-from regard.runs.compare.report import Comparison, Failure, find
+from regard.runs.compare.report import Comparison
 from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts
 
