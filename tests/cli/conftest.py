@@ -16,7 +16,7 @@ def few_trials() -> Iterator[None]:
     """Luck is tried two hundred times instead of ten thousand, also in fixtures of a module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("regard.metrics.files.interval", partial(interval, resamples=200))
-        for place in ("regard.metrics.files", "regard.runs.compare.report"):
+        for place in ("regard.metrics.files", "regard.runs.compare.findings"):
             patch.setattr(f"{place}.difference", partial(difference, resamples=200, trials=200))
         yield
 

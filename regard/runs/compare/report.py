@@ -1,4 +1,4 @@
-"""A comparison as people see it: in a terminal, in a notebook, and saved in the format that the name of a file asks for."""
+"""A comparison as people see it: in a terminal, in a notebook, and saved as the name of a file asks for."""
 
 from html import escape
 from pathlib import Path
