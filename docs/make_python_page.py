@@ -16,6 +16,7 @@ from regard.attention import Attention, Causal, Lengths, Packed, Window
 from regard.attention.scores import Additive, Bilinear, Location
 from regard.attention.watch import Gaze, Gazes, Windows, watching
 from regard.engines.translated import Translated
+from regard.loading import Loaded
 from regard.metrics import Score, score
 from regard.runs.compare.report import Comparison
 from regard.verbs.generate.continuing import Generated
@@ -82,7 +83,7 @@ SECTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 # Methods for the commands and the server, and those that a translator or a language model has in a fuller form.
 LEFT_OUT = {
-    regard.Model: ("named_modules", "translate", "generate"),
+    regard.Model: ("named_modules", "ask", "translate", "generate"),
     TranslationModel: (
         "has_tokens_of",
         "translate_by",
@@ -120,9 +121,11 @@ def of_class(kind: type) -> Iterator[str]:
     """A class: its docstring, its fields, and its own properties and methods."""
     yield f"### `{kind.__name__}`"
     yield docstring(kind)
-    if is_dataclass(kind) and (rows := list(field_rows(kind))):
+    ours = (base for base in reversed(kind.__mro__) if base.__module__.startswith("regard."))
+    bases = [base for base in ours if base is not Loaded or kind is regard.Model]  # what all models have is told once
+    if is_dataclass(kind) and (rows := [row for base in bases for row in field_rows(base)]):
         yield "\n".join(["| field | type | |", "| --- | --- | --- |", *rows])
-    public = {name: member for name, member in vars(kind).items() if not name.startswith("_")}
+    public = {name: member for base in bases for name, member in vars(base).items() if not name.startswith("_")}
     members = {name: member for name, member in public.items() if name not in LEFT_OUT.get(kind, ())}
     yield "\n".join(f"- `.{name}`: {' '.join(docstring(each).split())}" for name, each in getters(members))
     for member in members.values():

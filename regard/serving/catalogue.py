@@ -4,14 +4,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault
 from regard.base.model_folder import read_recipe
 from regard.base.version import __version__
 from regard.engines.fast import Choice
 from regard.families.abilities import ADDRESS
-from regard.model import Model
 from regard.serving.doors.bodies import LanguagesBody
 from regard.serving.doors.model_records import ModelsAnswer
 from regard.serving.http.refusals import Refusal
@@ -22,6 +21,9 @@ from regard.serving.prices import PRICES
 from regard.serving.queue.turns import Answer, Work
 from regard.serving.queue.worker import Worker
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
+
+if TYPE_CHECKING:
+    from regard.model import Model
 
 AUTO = "auto"
 _CLOSING = 2.0  # seconds for what all threads are still working on
@@ -121,7 +123,7 @@ class Catalogue:
             raise Refusal(400, f"There is no model {name[:40]!r} here; there are {', '.join(self.models)}.")
         return self.models[name]
 
-    def language_model(self, name: str) -> Model:
+    def language_model(self, name: str) -> "Model":
         """The language model of that name."""
         check_language_model(name, self.language_models)
         return self.language_models[name]

@@ -55,13 +55,11 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
     assert (one.text, one.alignment) == (other.text, other.alignment)
     with pytest.raises(TypeError, match=r"transcribe takes a list of sounds; write transcribe\(\[sound\]\)"):
         model.transcribe("sound.wav")
-    with pytest.raises(Fault, match="The beam is 0; a search keeps 1 to 1,024 prefixes"):
+    with pytest.raises(Fault, match="beam is 0, expected 1 or more"):
         model.transcribe([SOUND], beam=0)
-    with pytest.raises(Fault, match="fuse_weight would do nothing without fuse"):
+    with pytest.raises(Fault, match="'fuse_weight' would do nothing without 'fuse'"):
         model.transcribe([SOUND], fuse_weight=1.0)
-    with pytest.raises(
-        Fault, match="is wanted, and the model to fuse with is a ctc, which gives a text for each sound"
-    ):
+    with pytest.raises(Fault, match=r"is wanted, and .* is a ctc, which gives a text for each sound"):
         model.transcribe([SOUND], fuse=model)
 
 

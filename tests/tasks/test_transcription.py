@@ -21,6 +21,7 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.transcription.batches import LabelledSound, batch_of
 from regard.tasks.transcription.options import MaskOptions
+from regard.tasks.transcription.task import hide
 from regard.verbs.transcribe.run import LabelSearch, transcribe_each
 
 RATE = 4000

@@ -18,7 +18,7 @@ from regard.model import Model, make_model
 from regard.models.recurrent.seq2seq import Seq2Seq
 from regard.protocols import TextVectors
 from regard.tasks.translation.task import Translation
-from regard.verbs.embed import embedding
+from regard.verbs.embed import run as embedding
 from regard.verbs.embed.archive import LONGEST_TEXT, write_vectors
 from regard.viewing.sides import Words
 

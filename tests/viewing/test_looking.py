@@ -37,7 +37,8 @@ def sides_of(text: str, written: list[int], tokeniser: ByteTokeniser = BYTES) ->
     """The sides as the task itself gives them; it needs no network for that."""
     own: dict[str, Any] = {"source_for": lambda text: tokeniser, "target_for": lambda text: tokeniser}
     own |= {"source": tokeniser, "begin": tokeniser.begin, "end": tokeniser.end}
-    task: Any = SimpleNamespace(**own, model=None, known=None)
+    network = SimpleNamespace(turns_of=lambda source, lengths: {})
+    task: Any = SimpleNamespace(**own, model=network, known=None)
     source, target = (torch.tensor([[*tokens, tokeniser.end]]) for tokens in (tokeniser.encode(text), written))
     source_length, target_length = (torch.tensor([side.shape[1]]) for side in (source, target))
     batch = PairBatch.of(source, source_length, target, target_length, tokeniser.begin)

@@ -131,7 +131,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
+    """The findings of a comparison as numbers; `Comparison` shows them."""
 
     name: str
     differ_in: str  # the options in which the variants differ

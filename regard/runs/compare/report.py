@@ -14,7 +14,7 @@ from regard.viewing.written import table_lines
 
 
 class Comparison(Findings):
-    """What a comparison of variants has found, with a table that shows itself."""
+    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
 
     @property
     def table(self) -> tuple[list[str], list[list[str]]]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import torch
@@ -78,8 +78,10 @@ def _nothing_yet(rows: int) -> Prompts:
 
 def as_language_model(model: "Loaded", called: str) -> "LanguageModel":
     """The model, refused if it cannot say how a text goes on; `called` is what people call it."""
-    if model.recipe.task == "language":
-        return cast("LanguageModel", model)
+    from regard.verbs.generate.model import LanguageModel  # which a translator alone does without
+
+    if isinstance(model, LanguageModel):
+        return model
     wanted = ", ".join(name for name, family in FAMILIES.items() if "language" in family.tasks)
     family, gives = with_article(model.recipe.family), TASKS[model.recipe.task].gives
     raise Fault(f"A language model ({wanted}) is wanted, and {called} is {family}, which gives {gives}.")

@@ -17,6 +17,7 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.cli import main
 from regard.families import check_recipe
+from regard.model import make_model
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.seeing.gazes import see_input, see_prompt
@@ -35,7 +36,7 @@ def gpt_table(folder: Path, **model: Any) -> dict[str, Any]:
     return table | {"family": "gpt", "model": SIZES | model}
 
 
-def gpt_in(folder: Path, **model: Any) -> LanguageModel:
+def gpt_in(folder: Path, **model: Any) -> Any:
     """A model with its text, that has learnt nothing, in float64."""
     recipe = check_recipe(gpt_table(folder, **model))
     prepared = GradientLanguage.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
@@ -44,7 +45,7 @@ def gpt_in(folder: Path, **model: Any) -> LanguageModel:
     for parameter in task.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     task.learn_from(prepared, recipe)
-    return LanguageModel(task.double(), recipe)
+    return make_model(task.double(), recipe)
 
 
 @pytest.fixture(scope="module")
