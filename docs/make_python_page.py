@@ -152,7 +152,8 @@ def field_rows(kind: type) -> Iterator[str]:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
             comment = lines[(each.end_lineno or each.lineno) - 1].partition("  # ")[2]
             kind_of = ast.unparse(each.annotation).replace("|", "\\|")
-            yield f"| `{each.target.id}` | `{kind_of}` | {comment} |"
+            if not kind_of.startswith("ClassVar"):
+                yield f"| `{each.target.id}` | `{kind_of}` | {comment} |"
 
 
 def signature(function: Callable[..., Any]) -> str:

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose validations translate nothing, at the end of its run."""
     found = make_model(tmp_path_factory.mktemp("unsure") / "model", export=False)
     model = regard.load(found)
-    model.task._pairs = SimpleNamespace(corpus=SimpleNamespace(valid=[(text, "") for text in TEXTS]))
+    model.task._material = SimpleNamespace(corpus=SimpleNamespace(valid=[(text, "") for text in TEXTS]))
     silent = model.recipe.training.model_copy(update={"validation_beam": 0})
     validator = TranslationValidator(model.task, model.recipe.model_copy(update={"training": silent}))
     update_folder(found, validator.closing_files(found, "cpu"))
