@@ -50,7 +50,7 @@ def others(folders: dict[str, Path]) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def models(folders: dict[str, Path]) -> dict[str, regard.model.Model]:
+def models(folders: dict[str, Path]) -> dict[str, regard.Model]:
     return {name: regard.load(folder) for name, folder in folders.items()}
 
 

@@ -26,6 +26,7 @@ from clocks import Killed, Machine, pretend
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 BY_STEPS = [name for name in TOYS if name not in ("ngram", "word2vec", "glove", "fasttext")]
+TRIED_ALWAYS = ("transformer", "tagging rnn", "gpt", "gat")  # the others take a minute together
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,9 @@ def train_by_recipe(folder: Path, again: Path) -> bytes:
     return weights(again)
 
 
-@pytest.mark.parametrize("name", BY_STEPS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in TRIED_ALWAYS else pytest.mark.long) for name in BY_STEPS]
+)
 def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that were only timed leave no trace, and what is decided on the way is in the recipe."""
     machine = pretend(monkeypatch, Machine(step=lambda seconds: 6.0 if seconds < 20 else 2.0))
@@ -70,7 +73,9 @@ def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, mo
     assert train_by_recipe(tmp_path / "run", tmp_path / "again") == weights(tmp_path / "run")
 
 
-@pytest.mark.parametrize("final", ["best", "last", "average"])
+@pytest.mark.parametrize(
+    "final", ["best", *(pytest.param(each, marks=pytest.mark.long) for each in ("last", "average"))]
+)
 def test_a_planned_run_is_its_recipe_whatever_remains(
     final: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +98,9 @@ PACES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("name", ["transformer", "tagging rnn", "gpt"])
+@pytest.mark.parametrize(
+    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+)
 def test_a_run_is_done_when_its_minutes_are(
     pace: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,12 +27,12 @@ def refused(client: httpx.Client, **question: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def model(forth: Path) -> regard.model.Model:
+def model(forth: Path) -> regard.Model:
     return regard.load(forth)
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_a_sentence_is_what_python_gives(client: httpx.Client, model: regard.model.Model, engine: str) -> None:
+def test_a_sentence_is_what_python_gives(client: httpx.Client, model: regard.Model, engine: str) -> None:
     text = "Ana sees the red house."
     found = asked(client, text=text, engine=engine)
     (expected,) = model.translate([text])
@@ -88,7 +88,7 @@ def test_explain_false_leaves_the_explanation_away(client: httpx.Client) -> None
     assert plain["text"] == asked(client)["translations"][0]["text"]
 
 
-def by_python(model: regard.model.Model, **options: Any) -> list[str]:
+def by_python(model: regard.Model, **options: Any) -> list[str]:
     (found,) = model.translate(["Ana sees the red house."], **options)
     return [text for text, _ in found.n_best]
 
@@ -112,7 +112,7 @@ SENTENCE = "Ana sees the red house."
     ],
 )
 def test_options_are_those_of_python(
-    client: httpx.Client, model: regard.model.Model, question: dict[str, Any], options: dict[str, Any]
+    client: httpx.Client, model: regard.Model, question: dict[str, Any], options: dict[str, Any]
 ) -> None:
     (translation,) = asked(client, text=SENTENCE, engine="torch", **question)["translations"]
     assert [each["text"] for each in translation["n_best"]] == by_python(model, **options)
@@ -135,7 +135,7 @@ def test_an_option_changes_something(client: httpx.Client, question: dict[str, A
     assert asked(client, text=SENTENCE, **question)["translations"][0]["n_best"] != plain
 
 
-def test_a_forced_output_is_scored(client: httpx.Client, model: regard.model.Model) -> None:
+def test_a_forced_output_is_scored(client: httpx.Client, model: regard.Model) -> None:
     (translation,) = asked(client, text=SENTENCE, forced="Eu amo livros.")["translations"]
     (expected,) = model.translate_as([SENTENCE], ["Eu amo livros."])
     assert translation["text"] == "Eu amo livros."

@@ -15,7 +15,7 @@ TEXT = "Ana sees the red house."
 
 
 @pytest.fixture(scope="module")
-def model(forth: Path) -> regard.model.Model:
+def model(forth: Path) -> regard.Model:
     return regard.load(forth)
 
 
@@ -35,7 +35,7 @@ def refused(client: httpx.Client, view: str, status: int = 400, **question: Any)
 # Attention
 
 
-def test_attention_is_what_look_sees(client: httpx.Client, model: regard.model.Model) -> None:
+def test_attention_is_what_look_sees(client: httpx.Client, model: regard.Model) -> None:
     found = asked(client, "attention")
     assert found["source"] == {"text": TEXT, "language": "en"}
     assert found["target"]["language"] == "pt"
@@ -89,7 +89,7 @@ def test_a_model_without_attention_says_so(client: httpx.Client, monkeypatch: py
 # The next token
 
 
-def test_the_next_token_is_what_look_foresees(client: httpx.Client, model: regard.model.Model) -> None:
+def test_the_next_token_is_what_look_foresees(client: httpx.Client, model: regard.Model) -> None:
     found, choices = asked(client, "next", prefix="Eu amo", shown=5), next_choices(model, TEXT, "Eu amo", shown=5)
     own = choices.panels[0].probabilities
     assert found["before"] == ["Eu", "amo"]
@@ -130,7 +130,7 @@ def test_the_next_token_is_refused_in_words(client: httpx.Client) -> None:
 # The beam
 
 
-def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.model.Model) -> None:
+def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.Model) -> None:
     found, tree = asked(client, "beam", beam=3), beam_tree(model, TEXT, 3)
     assert (found["width"], found["outputs"], len(found["nodes"])) == (3, tree.outputs, len(tree.nodes))
     assert [node["fate"] for node in found["nodes"]] == tree.fates
