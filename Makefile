@@ -6,7 +6,7 @@ SIDE_BY_SIDE := -n 2 --dist worksteal
 # Every family and verb, and what has kernels; without REGARD_TEST_GPU=1 tests run on the CPU alone.
 ON_A_GPU := tests/gpu tests/gpu_kernels
 
-.PHONY: setup demo test suite page test-browser test-gpu test-long check style types format bench screenshots docker clean
+.PHONY: setup demo test quick suite page test-browser test-gpu test-long check style types format bench screenshots docker clean
 
 setup: .venv/ready
 
@@ -19,7 +19,7 @@ demo: setup
 	$(BIN)/regard demo --overwrite
 
 # Tests start many processes of Python, which need not each compile what they import.
-test test-browser test-gpu test-long: export PYTHONDONTWRITEBYTECODE =
+test quick test-browser test-gpu test-long: export PYTHONDONTWRITEBYTECODE =
 
 # The first mypy of a checkout takes a minute of one core, so it does not keep the tests waiting.
 # Where there is a GPU, the tests of what runs on it follow.
@@ -29,6 +29,11 @@ test: style
 
 suite: setup
 	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
+
+# Every family trained, saved and measured once, and the laws of the house: what to run while working.
+quick: setup
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -k 'not test_promises or saved_folder' \
+	  tests/test_layers.py tests/test_families.py tests/test_promises.py
 
 # The scripts of the page, outside of a browser; where there is no node, a line says so.
 page:
