@@ -8,6 +8,7 @@ first frame.
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EINVAL
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -148,8 +149,8 @@ def _refusing_damage(name: str) -> Iterator[None]:
     except Image.DecompressionBombError:
         raise Fault(f"{name} has too many pixels; a picture may have at most {MOST_PIXELS:,}.") from None
     except Exception as error:  # decoders meet damage in whatever way nobody thought of
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # no such file, or none that may be read
+        if isinstance(error, OSError) and error.errno not in (None, EINVAL):
+            raise  # no such file, or none that may be read; a place that no file can have is damage
         raise Fault(f"{name} is a damaged picture: {str(error).rstrip('.')}.") from None
 
 

@@ -88,7 +88,7 @@ class Sentences:
             self.passed["comments"] += 1
             return None
         if len(row) != self.width:
-            if row[0] == _DOCUMENT:
+            if row[:1] == [_DOCUMENT]:
                 return None
             parted = "tabs" if self.is_conllu else "spaces"
             raise Fault(
