@@ -3,6 +3,7 @@
 import io
 import struct
 import zlib
+from errno import EINVAL, ENOENT
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from PIL import Image
 
 from regard.base.faults import Fault
-from regard.data.pictures.files import MOST_PIXELS, read_colours, read_picture_file, squash
+from regard.data.pictures.files import MOST_PIXELS, _refusing_damage, read_colours, read_picture_file, squash
 
 RED, WHITE = [255, 0, 0], [255, 255, 255]
 
@@ -125,3 +126,10 @@ def test_a_picture_is_squashed_to_a_square() -> None:
     assert square.shape == (10, 10, 3)
     assert square[:, 0].max() == 0
     assert square[:, -1].min() == 255
+
+
+def test_a_place_that_no_file_can_have_is_damage_and_a_missing_file_is_not() -> None:
+    with pytest.raises(Fault, match=r"a\.tif is a damaged picture"), _refusing_damage("a.tif"):
+        raise OSError(EINVAL, "Invalid argument")
+    with pytest.raises(FileNotFoundError), _refusing_damage("a.tif"):
+        raise FileNotFoundError(ENOENT, "No such file")

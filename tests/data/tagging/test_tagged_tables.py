@@ -62,6 +62,11 @@ def test_comments_of_iob_files_are_passed_over(tmp_path: Path) -> None:
         assert sentences_of(tmp_path / "a.txt", IOB * 2, columns=columns) == [expected] * 2
 
 
+def test_a_line_without_any_column_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"line 2: '.*' has 0 columns, separated by spaces, expected 2 columns"):
+        sentences_of(tmp_path / "a.txt", "Ada B-PER\n\0\n")
+
+
 def test_rows_of_tables_are_sentences(tmp_path: Path) -> None:
     expected = [(["Ada", "writes"], ["B-PER", "O"], [])]
     as_json = '{"tokens": ["Ada", "writes"], "tags": ["B-PER", "O"]}\n'
