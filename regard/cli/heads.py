@@ -85,7 +85,7 @@ class _Found:
 
 def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Found:
     from regard.attention.alignments import read_alignments
-    from regard.data.corpora.text import read_lines
+    from regard.data.lines import read_lines
     from regard.seeing.pair_reports import inspect
     from regard.verbs.translate import evaluation
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from regard.base.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.data.corpora.text import LineRange
+    from regard.data.lines import LineRange
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TextInput:
             raise Fault("There is no standard input; name what is to be read.")
 
     def lines(self) -> Iterator[str]:
-        from regard.data.corpora.text import read_lines, read_stream
+        from regard.data.lines import read_lines, read_stream
 
         if self.text is not None:
             given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge

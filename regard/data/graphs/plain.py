@@ -7,9 +7,10 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
 from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
 from regard.data.graphs.options import GraphData
+from regard.data.lines import read_lines
 
 _SEPARATOR = re.compile(r"[\s,]+")
 

@@ -31,7 +31,7 @@ from regard.engines.ctranslate2.search import (
     read_result,
     score_of,
 )
-from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings, try_out
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import first_unsupported
 from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
@@ -48,11 +48,6 @@ class _Asked:
     options: DecodingOptions
     scored: bool
     explained: bool
-
-
-def has_export(folder: Path) -> bool:
-    """Whether a model folder holds an export, whatever its state."""
-    return is_export(folder / CTRANSLATE2)
 
 
 def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS) -> "CTranslate2Engine":

@@ -109,6 +109,11 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
         return {reason: names for reason, names in found.items() if names}
 
     @property
+    def explores(self) -> bool:
+        """True if training samples: tokens of the model's own, or what it looks at."""
+        return self.own_tokens > 0 or self.hard == "reinforce"
+
+    @property
     def idle(self) -> tuple[str, ...]:
         return (*super().idle, *chain.from_iterable(self._useless().values()))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,11 +15,6 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
-from regard.data.corpora.prepare import prepare
-from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
-from regard.data.corpora.resampling import PairCutter
-from regard.data.corpora.sample import first_pairs
-from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
@@ -33,10 +28,13 @@ from regard.tasks.translation.batches import KnownTokens, PairBatch, Translation
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
-from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side
+
+if TYPE_CHECKING:  # what is learnt from, which a translator that is loaded does without
+    from regard.data.corpora.prepared import PreparedPairs
+    from regard.tasks.translation.training_pairs import TrainingPairs
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 _USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token
@@ -45,7 +43,7 @@ IMPOSSIBLE = 1e4  # nats of a token that the model cannot write, so that the oth
 FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
 
 
-class Translation(NetworkTask[TrainingPairs]):
+class Translation(NetworkTask["TrainingPairs"]):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
     unit = "tokens"  # that batches are counted in
@@ -70,10 +68,9 @@ class Translation(NetworkTask[TrainingPairs]):
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
         check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
-        if folder is None or not is_prepared(folder):
-            purpose_of(recipe.data)  # every file of text is there
-            if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
-                raise Fault(f"There are no vectors at {recipe.data.vectors}.")
+        from regard.tasks.translation.training_pairs import check_files
+
+        check_files(recipe, folder)
 
     @classmethod
     def step_cost(cls, recipe: TranslationRecipe) -> StepCost:
@@ -88,14 +85,15 @@ class Translation(NetworkTask[TrainingPairs]):
     @classmethod
     def prepare(
         cls, recipe: TranslationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
-    ) -> PreparedPairs:
-        tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
-        corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
-        _check_validation(corpus, recipe.model.longest)
-        return corpus
+    ) -> "PreparedPairs":
+        from regard.tasks.translation.training_pairs import prepare_pairs
+
+        return prepare_pairs(recipe, folder, progress, remark, start)
 
     @classmethod
     def sample(cls, recipe: TranslationRecipe, folder: Path, remark: Remark) -> TranslationRecipe:
+        from regard.data.corpora.sample import first_pairs
+
         first = first_pairs(recipe.data, folder, remark)
         return recipe if first is recipe.data else recipe.model_copy(update={"data": first})
 
@@ -116,13 +114,13 @@ class Translation(NetworkTask[TrainingPairs]):
         torch.manual_seed(recipe.seed)
         return build_network(recipe, source.size, target.size, recipe.data.tokeniser.shared, target.pad)
 
-    def begin_with(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+    def begin_with(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
         """Ready vectors become embeddings."""
         if recipe.data.vectors is not None:
             check = type(recipe).check_other
             self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors, check)]
 
-    def settle(self, recipe: TranslationRecipe, prepared: PreparedPairs, remark: Remark) -> TranslationRecipe:
+    def settle(self, recipe: TranslationRecipe, prepared: "PreparedPairs", remark: Remark) -> TranslationRecipe:
         """The recipe with the size of its batches, found here where it does not say."""
         if recipe.training.batch_tokens is not None:
             return recipe
@@ -133,7 +131,9 @@ class Translation(NetworkTask[TrainingPairs]):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+    def learn_from(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
+        from regard.tasks.translation.training_pairs import PairCutter, TrainingPairs
+
         training = recipe.training
         if training.batch_tokens is None:
             raise RuntimeError("the size of a batch is settled before a translator learns")
@@ -150,7 +150,7 @@ class Translation(NetworkTask[TrainingPairs]):
         )
 
     @property
-    def pairs(self) -> TrainingPairs:
+    def pairs(self) -> "TrainingPairs":
         """The pairs that it learns from."""
         return self.material
 
@@ -310,15 +310,6 @@ class Translation(NetworkTask[TrainingPairs]):
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
-
-
-def _check_validation(corpus: PreparedPairs, longest: int) -> None:
-    """A validation sentence too long for the model is better told now than at the first validation."""
-    sources = corpus.source.encode_all([source for source, _ in corpus.valid])
-    targets = corpus.target.encode_all([target for _, target in corpus.valid])
-    most = max((len(tokens) + 1 for tokens in [*sources, *targets]), default=0)
-    if most > longest:
-        raise Fault(f"The longest validation sentence has {most} tokens, but model.longest is {longest}.")
 
 
 def _pad(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:

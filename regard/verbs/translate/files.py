@@ -18,7 +18,7 @@ from regard.verbs.translate.portions import ConstraintsByLine, LineTranslator, P
 from regard.verbs.translate.unfinished import PORTION, GrowingFile, Stream
 
 if TYPE_CHECKING:
-    from regard.data.corpora.text import LineRange
+    from regard.data.lines import LineRange
     from regard.engines.translated import Translated
     from regard.loading import Loaded
     from regard.verbs.translate.request import TranslateRequest

@@ -12,7 +12,7 @@ from regard.base.files import checksum
 from regard.base.model_folder import SCORES, read_manifest, read_recipe
 from regard.base.recipe import apply_settings, check
 from regard.console.option_names import DRAWING, OptionNames
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 from regard.decoding.options import DecodingOptions
 from regard.engines.exported import CTRANSLATE2, ONNX, RECORD
 from regard.engines.fast import CALLED

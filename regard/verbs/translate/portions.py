@@ -195,7 +195,7 @@ class ConstraintsByLine:
 
 class _Lines:
     def __init__(self, path: Path | None) -> None:
-        from regard.data.corpora.text import read_lines
+        from regard.data.lines import read_lines
 
         self.path, self.seen = path, 0
         self.lines = iter(read_lines(path)) if path is not None else None
