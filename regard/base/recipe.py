@@ -26,7 +26,14 @@ _TABLE = "a table"  # what TOML calls names with values
 class Options(BaseModel):
     """A small frozen set of options; each field's description is its help text everywhere."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        validate_default=True,
+        allow_inf_nan=False,
+        defer_build=True,  # most options are checked as a part of a recipe, and never need a validator of their own
+    )
 
     # Options whose default is None, and what a new run writes down instead. A run whose recipe has no such option is
     # older than the option, and does what was done before there was one.
