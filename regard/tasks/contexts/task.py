@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.base.faults import TooLong
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
 from regard.data.texts.options import SpelledData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in

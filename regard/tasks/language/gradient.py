@@ -15,8 +15,8 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions

@@ -13,8 +13,8 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell

@@ -6,7 +6,6 @@ from torch import Tensor
 from regard.base.faults import Fault, TooLong
 from regard.base.progress import silent
 from regard.base.recipe import CheckRecipe
-from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.protocols import Followed, TextVectors
 from regard.tasks.text import text_vectors, words_of
@@ -45,6 +44,7 @@ def take_vectors(
 
     They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
     """
+    from regard.data.corpora.text import file_of
     from regard.data.labelled.ready import ready_vectors
     from regard.tasks.words.folder import (
         open_vectors,  # the whole room of word vectors, for a run that begins with some
