@@ -14,7 +14,8 @@ from toys import open_toy
 from regard.models.gpt.network import GPT
 from regard.models.gpt.options import GPTOptions
 from regard.models.transformer import packing
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.protocols import Sectional
 from regard.training.passes import Passes
 from regard.training.ranks import Ranks

@@ -23,17 +23,10 @@ _LONGEST_SHOWN = 200  # characters of a wrong value or name
 _TABLE = "a table"  # what TOML calls names with values
 
 
-class Options(BaseModel):
+class Options(BaseModel, defer_build=True):  # most are parts of a recipe, and need no validator of their own
     """A small frozen set of options; each field's description is its help text everywhere."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        validate_default=True,
-        allow_inf_nan=False,
-        defer_build=True,  # most options are checked as a part of a recipe, and never need a validator of their own
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
 
     # Options whose default is None, and what a new run writes down instead. A run whose recipe has no such option is
     # older than the option, and does what was done before there was one.

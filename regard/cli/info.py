@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault, printable
-from regard.base.recipe import Options
+from regard.base.recipe import Options, Recipe
 from regard.console import print_json
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.families.folder import Description
 
 WIDTH = 100  # of what is said of a model's sizes
 
@@ -46,21 +46,19 @@ def command(
 
 def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
-    from regard.model import load
-    from regard.protocols import Describes
+    from regard.families.abilities import verbs_of
+    from regard.families.folder import describe_folder
     from regard.runs.scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
-    loaded = load(model)
+    recipe, own, cost = describe_folder(model, length) or _describe_loaded(model, length)
     course = read_course(model / "training")
-    recipe, task = loaded.recipe, loaded.task
-    own = loaded.facts()
-    known, said = _known(model, loaded)
+    known, said = _known(model, recipe)
     facts = own | {
         **known,
-        "verbs": loaded.verbs,
+        "verbs": verbs_of(recipe.family, recipe.task),
         "sizes": recipe.model.model_dump(),
-        "cost": task.cost(length) if isinstance(task, Describes) else {},
+        "cost": cost,
         "start_from": recipe.start_from,
         "training": course and asdict(course),
         "scores": read_scores(model),
@@ -90,6 +88,17 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
         print(f"{'export':15}for {name}, in {model / name}")
 
 
+def _describe_loaded(folder: Path, size: int) -> "Description":
+    """Describe a model of a family that cannot be described by its files alone."""
+    from regard.families.folder import Description
+    from regard.protocols import Describes
+    from regard.verbs.opening import model_in
+
+    loaded = model_in(folder)
+    cost = loaded.task.cost(size) if isinstance(loaded.task, Describes) else {}
+    return Description(loaded.recipe, loaded.facts(), cost)
+
+
 def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> None:
     from regard.base.model_folder import read_recipe
     from regard.base.recipe import apply_settings
@@ -108,22 +117,24 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
         print(f"{name:15}{words}")
 
 
-def _known(folder: Path, loaded: "Model") -> tuple[dict[str, Any], dict[str, str]]:
-    """What a model folder says of what its model knows, as facts and in words."""
-    from regard.base.model_folder import read_recipe
+def _known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what a model folder says of what its model knows, as facts and in words."""
+    from regard.base.model_folder import CERTAINTY, read_folder, read_manifest, read_recipe
     from regard.runs.about import about_in_words, data_names, read_about
-    from regard.verbs.translate.model import TranslationModel
 
-    about, recipe = read_about(folder), read_recipe(folder)
-    certainty = loaded.certainty if isinstance(loaded, TranslationModel) else None
+    about, table, certainty = read_about(folder), read_recipe(folder), None
+    if recipe.task == "translation" and CERTAINTY in read_manifest(folder):
+        from regard.verbs.translate.certainty import certainty_in
+
+        certainty = certainty_in(read_folder(folder, [CERTAINTY]), folder)
     facts = {
-        "description": loaded.recipe.description,
-        "data": data_names(recipe),
+        "description": recipe.description,
+        "data": data_names(table),
         "amount": about.amount and asdict(about.amount),
         "examples": about.examples,
         "certainty": certainty and certainty.model_dump(),
     }
-    words = about_in_words(about, recipe)
+    words = about_in_words(about, table)
     if certainty:
         words["unsure"] = f"of outputs whose {certainty.measure} is below {certainty.threshold}"
     return facts, words

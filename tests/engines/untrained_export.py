@@ -12,7 +12,8 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2.engine import CTranslate2Engine
 from regard.engines.ctranslate2.export import describe_network
 from regard.engines.ctranslate2.files import check_files
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.task import Translation
 
 SIZES: dict[str, Any] = {

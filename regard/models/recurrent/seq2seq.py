@@ -20,13 +20,14 @@ from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
-from regard.models.copying import Copying, CopyOptions, Pointed
-from regard.models.ctc.head import CTCHead, CTCOptions
+from regard.models.copying import Copying, Pointed
+from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
 from regard.models.translator import Translator
+from regard.models.translator_options import CopyOptions, CTCOptions
 
 
 class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options
-from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
-from regard.models.ctc.head import CTCOptions, ctc_loss
+from regard.models.ctc.head import ctc_loss
+from regard.models.translator_options import CTCOptions, can_copy
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying import CopyingCrossEntropy

@@ -25,6 +25,7 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
+from regard.tasks.translation.described import token_facts
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
@@ -306,7 +307,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         return {"source": batch.source_lengths, "target": target} | turn_extents(self.model, batch)
 
     def facts(self) -> dict[str, Any]:
-        return {"source tokens": self.source.size, "target tokens": self.target.size}
+        return token_facts(self.source, self.target)
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
