@@ -294,7 +294,8 @@ FAMILIES: dict[str, Family] = {
         tasks=("language",),
         module="regard.models.gpt.network",
         model="GPT",
-        options="GPTOptions",
+        options="regard.models.gpt.options:GPTOptions",
+        cost="regard.models.gpt.options:gpt_cost",
     ),
     "tacotron": Family(
         summary="symbols become frames of sound, some in each step, by a decoder that looks along the symbols",

@@ -238,6 +238,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
                 can=("generate", "embed", "look", "heads"),
+                describes="regard.tasks.language.described:describe",
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",

@@ -1,4 +1,4 @@
-"""`regard info` of a Transformer: from the files of its folder, and the same as the loaded model says."""
+"""`regard info` without torch: from the files of a folder, and the same as the loaded model says."""
 
 import contextlib
 import io
@@ -16,23 +16,26 @@ from regard.cli import main
 from regard.families.folder import describe_folder
 from regard.loading import Loaded, load_as
 
-KINDS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "untied": {"tied": False},
-    "of separate embeddings": {"shared_embeddings": False},
-    "with other heads": {"decoder_heads": 4, "decoder_feed_forward": 10, "key_value_heads": 1},
-    "averaged": {"join": "averaged", "shared_key_value": True, "score": "bilinear"},
-    "additive": {"score": "additive", "key_value_heads": 2, "positions": "rotary"},
-    "placed": {"positions": "learned", "norm": "before", "longest": 300},
-    "biased": {"output_bias": True, "positions": "alibi"},
-    "copying": {"copies": True},
-    "with CTC": {"ctc": 0.3, "ctc_frames": 3},
-}
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("transformer", {}),
+    ("transformer", {"tied": False}),
+    ("transformer", {"shared_embeddings": False}),
+    ("transformer", {"decoder_heads": 4, "decoder_feed_forward": 10, "key_value_heads": 1}),
+    ("transformer", {"join": "averaged", "shared_key_value": True, "score": "bilinear"}),
+    ("transformer", {"score": "additive", "key_value_heads": 2, "positions": "rotary"}),
+    ("transformer", {"positions": "learned", "norm": "before", "longest": 300}),
+    ("transformer", {"output_bias": True, "positions": "alibi"}),
+    ("transformer", {"copies": True}),
+    ("transformer", {"ctc": 0.3, "ctc_frames": 3}),
+    ("gpt", {}),
+    ("gpt", {"tied": False, "key_value_heads": 1}),
+    ("gpt", {"positions": "alibi", "norm": "after", "feed_forward": 5}),
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_folder_says_what_the_loaded_model_says(kind: str, tmp_path: Path) -> None:
-    open_trained_toy("transformer", tmp_path, **KINDS[kind])
+@pytest.mark.parametrize(("family", "model"), KINDS)
+def test_a_folder_says_what_the_loaded_model_says(family: str, model: dict[str, Any], tmp_path: Path) -> None:
+    open_trained_toy(family, tmp_path, **model)
     loaded = load_as(Loaded, tmp_path / "run")
     for size in (1, 32):
         described = describe_folder(tmp_path / "run", size)
@@ -56,8 +59,10 @@ def test_a_family_that_must_be_loaded_is_left_to_the_loader(tmp_path: Path) -> N
     assert facts["verbs"] == loaded.verbs
 
 
-def test_info_of_a_transformer_imports_no_torch(trained: Path) -> None:
-    modules = modules_after("info", str(trained))
+@pytest.mark.parametrize("family", ["transformer", "gpt"])
+def test_info_imports_no_torch(family: str, tmp_path: Path) -> None:
+    open_trained_toy(family, tmp_path)
+    modules = modules_after("info", str(tmp_path / "run"))
     assert not modules & {"torch", *HEAVY}
     assert len(ours(modules)) <= 90, ours(modules)
 
