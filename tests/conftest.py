@@ -17,9 +17,12 @@ if os.environ.get("REGARD_TEST_GPU") != "1":
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
+import jaxtyping
 import pytest
-from checked_late import shapes
+from checked_late import decorate_late, shapes
 from hypothesis import settings
+
+jaxtyping.jaxtyped = decorate_late
 
 # How long an example takes says more of what else the machine does than of the code.
 settings.register_profile("patient", deadline=None)
