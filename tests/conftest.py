@@ -49,6 +49,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000)  # to look at every 700 new objects takes one second of fifteen
     gc.enable()
+    _seed_only_what_is_there()
+
+
+def _seed_only_what_is_there() -> None:
+    """Where there is no GPU, keep `torch.manual_seed` from writing down the stack for the day that there is one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        torch.cuda.manual_seed_all = torch.xpu.manual_seed_all = lambda seed: None
 
 
 def _watch_batches() -> None:
