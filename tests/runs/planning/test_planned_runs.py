@@ -148,7 +148,9 @@ def killed_and_resumed(
     return machine
 
 
-@pytest.mark.parametrize("name", ["transformer", "tagging rnn", "gpt"])
+@pytest.mark.parametrize(
+    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+)
 def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
