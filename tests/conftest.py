@@ -47,7 +47,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """From now on look for garbage, but not among what was there before the first test, and more rarely than usual."""
     gc.freeze()
-    gc.set_threshold(20_000)  # to look at every 700 new objects takes one second of fifteen
+    gc.set_threshold(100_000)  # to look at every 700 new objects takes one second of fifteen
     gc.enable()
     _seed_only_what_is_there()
 
