@@ -11,11 +11,11 @@ from regard.decoding.output import Demands, Hypothesis
 from regard.engines.translated import Translated
 from regard.tasks.translation.forcing import force_batch, forced_token_scores
 from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import writer_of
-from regard.verbs.translate.translator import Translator
 
 
-def continue_from(model: Translator, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
+def continue_from(model: TranslationModel, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
     """The translation of a sentence whose output begins with just these tokens; after an end nothing follows."""
     task = model.task
     if task.end in before[:-1]:

@@ -90,10 +90,10 @@ class LineTranslator:
 
     def translate(self, portion: "Portion") -> "list[Translated]":
         """The translations of some lines."""
-        from regard.verbs.translate.folder_translator import run_job
-
         with self.faults_of(portion):
-            return run_job(self._run, self.job(portion))
+            job = self.job(portion)
+            with job.faults():
+                return job.join(self._run(job.pieces))
 
     def job(self, portion: "Portion") -> "Job":
         """The sentences of some lines; those that are long are taken note of."""
@@ -151,21 +151,17 @@ class _PortionStages:
     stages: "TranslationStages"
 
     def read(self, portion: Portion) -> "InPieces[_Read]":
-        from regard.verbs.translate.folder_translator import faults_of_job
-
         job = self.translator.job(portion)
         texts = [piece.text for piece in job.pieces]
         yield None
-        with self.translator.faults_of(portion), faults_of_job(job):
+        with self.translator.faults_of(portion), job.faults():
             return _Read(portion, job, texts, (yield from self.stages.cut(texts)))
 
     def search(self, read: _Read) -> "Found":
         return self.stages.find(read.cut)
 
     def write(self, read: _Read, found: "Found") -> "InPieces[tuple[Portion, list[Translated]]]":
-        from regard.verbs.translate.folder_translator import faults_of_job
-
-        with self.translator.faults_of(read.portion), faults_of_job(read.job):
+        with self.translator.faults_of(read.portion), read.job.faults():
             worded = yield from self.stages.word(read.texts, found)
         yield None
         return read.portion, read.job.join(worded)
