@@ -40,14 +40,12 @@ from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.reserving import Reserving
-from regard.verbs.translate.files import translate_lines
 from regard.verbs.translate.folder_translator import FolderTranslator
+from regard.verbs.translate.line_translator import ConstraintsByLine, LineTranslator, Portion, Stream, translate_lines
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.plan import Plan, whole_texts
-from regard.verbs.translate.portions import ConstraintsByLine, LineTranslator, Portion
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.run import runner
-from regard.verbs.translate.unfinished import Stream
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}

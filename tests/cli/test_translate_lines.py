@@ -11,7 +11,7 @@ import pytest
 OPERATIONS = """
 import sys
 from pathlib import Path
-from regard.verbs.translate.files import open_translator
+from regard.verbs.translate.line_translator import open_translator
 from regard.verbs.translate.request import TranslateRequest
 
 open_translator(Path(sys.argv[1]), TranslateRequest(text=["I love books."], engine="torch"), "float32")

@@ -17,8 +17,8 @@ from regard.families import check_recipe
 from regard.model import Model, model_class
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.tasks.translation.task import Translation
+from regard.verbs.translate.command import read_dictionary
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.options import read_dictionary
 from regard.verbs.translate.plan import plan_for
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.unknown import replace_unknown

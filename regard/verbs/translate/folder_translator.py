@@ -182,7 +182,7 @@ class FolderTranslator:
         return engine.translations(texts, plan.options, plan.explained, plan.explained)
 
     def _run_on(self, plan: Plan, before: Sequence[str], pieces: Sequence[Piece]) -> list[Translated]:
-        from regard.verbs.translate.continuing import continue_from
+        from regard.verbs.translate.run import continue_from
 
         begun = [self.target_tokens(before, piece.text) for piece in pieces]
         given = zip(pieces, begun, strict=True)

@@ -4,18 +4,25 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import torch
+
 from regard.attention.watch import is_watched, without_watching
-from regard.decoding.options import change_options
+from regard.base.faults import Fault
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions, change_options
+from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.rerank import Channel
 from regard.engines.translated import Translated
 from regard.loading import Loaded
+from regard.tasks.translation.forcing import force_batch, forced_token_scores
+from regard.tasks.translation.lengths import check_length
 from regard.verbs.opening import model_in
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import TranslationModel, as_translator
 from regard.verbs.translate.plan import ModelName, Piece, Plan, plan_for, whole_pieces
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.reranking import Rank, by_channel, by_risk
-from regard.verbs.translate.search import find
+from regard.verbs.translate.search import find, writer_of
 from regard.verbs.translate.unknown import replace_unknown
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of pieces, in their order
@@ -32,21 +39,21 @@ def run(model: TranslationModel, request: TranslateRequest) -> list[Translated]:
     return found if model.certainty is None or not plan.is_searched else model.certainty.mark(found)
 
 
-def open_model(name: ModelName) -> Loaded:
+def model_named(name: ModelName) -> Loaded:
     """Return a model in hand, or load one from its folder."""
     return model_in(name) if isinstance(name, str) else name.content
 
 
-def open_translator(name: ModelName) -> TranslationModel:
+def translator_named(name: ModelName) -> TranslationModel:
     """Return a translator in hand, or load one from its folder; another model is refused."""
-    return as_translator(open_model(name))
+    return as_translator(model_named(name))
 
 
 def runner(
     model: TranslationModel,
     plan: Plan,
-    find_translator: Callable[[ModelName], TranslationModel] = open_translator,
-    find_language_model: Callable[[ModelName], Loaded] = open_model,
+    find_translator: Callable[[ModelName], TranslationModel] = translator_named,
+    find_language_model: Callable[[ModelName], Loaded] = model_named,
     place: str = "",
 ) -> Run:
     """Return what translates pieces by a plan; all models that it names are found here.
@@ -81,6 +88,33 @@ def _search(
         return model.translations(texts, found)
     with without_watching():
         return model.translations(texts, found, replace_unknown(model, texts, found, dict(plan.dictionary)))
+
+
+def continue_from(model: TranslationModel, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
+    """Translate a sentence whose output begins with just these tokens; after an end nothing follows."""
+    task = model.task
+    if task.end in before[:-1]:
+        raise Fault("An output is over at its end; no token follows it.")
+    check_length(task, text, 0)
+    if before[-1:] == [task.end]:
+        tokens = list(before[:-1])
+        with torch.no_grad():
+            (own,) = forced_token_scores(task, force_batch(task, [text], [tokens]))
+        found = [Hypothesis(tokens, own.tolist(), float(own.sum()))]
+    else:
+        batch, longest = task.read([text]), task.model.options.longest
+        limits = task.limits(batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
+        (found,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
+    best = found[0]
+    aligned, target = model.align([text], [best.tokens])[0], task.target_for(text)
+    return Translated(
+        target.decode(best.tokens),
+        best.score,
+        target.pieces(best.tokens),
+        best.token_scores,
+        [(target.decode(each.tokens), each.score) for each in found],
+        lambda: aligned,
+    )
 
 
 def _fusion(

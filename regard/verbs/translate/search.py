@@ -24,7 +24,7 @@ from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.joining import writer_for
-from regard.tasks.translation.lengths import all_source_tokens, target_tokens
+from regard.tasks.translation.lengths import target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
 from regard.verbs.translate.fusion import Fusion
@@ -113,7 +113,7 @@ def find(
     _check_constraints(plan, asked)
     task, writer = tasks[0], writer_of(tasks, plan.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
+    cut = task.source_tokens({number: text for number, text in enumerate(texts) if text.strip()})
     # A text may be of nothing but what no token stands for.
     sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
     seeker = _Seeker(task, fusion.writer(writer) if fusion else writer, plan, fusion)
