@@ -27,10 +27,10 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
         raise Fault(f"The model {model.name} is not served by {called}; ask for {engines}.")
     for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in model.others:
-            raise Fault(f"There is no model {str(name)[:40]!r} here; there are {', '.join(model.others)}.")
+            raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(model.others)}.")
     for asked in (request.fuse, request.prior):
         if asked is not None:
-            check_language_model(str(asked), model.language_models)
+            check_language_model(asked, model.language_models)
     plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import JsonSchemaValue
 
-from regard.base.requests.fields import Count, InHand, LengthPenalty, Phrase, Texts
+from regard.base.requests.fields import Count, LengthPenalty, Phrase, Texts
 from regard.base.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
 from regard.decoding.options import DrawOptions
 from regard.engines.fast import CALLED, Choice
@@ -130,15 +130,13 @@ class TranslateRequest(VerbRequest):
     together: list[str] = Field(
         default_factory=list, alias="with", description="Models of the same tokens that write along."
     )
-    channel: str | InHand | None = Field(
-        default=None, description="A model of the other direction, which reranks the beam."
-    )
+    channel: str | None = Field(default=None, description="A model of the other direction, which reranks the beam.")
     channel_weight: Weight | None = Field(default=None, description="How much it counts.")
-    prior: str | InHand | None = Field(
+    prior: str | None = Field(
         default=None, description="A language model of the outputs, by which the beam is reranked beside the channel."
     )
     prior_weight: Weight | None = Field(default=None, description="How much it counts.")
-    fuse: str | InHand | None = Field(
+    fuse: str | None = Field(
         default=None, description="A language model of the same tokens, which has its say at each step of the search."
     )
     fuse_weight: Weight | None = Field(default=None, description="How much it counts; 0 is not at all.")
@@ -155,7 +153,8 @@ class TranslateRequest(VerbRequest):
     def unchecked(cls, **fields: Any) -> "TranslateRequest":
         """Return a request for whole texts by torch, as Python makes it; fields that are None are left out.
 
-        Its fields are checked where they are used. So a Python caller may give a beam to what is drawn, which has none.
+        Its fields are checked where they are used: other models may be in hand (`Held`), `sample` is a table, and a
+        beam may be given to what is drawn, which has none.
         """
         usual: dict[str, Any] = {"text": [], "engine": "torch", "split_sentences": False, "too_long": "refuse"}
         given = {name: value for name, value in fields.items() if value is not None}
