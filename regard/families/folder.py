@@ -1,6 +1,7 @@
 """Model folders without their weights: the recipe, the files beside it, and what can be said of a model; no torch."""
 
 import io
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,6 +63,9 @@ def describe_folder(folder: Path, size: int) -> Description | None:
     describe = family.way(recipe.task).describes
     if describe is None:
         return None
-    shapes = read_shapes(io.BytesIO(read_folder(folder, [WEIGHTS])[WEIGHTS]), str(folder / WEIGHTS))
+    weights = read_folder(folder, [WEIGHTS])[WEIGHTS]
+    shapes = read_shapes(io.BytesIO(weights), str(folder / WEIGHTS))
+    if sum(map(prod, shapes.values())) > len(weights):
+        raise Fault(f"{folder / WEIGHTS} is damaged: its head tells of more numbers than it can hold.")
     parameters, facts, cost = find_place(describe)(recipe, files, shapes, find_place(family.cost), size)
     return Description(recipe, facts_of(recipe, parameters, facts), cost)

@@ -74,6 +74,10 @@ def test_damaged_weights_are_refused_unloaded_too(tmp_path: Path) -> None:
     (folder / WEIGHTS).write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
     with pytest.raises(Fault, match=r"weights\.safetensors is damaged: its checksum is not the one"):
         describe_folder(folder, 32)
+    head = json.dumps({"model.x": {"dtype": "F32", "shape": [10**4], "data_offsets": [0, 4]}}).encode()
+    update_folder(folder, {WEIGHTS: len(head).to_bytes(8, "little") + head + bytes(4)})
+    with pytest.raises(Fault, match="its head tells of more numbers than it can hold"):
+        describe_folder(folder, 32)
     update_folder(folder, {WEIGHTS: b"\xff" * 20})
     with pytest.raises(Fault, match="does not hold tensors"):
         describe_folder(folder, 32)

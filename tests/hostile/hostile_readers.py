@@ -153,6 +153,12 @@ READERS: dict[str, Reader] = {
     ),
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
+    "model, described": Reader(
+        ("families.folder", "base.tensors"),
+        models.make_toy("transformer", "weights.safetensors"),
+        models.describe,
+        models.vouch,
+    ),
     "model, words": _model("transformer", "tokeniser.json", "data.tokenisers.words"),
     "model, n-grams of a bag": _model("bag", "ngrams.npy", "tasks.classification.task"),
     "model, labels": _model("bag", "labels.json", "data.labelled.prepare"),

@@ -48,7 +48,7 @@ class FeatureTokeniser(WordTokeniser):
 
 Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "features", "wordpiece", "gpt2", "marian"]
 
-_IMPORTED: dict[str, str] = {  # kinds that models of other tools have, and what reads their files
+_READERS = {  # what reads the files of kinds that models of other tools have
     "wordpiece": "regard.data.tokenisers.wordpiece:read_wordpieces",
     "gpt2": "regard.data.tokenisers.byte_pairs:read_byte_pairs",
     "marian": "regard.data.tokenisers.marian:read_marian",
@@ -327,9 +327,6 @@ def _tokeniser_of(contents: Sequence[bytes], names: Sequence[str], options: Toke
 
 
 def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
-    if options.kind in _IMPORTED:  # each with a parser of its own, which the others do without
-        tokeniser: Tokeniser = find_place(_IMPORTED[options.kind])(*contents)
-        return tokeniser
     match options.kind:
         case "bytes":
             return ByteTokeniser()
@@ -339,6 +336,9 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return SpaceTokeniser(read_words(contents[0]))
         case "features":
             return FeatureTokeniser(read_words(contents[0]))
+        case "wordpiece" | "gpt2" | "marian":  # each has a parser of its own, which the others do without
+            tokeniser: Tokeniser = find_place(_READERS[options.kind])(*contents)
+            return tokeniser
     return SubwordTokeniser(contents[0], options.kind, options.sampling)
 
 
