@@ -21,8 +21,8 @@ import torch
 
 from regard.engines.translated import Translated
 from regard.metrics import score
-from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
+from regard.metrics.utilities import utility
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 from regard.verbs.translate.plan import Plan, whole_texts

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.text import read_pairs
-from regard.data.texts.lines import numbered_lines
+from regard.data.texts.recipe_lines import numbered_lines
 from regard.decoding.options import change_options
 from regard.families import check_recipe, with_article
 from regard.loading import Loaded

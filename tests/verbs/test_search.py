@@ -15,7 +15,7 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel
 from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
-from regard.metrics.sentences import utility
+from regard.metrics.utilities import utility
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering, crossing
 from regard.verbs.translate.model import TranslationModel

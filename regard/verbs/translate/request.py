@@ -23,14 +23,14 @@ PRIOR_WEIGHT = 0.2  # and a language model beside it
 
 
 def _check_metric(name: str) -> str:
-    from regard.metrics.sentences import utility  # sacreBLEU is loaded when someone first asks for it
+    from regard.metrics.utilities import utility  # sacreBLEU is loaded when someone first asks for it
 
     utility(name)
     return name
 
 
 def _name_metrics(schema: JsonSchemaValue) -> None:
-    from regard.metrics.sentences import UTILITIES
+    from regard.metrics.utilities import UTILITIES
 
     schema["anyOf"][0]["enum"] = list(UTILITIES)
 

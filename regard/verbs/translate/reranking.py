@@ -11,7 +11,7 @@ from regard.base.faults import Fault, TextFault, TooLong
 from regard.base.pauses import between_steps
 from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
-from regard.metrics.sentences import utility
+from regard.metrics.utilities import utility
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of
