@@ -30,7 +30,8 @@ from regard.metrics.significance import SUMS, Sums, difference
 from regard.model import load
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.plan import helpers_of, whole_texts
+from regard.verbs.translate.plan import whole_texts
+from regard.verbs.translate.request import helpers_of
 from regard.verbs.translate.reranking import channel_means
 from regard.verbs.translate.run import runner
 from regard.verbs.translate.search import find

@@ -25,7 +25,7 @@ from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
-from regard.verbs.translate.plan import helpers_of
+from regard.verbs.translate.request import helpers_of
 
 File = str | Path
 

@@ -22,8 +22,7 @@ from regard.verbs.opening import class_for
 from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.table import run_of
 from regard.verbs.transcribe.request import TranscribeRequest
-from regard.verbs.translate.plan import helpers_of
-from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.translate.request import TranslateRequest, helpers_of
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 

@@ -105,7 +105,7 @@ def command(
     from regard.families.abilities import needs
     from regard.model import load
     from regard.runs.evaluate_model import EvaluationRequest
-    from regard.verbs.translate.plan import helpers_of
+    from regard.verbs.translate.request import helpers_of
 
     helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     scored_by = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, asked

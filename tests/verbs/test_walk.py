@@ -16,8 +16,8 @@ from torch import Tensor
 
 import regard
 from regard.cli import main
-from regard.console.lines import TextInput
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import Piece
 
 LINE = "I love books."
 PACKAGE = Path(regard.__file__).parent
@@ -145,12 +145,12 @@ def test_a_line_is_found_in_whatever_holds_it(carried: Carried) -> None:
         f"({LINE})",
         [LINE],
         {"text": (LINE,)},
-        TextInput(text=LINE),
+        Piece(LINE),
         tokens,
         torch.tensor([[*tokens, 0], [*tokens, 1]]),
     ]
     assert all(carried.is_in(value) for value in holding)
-    others = ["I love", ["books."], TextInput(file=Path("books")), tokens[1:], torch.tensor(tokens[1:]), 3, None]
+    others = ["I love", ["books."], Piece("books."), tokens[1:], torch.tensor(tokens[1:]), 3, None]
     assert not any(carried.is_in(value) for value in others)
 
 

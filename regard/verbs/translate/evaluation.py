@@ -24,7 +24,8 @@ from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.plan import ModelName, Plan, whole_texts
+from regard.verbs.translate.plan import Plan, whole_texts
+from regard.verbs.translate.request import ModelName
 from regard.verbs.translate.run import called, runner
 
 PORTION = 256  # sentences between two reports of progress

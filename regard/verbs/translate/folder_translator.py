@@ -18,8 +18,8 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
 from regard.engines.translated import Cutting, Translated
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.plan import Engine, ModelName, Piece, Plan, plan_for
-from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.translate.plan import Engine, Piece, Plan, plan_for
+from regard.verbs.translate.request import ModelName, TranslateRequest
 
 if TYPE_CHECKING:
     from regard.loading import Loaded

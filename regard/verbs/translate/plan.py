@@ -4,11 +4,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from regard.base.faults import Fault, faults_numbered
-from regard.base.requests.fields import Held
 from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, DrawOptions, change_options
 from regard.engines.fast import CALLED
@@ -20,11 +18,12 @@ from regard.verbs.translate.request import (
     FUSE_WEIGHT,
     PRIOR_WEIGHT,
     SAMPLES,
+    ModelName,
     TranslateRequest,
+    refuse_idle,
 )
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
-ModelName = str | Held  # of another model: its name or its folder, or the model itself
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def plan_for(
 
     `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
     """
-    _refuse_idle(request)
+    refuse_idle(request)
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
     return Plan(
         options,
@@ -120,48 +119,6 @@ def _weighted(what: str, model: ModelName | None, weight: float | None, usual: f
     if not (math.isfinite(weight) and weight >= 0):
         raise Fault(f"The weight of a {what} is {weight}; give a number that is not below 0.")
     return model, weight
-
-
-def helpers_of(
-    fuse: object = None,
-    fuse_weight: float | None = None,
-    channel: object = None,
-    channel_weight: float | None = None,
-    prior: object = None,
-    prior_weight: float | None = None,
-) -> dict[str, Any]:
-    """Return fields of a request for models that help a translator: in hand, or in their folders.
-
-    A language model to `fuse` with has its say at each step. A `channel`, which is a translator of the other direction,
-    and a language model `prior` rank what the beam has found.
-    """
-    models = {"fuse": fuse, "channel": channel, "prior": prior}
-    weights = {"fuse_weight": fuse_weight, "channel_weight": channel_weight, "prior_weight": prior_weight}
-    named = {name: _name_of(model) for name, model in models.items()}
-    _refuse_idle(TranslateRequest.unchecked(**named, **weights))
-    return {name: (named | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
-
-
-def _name_of(model: object) -> ModelName | None:
-    if model is None:
-        return None
-    return str(Path(model)) if isinstance(model, str | Path) else Held(model)
-
-
-def _refuse_idle(request: TranslateRequest) -> None:
-    """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
-    if request.dictionary and not request.replace_unknown:
-        raise Fault("dictionary would do nothing without replace_unknown.")
-    if request.prior is not None and request.channel is None:
-        raise Fault("A prior reranks beside a channel model; name a channel model too.")
-    if request.prior_weight is not None and request.prior is None:
-        raise Fault("The weight of a prior would do nothing without a prior.")
-    if request.fuse_weight is not None and request.fuse is None:
-        raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
-    if request.channel_weight is not None and request.channel is None:
-        raise Fault("The weight of a channel model would do nothing without a channel model.")
-    if request.channel is not None and request.draws:
-        raise Fault("A channel model reranks what the beam has found; do not sample.")
 
 
 def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOptions:

@@ -1,11 +1,13 @@
 """What may be asked when text is translated, and what goes together."""
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import JsonSchemaValue
 
-from regard.base.requests.fields import Count, LengthPenalty, Phrase, Texts
+from regard.base.faults import Fault
+from regard.base.requests.fields import Count, Held, LengthPenalty, Phrase, Texts
 from regard.base.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
 from regard.decoding.options import DrawOptions
 from regard.engines.fast import CALLED, Choice
@@ -13,6 +15,7 @@ from regard.verbs.searches import OF_BEAMS, SearchTable
 
 LongTexts = Literal["split", "truncate", "refuse"]
 Weight = Annotated[float, Field(ge=0, le=1e6)]
+ModelName = str | Held  # of another model: its name or its folder, or the model itself
 SAMPLES = 32  # what minimum Bayes risk chooses among
 FUSE_WEIGHT = 0.1  # how much a language model counts beside a translator
 CHANNEL_WEIGHT = 1.0  # how much a model of the other direction counts where a beam is reranked
@@ -178,3 +181,45 @@ class TranslateRequest(VerbRequest):
     def long_texts(self) -> LongTexts:
         """What is done with texts that are too long."""
         return self.too_long or ("refuse" if self.is_of_whole_outputs else "split")
+
+
+def helpers_of(
+    fuse: object = None,
+    fuse_weight: float | None = None,
+    channel: object = None,
+    channel_weight: float | None = None,
+    prior: object = None,
+    prior_weight: float | None = None,
+) -> dict[str, Any]:
+    """Return fields of a request for models that help a translator: in hand, or in their folders.
+
+    A language model to `fuse` with has its say at each step. A `channel`, which is a translator of the other direction,
+    and a language model `prior` rank what the beam has found.
+    """
+    models = {"fuse": fuse, "channel": channel, "prior": prior}
+    weights = {"fuse_weight": fuse_weight, "channel_weight": channel_weight, "prior_weight": prior_weight}
+    named = {name: _name_of(model) for name, model in models.items()}
+    refuse_idle(TranslateRequest.unchecked(**named, **weights))
+    return {name: (named | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
+
+
+def _name_of(model: object) -> ModelName | None:
+    if model is None:
+        return None
+    return str(Path(model)) if isinstance(model, str | Path) else Held(model)
+
+
+def refuse_idle(request: TranslateRequest) -> None:
+    """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
+    if request.dictionary and not request.replace_unknown:
+        raise Fault("dictionary would do nothing without replace_unknown.")
+    if request.prior is not None and request.channel is None:
+        raise Fault("A prior reranks beside a channel model; name a channel model too.")
+    if request.prior_weight is not None and request.prior is None:
+        raise Fault("The weight of a prior would do nothing without a prior.")
+    if request.fuse_weight is not None and request.fuse is None:
+        raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
+    if request.channel_weight is not None and request.channel is None:
+        raise Fault("The weight of a channel model would do nothing without a channel model.")
+    if request.channel is not None and request.draws:
+        raise Fault("A channel model reranks what the beam has found; do not sample.")

@@ -19,8 +19,8 @@ from regard.tasks.translation.lengths import check_length
 from regard.verbs.opening import model_in
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import TranslationModel, as_translator
-from regard.verbs.translate.plan import ModelName, Piece, Plan, plan_for, whole_pieces
-from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.translate.plan import Piece, Plan, plan_for, whole_pieces
+from regard.verbs.translate.request import ModelName, TranslateRequest
 from regard.verbs.translate.reranking import Rank, by_channel, by_risk
 from regard.verbs.translate.search import find, writer_of
 from regard.verbs.translate.unknown import replace_unknown

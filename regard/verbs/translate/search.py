@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -67,14 +67,6 @@ class Constraints:
             "vocabulary": self.allowed,
         }
 
-    def of(self, numbers: Sequence[int]) -> "Constraints":
-        """The constraints for some of the texts."""
-        return replace(
-            self,
-            prefixes=[self.prefixes[number] for number in numbers] if self.prefixes else (),
-            required=[self.required[number] for number in numbers] if self.required else (),
-        )
-
 
 def _constraints(plan: Plan, pieces: Sequence[Piece]) -> Constraints:
     """Return what a plan and its pieces ask of the outputs."""
@@ -91,14 +83,6 @@ def _normal(texts: Sequence[str]) -> list[str]:
     return [unicodedata.normalize("NFC", text) for text in texts]
 
 
-class Source(NamedTuple):
-    """A text that is read, its tokens, and the tokeniser of what is written for it."""
-
-    text: str
-    tokens: list[int]
-    target: Tokeniser
-
-
 @torch.no_grad()
 def find(
     tasks: Sequence[Translation], pieces: Sequence[Piece], plan: Plan, fusion: Fusion | None = None
@@ -109,39 +93,29 @@ def find(
     a piece depends on its key. Phrases that must occur are gone for only where the outputs lack them that are found
     without asking.
     """
-    texts, asked = [piece.text for piece in pieces], _constraints(plan, pieces)
+    asked = _constraints(plan, pieces)
     _check_constraints(plan, asked)
-    task, writer = tasks[0], writer_of(tasks, plan.options)
-    found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = task.source_tokens({number: text for number, text in enumerate(texts) if text.strip()})
-    # A text may be of nothing but what no token stands for.
-    sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
-    seeker = _Seeker(task, fusion.writer(writer) if fusion else writer, plan, fusion)
-    required = seeker.phrases_of(asked, [task.target_for(text) for text in texts])
+    writer = writer_of(tasks, plan.options)
+    search = _Search(tasks[0], fusion.writer(writer) if fusion else writer, plan, fusion, pieces, asked)
+    found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in pieces]
+    lengths = {number: len(row) + 1 for number, row in search.rows.items()}
+    goals = search.goals
 
-    def search_together(constraints: Constraints, numbers: list[int]) -> dict[int, list[Hypothesis]]:
-        part = [sources[number] for number in numbers], [pieces[number].key for number in numbers]
-        with faults_numbered(numbers):
-            outputs = seeker.seek(*part, constraints.of(numbers), ())
-        return dict(zip(numbers, outputs, strict=True))
-
-    def search_for(lengths: dict[int, int], constraints: Constraints, budget: int) -> None:
+    def search_for(lengths: dict[int, int], has_goals: bool, budget: int) -> None:
         for numbers in batches_of(lengths, budget // plan.rows):
-            for part in in_pieces(partial(search_together, constraints), numbers, list_halves):
+            for part in in_pieces(partial(search.outputs_by_number, has_goals), numbers, list_halves):
                 for number, hypotheses in part.items():
                     found[number] = hypotheses
 
-    lengths = {number: len(source.tokens) + 1 for number, source in sources.items()}
-    unasked = replace(asked, required=())
-    search_for(lengths, unasked, FIXED_BEAM_TOKENS if seeker.captures is not None else SEARCH_TOKENS)
+    search_for(lengths, False, FIXED_BEAM_TOKENS if search.captures is not None else SEARCH_TOKENS)
     lacking = {
         number: length
         for number, length in lengths.items()
-        if required and not all(each.occurs_in(one.tokens) for one in found[number] for each in required[number])
+        if goals and not all(goal.occurs_in(one.tokens) for one in found[number] for goal in goals[number])
     }
-    search_for(lacking, asked, SEARCH_TOKENS)
-    for number, source in sources.items() if asked.forbidden else ():
-        found[number] = seeker.without(found[number], source, pieces[number].key, asked.of([number]))
+    search_for(lacking, True, SEARCH_TOKENS)
+    for number in lengths if asked.forbidden else ():
+        found[number] = search.without_forbidden(found[number], number)
     return found
 
 
@@ -166,13 +140,32 @@ def writer_of(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwis
 
 
 @dataclass(frozen=True)
-class _Seeker:
-    """One search over batch after batch."""
+class _Search:
+    """One search over batch after batch of pieces, by their numbers."""
 
     task: Translation
     writer: Stepwise
     plan: Plan
     fusion: Fusion | None
+    pieces: Sequence[Piece]
+    asked: Constraints
+
+    @cached_property
+    def rows(self) -> dict[int, list[int]]:
+        """The tokens of texts; one may be of nothing but what no token stands for, and is left out."""
+        written = {number: piece.text for number, piece in enumerate(self.pieces) if piece.text.strip()}
+        return {number: row for number, row in self.task.source_tokens(written).items() if row}
+
+    @cached_property
+    def targets(self) -> list[Tokeniser]:
+        """The tokenisers of what is written for the pieces."""
+        return [self.task.target_for(piece.text) for piece in self.pieces]
+
+    @cached_property
+    def goals(self) -> list[list[Wanted]]:
+        """The phrases that outputs must have, each once; none, or a list for each piece."""
+        given = zip(self.asked.required, self.targets, strict=bool(self.asked.required))
+        return [[self._goal(phrase, target) for phrase in dict.fromkeys(several)] for several, target in given]
 
     @cached_property
     def captures(self) -> CapturedSteps | None:
@@ -181,47 +174,44 @@ class _Seeker:
         plain = not (plan.begins or plan.draws) and plan.allowed is None and is_plain(plan.options)
         return captures_for(self.task) if plain and self.writer is self.task else None
 
-    def seek(
-        self,
-        sources: Sequence[Source],
-        lines: Sequence[int],
-        constraints: Constraints,
-        barred: Sequence[Sequence[int]],
+    def outputs_by_number(self, has_goals: bool, numbers: list[int]) -> dict[int, list[Hypothesis]]:
+        """Search for the outputs of one batch, for the phrases that they must have too if it `has_goals`."""
+        with faults_numbered(numbers):
+            return dict(zip(numbers, self._outputs(numbers, has_goals), strict=True))
+
+    def _outputs(
+        self, numbers: list[int], has_goals: bool, barred: Sequence[Sequence[int]] = ()
     ) -> list[list[Hypothesis]]:
-        """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
-        batch = self.task.read_tokens([source.tokens for source in sources])
-        options, fusion = self.plan.options, self.fusion
+        """Return the outputs of one batch, in which none of the `barred` sequences of tokens is written."""
+        batch = self.task.read_tokens([self.rows[number] for number in numbers])
+        options, fusion, keys = self.plan.options, self.fusion, [self.pieces[number].key for number in numbers]
         limits = self.task.limits(batch, options)
-        demands = self._demands(constraints, [source.target for source in sources], barred)
+        demands = self._demands(numbers, has_goals, barred)
         if fusion is not None:
             limits = fusion.limits(limits, options)
-            return fusion.part(self._search_plainly(batch, limits, lines, demands))
+            return fusion.part(self._search_plainly(batch, limits, keys, demands))
         if self.captures is not None and fits(options, demands):
             return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
-        return self._search_plainly(batch, limits, lines, demands)
+        return self._search_plainly(batch, limits, keys, demands)
 
     def _search_plainly(
-        self, batch: PairBatch, limits: Tensor, lines: Sequence[int], demands: Demands
+        self, batch: PairBatch, limits: Tensor, keys: Sequence[int], demands: Demands
     ) -> list[list[Hypothesis]]:
-        """By steps that are not captured, which any writer can take."""
+        """Search by steps that are not captured, which any writer can take."""
         if self.plan.draws:
-            return sample(self.writer, batch, limits, self.plan.options, lines, demands)
+            return sample(self.writer, batch, limits, self.plan.options, keys, demands)
         return beam_search(self.writer, batch, limits, self.plan.options, demands)
 
-    def _demands(
-        self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]
-    ) -> Demands:
+    def _demands(self, numbers: list[int], has_goals: bool, barred: Sequence[Sequence[int]]) -> Demands:
         allowed = None
-        if constraints.allowed is not None:
-            allowed = sorted({token for text in constraints.allowed for token in self.task.target.encode(text)})
-        given = zip(constraints.prefixes, targets, strict=bool(constraints.prefixes))
-        prefixes = [target_tokens(self.task, prefix, "prefix", target) for prefix, target in given]
-        return Demands(prefixes, self.phrases_of(constraints, targets), barred, allowed)
-
-    def phrases_of(self, constraints: Constraints, targets: Sequence[Tokeniser]) -> list[list[Wanted]]:
-        """The phrases that outputs must have, each once, by the tokenisers of these outputs."""
-        given = zip(constraints.required, targets, strict=bool(constraints.required))
-        return [[self._goal(phrase, target) for phrase in dict.fromkeys(several)] for several, target in given]
+        if self.asked.allowed is not None:
+            allowed = sorted({token for text in self.asked.allowed for token in self.task.target.encode(text)})
+        begun = numbers if self.asked.prefixes else ()
+        prefixes = [
+            target_tokens(self.task, self.asked.prefixes[number], "prefix", self.targets[number]) for number in begun
+        ]
+        goals = [self.goals[number] for number in numbers] if has_goals and self.goals else []
+        return Demands(prefixes, goals, barred, allowed)
 
     def _goal(self, phrase: str, target: Tokeniser) -> Wanted:
         if not phrase.strip():
@@ -235,27 +225,27 @@ class _Seeker:
         written = [piece for piece in pieces if piece[:1].isalpha()]
         return 2 * sum(map(is_unspaced, written)) > len(written)
 
-    def without(self, found: list[Hypothesis], source: Source, line: int, constraints: Constraints) -> list[Hypothesis]:
-        """The outputs for one sentence, without the forbidden phrases however they are spelled.
+    def without_forbidden(self, found: list[Hypothesis], number: int) -> list[Hypothesis]:
+        """Return the outputs for one piece, without the forbidden phrases however they are spelled.
 
         A phrase can be cut into tokens in more ways than one. So a spelling is barred when it has been written, and the
         search made again, till no output has a forbidden phrase.
         """
         barred: list[list[int]] = []
-        while spellings := [each for one in found for each in _spellings(one.tokens, source.target, constraints)]:
+        target, forbidden = self.targets[number], self.asked.forbidden
+        while spellings := [each for one in found for each in _spellings(one.tokens, target, forbidden)]:
             if len(barred) > MOST_SPELLINGS:
-                phrases = ", ".join(map(repr, constraints.forbidden))
-                about = source.text.strip()[:40]
+                phrases, about = ", ".join(map(repr, forbidden)), self.pieces[number].text.strip()[:40]
                 raise Fault(f"The model writes {phrases} in one way after another for {about!r}; ask for less.")
             barred += [list(each) for each in dict.fromkeys(map(tuple, spellings))]
-            (found,) = self.seek([source], [line], constraints, barred)
+            (found,) = self._outputs([number], True, barred)
         return found
 
 
-def _spellings(tokens: Sequence[int], target: Tokeniser, constraints: Constraints) -> Iterator[Sequence[int]]:
-    """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
+def _spellings(tokens: Sequence[int], target: Tokeniser, forbidden: Sequence[str]) -> Iterator[Sequence[int]]:
+    """Yield the tokens that write forbidden phrases in an output, a run for each phrase that it has."""
     text = target.decode(tokens)
-    for phrase in constraints.forbidden:
+    for phrase in forbidden:
         if span := span_of(phrase, text):
             last = next(n for n in range(len(tokens) + 1) if len(target.decode(tokens[:n])) >= span[1])
             starts = range(last - 1, -1, -1)
