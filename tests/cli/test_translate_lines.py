@@ -14,7 +14,7 @@ from regard.verbs.translate.request import TranslateRequest
 OPERATIONS = """
 import sys
 from pathlib import Path
-from regard.verbs.translate.files import open_translator
+from regard.verbs.translate.line_translator import open_translator
 from regard.verbs.translate.request import TranslateRequest
 
 open_translator(Path(sys.argv[1]), TranslateRequest(text=["I love books."], engine="torch"), "float32")
