@@ -78,7 +78,7 @@ def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[No
         ("transformer", "float32"),
         ("transformer", "bf16"),
         ("gpt", "float32"),
-        ("bert", "float32"),
+        pytest.param("bert", "float32", marks=pytest.mark.long),
         *(pytest.param(name, "bf16", marks=pytest.mark.long) for name in LAYERS if name != "transformer"),
     ],
 )
