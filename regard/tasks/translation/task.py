@@ -169,7 +169,8 @@ class Translation(NetworkTask["TrainingPairs"]):
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
-        from regard.tasks.translation.training_pairs import PairCutter, TrainingPairs
+        from regard.data.corpora.resampling import PairCutter
+        from regard.tasks.translation.training_pairs import TrainingPairs
 
         training = recipe.training
         if training.batch_tokens is None:
