@@ -5,7 +5,8 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.serving.doors.door import FORM, JSON, Door, Service
+from regard.base.doors import FORM, JSON
+from regard.serving.flow import OwnDoor, Service
 from regard.serving.http.bodies import read_values
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
@@ -49,19 +50,43 @@ async def refuse_suggestions(service: Service, request: Request) -> Response:
 
 
 DOORS = (
-    Door(
-        "POST", "/translate", translate, "translate", "Translate.", LibreAnswer,
-        body=LibreBody, body_kinds=(JSON, FORM),
+    OwnDoor(
+        path="/translate",
+        endpoint=translate,
+        can="translate",
+        summary="Translate.",
+        answer=LibreAnswer,
+        body=LibreBody,
+        body_kinds=(JSON, FORM),
+        works_as="/v1/translate",
     ),
-    Door(
-        "POST", "/detect", detect, "translate", "Find the language of a text, among those that are served.",
-        LibreDetection, is_list=True, body=LibreDetectBody, body_kinds=(JSON, FORM),
+    OwnDoor(
+        path="/detect",
+        endpoint=detect,
+        can="translate",
+        summary="Find the language of a text, among those that are served.",
+        answer=LibreDetection,
+        is_list=True,
+        body=LibreDetectBody,
+        body_kinds=(JSON, FORM),
     ),
-    Door(
-        "GET", "/languages", languages, "translate", "The languages, and what each can be translated into.",
-        LibreLanguage, is_list=True,
+    OwnDoor(
+        method="GET",
+        path="/languages",
+        endpoint=languages,
+        can="translate",
+        summary="The languages, and what each can be translated into.",
+        answer=LibreLanguage,
+        is_list=True,
     ),
-    Door("GET", "/frontend/settings", settings, "translate", "What a page should know.", LibreSettings),
-    Door("POST", "/translate_file", refuse_files, "translate"),
-    Door("POST", "/suggest", refuse_suggestions, "translate"),
-)  # fmt: skip
+    OwnDoor(
+        method="GET",
+        path="/frontend/settings",
+        endpoint=settings,
+        can="translate",
+        summary="What a page should know.",
+        answer=LibreSettings,
+    ),
+    OwnDoor(path="/translate_file", endpoint=refuse_files, can="translate"),
+    OwnDoor(path="/suggest", endpoint=refuse_suggestions, can="translate"),
+)

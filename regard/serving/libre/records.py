@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from regard.serving.doors.records import DoorAnswer, Language
+from regard.base.doors import DoorAnswer
+from regard.serving.records import Language
 
 Texts = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
 
