@@ -1,4 +1,4 @@
-"""A model that is served: a folder under a name, what it is, what it can do, and what its work costs."""
+"""A model that is served: a folder under a name, what it is, and what it can be asked for."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ import pytest
 from regard.viewing.texts import LANGUAGES, read_texts
 
 PACKAGE = Path(str(resources.files("regard")))
-SAYING = ("Fault", "TextFault", "TooLong", "Refusal")
+SAYING = ("Fault", "TextFault", "TooLong", "TooLarge", "Refusal")
 ENGLISH = read_texts()["en"]
 REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name != "refusals.text"]
 

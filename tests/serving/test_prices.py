@@ -142,7 +142,7 @@ def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: Engine,
     """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
     translator: Any = SimpleNamespace(name="toy", cutting=lambda request, longest: lambda text: [])
     question = Question(translator, TranslateBody(text=["a"]), Limits())
-    job = TranslateJob(question, Plan(engine, DecodingOptions()))
+    job = TranslateJob(question, Plan(engine=engine, options=DecodingOptions()))
     assert job.price.longest == longest
     assert (job.price == PRICED["/v1/translate"].price) == (engine != "ctranslate2")
 

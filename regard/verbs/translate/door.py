@@ -305,10 +305,10 @@ def plan_within(question: Question[TranslateRequest]) -> Plan:
     translators = [name for name, other in model.others.items() if "translate" in other.can]
     for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in translators:
-            raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(translators)}.")
+            raise Fault(f"There is no model {str(name)[:40]!r} here; there are {', '.join(translators)}.")
     for asked in (request.fuse, request.prior):
         if asked is not None:
-            find_language_model(model, asked)
+            find_language_model(model, str(asked))
     plan: Plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")
