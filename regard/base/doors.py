@@ -143,6 +143,7 @@ class Question(Generic[Body]):
     model: Asked
     body: Body
     limits: Limits
+    texts: Sequence[str] = ()  # of the field that the door names
     began: float = 0.0  # when it was read, in seconds of the monotonic clock
     streams: bool = False  # whether the client wants events
     detected: Any = None  # the language that was found for a text, and how surely
@@ -241,6 +242,12 @@ class Stream:
     done: type[DoorAnswer]
 
 
+def check_texts(question: Question[Any]) -> Any:
+    """Refuse more text than a request may have, and return the body unchanged."""
+    check_amount(question.texts, question.limits)
+    return question.body
+
+
 def _unchanged(question: Question[Any]) -> Any:
     return question.body
 
@@ -262,7 +269,7 @@ class VerbDoor(Door):
     answer: type[BaseModel]
     price: Price
     costs: Callable[[Question[Any]], Sequence[float]] | None = None  # of the items, in the unit of the price
-    texts: str = ""  # the field whose texts are counted in the log
+    texts: str = ""  # the field whose texts are counted, also in the log
     ready: Callable[[Question[Any]], Any] = _unchanged  # refuses what is not granted, and gives the body to work on
     key: Callable[[Any], Hashable | None] = lambda body: None  # of a body; equal ones share batches
     work: Callable[[Question[Any]], Any] = _run

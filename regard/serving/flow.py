@@ -104,7 +104,7 @@ async def _answer(door: VerbDoor, service: Service, request: Request) -> Respons
     texts = getattr(body, door.texts, [])
     texts = [texts] if isinstance(texts, str) else texts
     model, detected = await _find_model(door, service.catalogue, body, texts)
-    question = Question(model, body, service.limits, began, is_streamed, detected)
+    question = Question(model, body, service.limits, texts, began, is_streamed, detected)
     job = await beside(partial(door.job or partial(VerbJob, door), question), sum(map(len, texts)))
     service.note(request, texts, model=model.name, **job.noted)
     if is_streamed:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from regard.base.doors import Bound, DoorAnswer, ModelBody, Price, Question, VerbDoor, check_amount
+from regard.base.doors import Bound, DoorAnswer, ModelBody, Price, VerbDoor, check_texts
 from regard.verbs.embed.request import EmbedRequest
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ class EmbedAnswer(DoorAnswer):
     texts: list[EmbeddedText]
 
 
-def _check(question: Question[EmbedBody]) -> EmbedBody:
-    check_amount(question.body.text, question.limits)
-    return question.body
-
-
 def _size(vectors: "TextVectors") -> int:
     return sum(layer.numel() for layer in vectors.layers.values())
 
@@ -64,7 +59,7 @@ DOORS = (
         body=EmbedBody,
         answer=EmbedAnswer,
         texts="text",
-        ready=_check,
+        ready=check_texts,
         price=Price("letters", 2000, ordinary=250),
         costs=lambda question: [1.0 + len(text) for text in question.body.text],
         write=_write,

@@ -18,6 +18,7 @@ from regard.base.doors import (
     VerbDoor,
     check_amount,
     check_numbers,
+    check_texts,
 )
 from regard.base.faults import Fault
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
@@ -127,11 +128,6 @@ def _check(question: Question[GenerateBody]) -> GenerateBody:
     return body
 
 
-def _check_prompt(question: Question[PromptBody]) -> PromptBody:
-    check_amount([question.body.prompt], question.limits)
-    return question.body
-
-
 def _costs(question: Question[GenerateBody]) -> list[float]:
     body = question.body
     rows = body.samples or body.beam or body.n_best or 1
@@ -189,7 +185,7 @@ DOORS = (
         body=PromptBody,
         answer=PromptAnswer,
         texts="prompt",
-        ready=_check_prompt,
+        ready=check_texts,
         price=Price("letters", 1000),
         costs=lambda question: [1.0 + len(question.body.prompt)],
         work=_read_prompt,

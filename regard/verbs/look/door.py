@@ -1,5 +1,7 @@
 """The doors through which one looks inside a model: at what it reads, its attention, its next token and its beam."""
 
+from collections.abc import Callable
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, Literal
 
@@ -149,42 +151,29 @@ def _costs_of_sentence(question: Question[Any]) -> list[float]:
     return [(1.0 + len(question.body.text)) * (1 + beam)]
 
 
-_PRICE_OF_SENTENCE = Price("letters, in each row of the search", 1000)
+def _door_of_sentence(
+    view: str, summary: str, body: type[LanguagesBody], answer: type[DoorAnswer], look: Callable[[Any], Any]
+) -> VerbDoor:
+    """Return the door of a view of one sentence, as a translator reads it."""
+    return VerbDoor(
+        path=f"/v1/{view}",
+        can=view,
+        summary=summary,
+        body=body,
+        answer=answer,
+        texts="text",
+        price=Price("letters, in each row of the search", 1000),
+        costs=_costs_of_sentence,
+        work=lambda question: look(_views())(question),
+    )
+
 
 DOORS = (
-    VerbDoor(
-        path="/v1/attention",
-        can="attention",
-        summary="What every block and head looked at.",
-        body=AttentionBody,
-        answer=AttentionAnswer,
-        texts="text",
-        price=_PRICE_OF_SENTENCE,
-        costs=_costs_of_sentence,
-        work=lambda question: _views().attention(question),
+    _door_of_sentence(
+        "attention", "What every block and head looked at.", AttentionBody, AttentionAnswer, attrgetter("attention")
     ),
-    VerbDoor(
-        path="/v1/next",
-        can="next",
-        summary="The distribution of the next token.",
-        body=NextBody,
-        answer=NextAnswer,
-        texts="text",
-        price=_PRICE_OF_SENTENCE,
-        costs=_costs_of_sentence,
-        work=lambda question: _views().next_token(question),
-    ),
-    VerbDoor(
-        path="/v1/beam",
-        can="beam",
-        summary="The beam as a tree.",
-        body=BeamBody,
-        answer=BeamAnswer,
-        texts="text",
-        price=_PRICE_OF_SENTENCE,
-        costs=_costs_of_sentence,
-        work=lambda question: _views().beam(question),
-    ),
+    _door_of_sentence("next", "The distribution of the next token.", NextBody, NextAnswer, attrgetter("next_token")),
+    _door_of_sentence("beam", "The beam as a tree.", BeamBody, BeamAnswer, attrgetter("beam")),
     VerbDoor(
         path="/v1/look",
         can="look",

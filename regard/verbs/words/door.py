@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regard.base.doors import DoorAnswer, ModelBody, Price, Question, VerbDoor, check_amount
+from regard.base.doors import DoorAnswer, ModelBody, Price, Question, VerbDoor, check_amount, check_texts
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
@@ -60,17 +60,12 @@ class MapAnswer(DoorAnswer):
     map: dict[str, Any]
 
 
-def _check(question: Question[Any]) -> Any:
-    check_amount(question.body.words, question.limits)
-    return question.body
-
-
 def _check_map(question: Question[MapBody]) -> MapBody:
-    body, most = question.body, question.limits.mapped
-    check_amount(body.words, question.limits)
-    if (wanted := _mapped_words(body)) > most:
+    wanted, most = _mapped_words(question.body), question.limits.mapped
+    check_amount(question.texts, question.limits)
+    if wanted > most:
         raise Fault(f"These may be {wanted:,} words, but a map here has at most {most:,}.")
-    return body
+    return question.body
 
 
 def _mapped_words(request: MapRequest) -> int:
@@ -106,7 +101,7 @@ DOORS = (
         body=NeighboursBody,
         answer=NeighboursAnswer,
         texts="words",
-        ready=_check,
+        ready=check_texts,
         price=Price("words, more for many neighbours", 20),
         costs=lambda question: [1 + question.body.count / _LISTED] * len(question.body.words),
         work=_neighbours,
@@ -132,7 +127,7 @@ DOORS = (
         body=AnalogyBody,
         answer=AnalogyAnswer,
         texts="words",
-        ready=_check,
+        ready=check_texts,
         price=Price("words, more for many answers", 20),
         costs=lambda question: [3 + question.body.count / _LISTED],
         work=_analogy,
