@@ -135,7 +135,11 @@ async def results_of(catalogue: Catalogue, job: Job) -> list[Any]:
 async def _events(service: Service, job: Job) -> AsyncGenerator[Event, None]:
     """Yield the events of a job as they happen; a client that goes away stops its work at the next step."""
     loop, events = asyncio.get_running_loop(), asyncio.Queue[Event | None]()
-    job.tell = lambda *event: loop.call_soon_threadsafe(events.put_nowait, event)
+
+    def tell(name: str, data: BaseModel) -> None:
+        loop.call_soon_threadsafe(events.put_nowait, (name, data))
+
+    job.tell = tell
 
     async def work() -> BaseModel:
         results: dict[int, Any] = {}

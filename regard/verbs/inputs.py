@@ -10,7 +10,7 @@ from regard.base.doors import Asked, Limits, check_amount
 from regard.base.faults import Fault
 from regard.base.requests.fields import Held
 from regard.data.heads import picture_pixels, sound_seconds
-from regard.verbs.answer.request import DrawingInput, Input, PictureInput
+from regard.verbs.answer.request import DrawingInput, PictureInput
 from regard.verbs.transcribe.request import SoundInput
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ _READS = {
 }
 
 
-def input_cost(given: Input, reads: str = "") -> float:
+def input_cost(given: Any, reads: str = "") -> float:
     """Return the cost of reading an input, by its letters, frames of sound, cells of pixels, or points."""
     match given:
         case SoundInput():

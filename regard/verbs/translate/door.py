@@ -141,7 +141,6 @@ class TranslateJob(Job):
     ) -> None:
         request, self.question = question.body, question
         self.model = question.model
-        self.translator: Any = question.model
         self.plan = self.key = plan or plan_within(question)
         cutting = self.translator.cutting(request, question.limits.sentence)
         job = job_for(request, self.plan, cutting, has_work=has_work)
@@ -149,6 +148,11 @@ class TranslateJob(Job):
         self.price = _PRICE_BY_CTRANSLATE2 if self.plan.engine == CTRANSLATE2 else _PRICE
         self.characters, self.noted = sum(map(len, request.text)), {"sentences": len(job.pieces)}
         self._told: list[dict[int, Finished]] = [{} for _ in self.cut]  # of each text, in a stream
+
+    @property
+    def translator(self) -> Any:
+        """The model, which is known to translate."""
+        return self.model
 
     def costs(self) -> list[float]:
         """Return what sentences cost: their tokens to read, and to write as many again in every row of the search.
