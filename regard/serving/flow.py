@@ -1,4 +1,4 @@
-"""What happens at every door of a verb: read, check, take a place in the queue, ask the model, write the answer."""
+"""The flow at every door: read the request, take a place in the queue, ask the model, write the answer."""
 
 import asyncio
 import hmac
@@ -25,13 +25,13 @@ Reader = Callable[[Request, int], Awaitable[dict[str, Any]]]
 
 
 class Service:
-    """What all doors share."""
+    """The catalogue of models and the limits, which all doors share."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue, self.limits, self.access = catalogue, catalogue.options.limits, catalogue.options.access
 
     def authorise(self, request: Request, given: Any) -> None:
-        """Refuse who does not know the key, where there is one; it comes in the body, or as a bearer's."""
+        """Refuse a client without the key, where there is one; it comes in the body, or as a bearer token."""
         if self.access.key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -44,20 +44,20 @@ class Service:
             raise Refusal(403, "Invalid API key")
 
     async def read(self, request: Request, how: Reader) -> dict[str, Any]:
-        """What a request says, if it knows the key; who says it too slowly is not waited for."""
+        """Return the table of a request that knows the key, unless it takes too long to arrive."""
         async with asyncio.timeout(self.limits.seconds):
             table = await how(request, self.limits.body)
         self.authorise(request, table.get("api_key"))
         return table
 
     def note(self, request: Request, texts: Sequence[str], **more: Any) -> None:
-        """Add to what the log says of a request: counts, and the texts themselves only where that was asked for."""
+        """Add counts of a request to the log, and the texts themselves only where the operator asked for them."""
         request.state.note |= {"texts": len(texts), "characters": sum(map(len, texts)), **more}
         if self.access.log_texts:
             request.state.note["q"] = list(texts)
 
     async def answer(self, request: Request, work: Any) -> Any:
-        """What work gives, within the time there is, as long as the client waits."""
+        """Return the result of work, within the time limit and as long as the client waits."""
 
         async def limited() -> Any:
             async with asyncio.timeout(self.limits.seconds):
@@ -67,7 +67,7 @@ class Service:
 
 
 def _as_text(header: str) -> str:
-    """What stands in a header as UTF-8; all headers are read as Latin-1."""
+    """Return a header that was read as Latin-1, as all are, as UTF-8."""
     return header.strip().encode("latin-1").decode(errors="replace")
 
 
