@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from regard.base.doors import Asked, Limits, check_amount
 from regard.base.faults import Fault
 from regard.base.requests.fields import Held
-from regard.data.heads import picture_pixels, sound_seconds
+from regard.data.media_sizes import picture_pixels, sound_seconds
 from regard.verbs.answer.request import DrawingInput, PictureInput
 from regard.verbs.transcribe.request import SoundInput
 

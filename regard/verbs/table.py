@@ -25,6 +25,7 @@ ROOMS: dict[str, Room] = {
     "translate": Room(
         "regard.verbs.translate.command:command",
         "Translate text, line by line.",
+        run="regard.verbs.translate.run:run",
         doors="regard.verbs.translate.door:DOORS",
     ),
     "look": Room(
