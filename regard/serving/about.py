@@ -1,15 +1,17 @@
 """The doors of the server itself: whether it is well, what it serves, its page, its counts and its description."""
 
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.serving.doors.door import TEXT, Door, Endpoint, Service
-from regard.serving.doors.model_records import ModelsAnswer
-from regard.serving.doors.records import Health, Readiness
+from regard.base.doors import TEXT
+from regard.serving.flow import Endpoint, OwnDoor, Service
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
 from regard.serving.metrics import CONTENT_TYPE
+from regard.serving.records import Health, ModelsAnswer, Readiness
 from regard.serving.static import DOCS, INDEX, page_files
 
 
@@ -54,8 +56,8 @@ def _page() -> Endpoint:
     return page
 
 
-def about_doors() -> list[Door]:
-    """They are there whatever the models can do."""
+def about_doors() -> list[OwnDoor]:
+    """Return the doors that are there whatever the models can do."""
     page = _page()
 
     async def favicon(service: Service, request: Request) -> Response:
@@ -66,13 +68,16 @@ def about_doors() -> list[Door]:
         request.path_params["name"] = DOCS
         return await page(service, request)
 
+    def get(path: str, endpoint: Endpoint, **described: Any) -> OwnDoor:
+        return OwnDoor(method="GET", path=path, endpoint=endpoint, **described)
+
     return [
-        Door("GET", "/health", health, None, "Whether the server and all that works in it are alive.", Health),
-        Door("GET", "/ready", ready, None, "Whether to send requests here.", Readiness),
-        Door("GET", "/v1/models", models, None, "The models that are served, and the limits.", ModelsAnswer),
-        Door("GET", "/metrics", metrics, None, "Counts for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
-        Door("GET", "/", page),
-        Door("GET", "/docs", docs),
-        Door("GET", "/page/{name:path}", page),
-        Door("GET", "/favicon.ico", favicon),
+        get("/health", health, summary="Whether the server and all that works in it are alive.", answer=Health),
+        get("/ready", ready, summary="Whether to send requests here.", answer=Readiness),
+        get("/v1/models", models, summary="The models that are served, and the limits.", answer=ModelsAnswer),
+        get("/metrics", metrics, summary="Counts for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
+        get("/", page),
+        get("/docs", docs),
+        get("/page/{name:path}", page),
+        get("/favicon.ico", favicon),
     ]

@@ -1,10 +1,31 @@
-"""What is said of the models that are served, at /v1/models."""
+"""Answers of the server itself: faults, its health, and the models that it serves."""
 
 from typing import Any, Literal
 
-from regard.serving.doors.records import DoorAnswer, Language
+from regard.base.doors import DoorAnswer
 from regard.tasks import Reads
 from regard.verbs.look.request import Side
+
+
+class Error(DoorAnswer):
+    error: str
+
+
+class Health(DoorAnswer):
+    """That the server is there."""
+
+    status: Literal["ok"]
+
+
+class Readiness(DoorAnswer):
+    """That it takes requests."""
+
+    status: Literal["ready"]
+
+
+class Language(DoorAnswer):
+    code: str
+    name: str
 
 
 class LearntAmount(DoorAnswer):

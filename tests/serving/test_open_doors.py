@@ -7,9 +7,9 @@ import pytest
 from loopback import on_loopback
 from oracles import Oracle
 
+from regard.base.doors import Door
 from regard.serving.app import app_of, every_door
 from regard.serving.catalogue import open_models
-from regard.serving.doors.door import Door
 
 
 @pytest.mark.parametrize("door", [door for door in every_door() if door.can], ids=lambda door: door.path)

@@ -13,18 +13,14 @@ from hypothesis import strategies as st
 from regard.base.recipe import Options
 from regard.base.requests.rules import Need, VerbRequest
 from regard.serving.app import every_door
-from regard.serving.doors.bodies import (
-    AnswerBody,
-    AttentionBody,
-    BeamBody,
-    EmbedBody,
-    GenerateBody,
-    NextBody,
-    TranslateBody,
-)
 from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
+from regard.verbs.answer.door import AnswerBody
+from regard.verbs.embed.door import EmbedBody
+from regard.verbs.generate.door import GenerateBody
+from regard.verbs.look.door import AttentionBody, BeamBody, NextBody
+from regard.verbs.translate.door import TranslateBody
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 SCHEMAS = document(every_door())["components"]

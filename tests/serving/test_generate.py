@@ -10,7 +10,7 @@ import httpx2 as httpx
 import pytest
 from loopback import on_loopback
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tasks" / "language"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from counted_language import write_recipe
 
 import regard
