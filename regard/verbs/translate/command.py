@@ -12,6 +12,7 @@ from regard.base.faults import Fault
 from regard.base.files import refuse_missing_folder
 from regard.base.progress import silent
 from regard.console import NoOutput, console_progress, options, refuse_folder
+from regard.console.inputs import inputs_after_model
 from regard.console.lines import TextInput
 from regard.verbs.translate.bulk.shards import refuse_shards
 from regard.verbs.translate.files import LineJob, translate_lines
@@ -28,10 +29,8 @@ from regard.verbs.translate.unfinished import (
 def command(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="A text to translate, in place of INPUT.")] = None,
+    inputs: options.Inputs = None,
+    text: options.Texts = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the translations.")] = None,
     beam: options.Beam = None,
     length_penalty: options.LengthPenalty = None,
@@ -73,9 +72,9 @@ def command(
     """Translate text line by line; order is kept, and an empty line gives an empty line."""
     from regard.verbs.translate.options import translate_request
 
-    if text is not None and source is not None:
-        raise Fault("Give INPUT or --text, not both.")
-    given = TextInput(text, None if str(source) == "-" else source)
+    given, *others = inputs_after_model(inputs, text) or [TextInput()]
+    if others:
+        raise Fault(f"One file is translated at a time; give one, not {len(others) + 1}.")
     job = LineJob(model, translate_request(context.params), precision, given, prefix, required, forced)
     _check_output(out, [given.file, vocabulary, dictionary, *job.constraint_files])
     given.check()
