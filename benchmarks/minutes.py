@@ -8,7 +8,7 @@ Three kinds of model: a translator of the first pairs of multi30k, English to Ge
 recipe conll2000; the GPT of gpt-shakespeare (`regard data get multi30k conll2000 tiny-shakespeare`). For each number of
 minutes it prints one row of a Markdown table for the planned run, with the time asked for and taken, the steps planned
 and taken and the score on the test. `--fixed` adds runs of the same model with as many steps as the planned run took,
-times these numbers, by a cosine over their whole length; the last column compares the planned run with the best of
+times these numbers, by a cosine over their whole length; a line at the end compares each planned run with the best of
 those that took no longer than was asked for. The aim is 90 to 110% of the time and at least 95% of that score.
 `--checkout` runs another version of regard, to measure before and after; `--set` tries another plan.
 """
@@ -35,7 +35,6 @@ COLUMNS = (
     "seconds",
     "of the time",
     "test score",
-    "of the best that fits",
 )
 OF_PLANS = ("steps", "validate_every", "save_every", "patience", "optimizer")  # training options that a plan decides
 
@@ -144,6 +143,14 @@ def share_of_best(planned: Result, fixed: Sequence[Result], minutes: float, kind
     return f"{100 * share:.0f}%"
 
 
+def row_of(name: str, kind: Kind, minutes: float, result: Result) -> list[str]:
+    """The cells of one run."""
+    share = f"{result.seconds / (0.6 * minutes):.0f}%"
+    score = f"{kind.metric} {result.score:.4g}"
+    taken = f"{result.steps:,}", f"{result.seconds:.0f}"
+    return [name, f"{minutes:g}", result.name, result.planned, *taken, share, score]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", choices=("translator", "tagger", "gpt"), default=["translator"])
@@ -158,19 +165,20 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="as of regard train")
     asked = parser.parse_args()
     columns: Sequence[str] = COLUMNS
+    shares = []
     for name in asked.kinds:
         kind = kind_of(name, asked)
         trainings = Trainings(name, kind, asked)
         for minutes in asked.minutes:
             planned, place = trainings.planned(minutes)
-            fixed = [trainings.fixed(place, minutes, times) for times in asked.fixed]
-            for result in (planned, *fixed):
-                compared = share_of_best(planned, fixed, minutes, kind) if result is planned else ""
-                share = f"{result.seconds / (0.6 * minutes):.0f}%"
-                score = f"{kind.metric} {result.score:.4g}"
-                taken = f"{result.steps:,}", f"{result.seconds:.0f}"
-                print_row([name, f"{minutes:g}", result.name, result.planned, *taken, share, score, compared], columns)
-                columns = ()
+            print_row(row_of(name, kind, minutes, planned), columns)
+            columns, fixed = (), []
+            for times in asked.fixed:
+                fixed.append(trainings.fixed(place, minutes, times))
+                print_row(row_of(name, kind, minutes, fixed[-1]), columns)
+            shares.append(f"{name}, {minutes:g} min: {share_of_best(planned, fixed, minutes, kind)}")
+    if asked.fixed:
+        print(f"\nOf the best fixed run that fits: {'; '.join(shares)}.")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,12 @@ def open_kept(kind: type[Kept], files: Mapping[str, bytes], name: str) -> Kept:
     try:
         return kind.model_validate_json(files[name])
     except (KeyError, ValidationError):
-        raise Fault(f"{name} of the model folder is missing or damaged.") from None
+        raise damaged(name) from None
+
+
+def damaged(name: str) -> Fault:
+    """Return the refusal of a file of a model folder."""
+    return Fault(f"{name} of the model folder is missing or damaged.")
 
 
 def draw_held_out(total: int, count: int) -> tuple[np.ndarray, np.ndarray]:

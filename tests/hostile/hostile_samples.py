@@ -113,6 +113,11 @@ def _repeated_rows(path: Path) -> None:
     parquet.write_table(pyarrow.table({"source": column, "target": column}), path)
 
 
+def _with(**fields: object) -> Callable[[Path], None]:
+    """The honest table, but for some of its fields."""
+    return lambda path: path.write_text(json.dumps(json.loads(path.read_bytes()) | fields)) and None
+
+
 def _long_name(path: Path) -> None:
     table = json.loads(path.read_bytes())
     table["files"]["n" * 5_000] = ["0" * 64]
@@ -222,6 +227,12 @@ SAMPLES: dict[str, Sample] = {
     "text that is no UTF-8, parquet": Sample("table, parquet", _plain_parquet, "UTF8"),
     "a row that is repeated": Sample("table, parquet", _repeated_rows, "damaged or"),
     "a manifest with a long name": Sample("model, manifest", _long_name, "outside the folder"),
+    "a rate of 10³⁰ samples": Sample("model, alphabet", _with(rate=10**30), "missing or damaged"),
+    "a rate of another model": Sample("model, voices", _with(rate=1001), "missing or damaged"),
+    "drawings that go 10³⁰ units": Sample("model, scale of strokes", _with(bound=10**30), "missing or damaged"),
+    "movements of 10³⁰ units": Sample(
+        "model, scale of strokes", _with(movements=[(10**30, 0)], counts=[1]), "missing or damaged"
+    ),
     "20 GiB of sparse weights": Sample("model, weights", _sparse, "but what it should hold takes"),
     "100,000 tensors": Sample("model, weights", _of(_many_tensors), "tensors"),
     "100,000 tensors of another tool": Sample("BERT, weights", _of(_many_tensors), "tensors"),

@@ -17,7 +17,15 @@ from regard.data.captions.generated import generate_all
 from regard.data.captions.options import CaptionData, FeatureFiles
 from regard.data.captions.pixels import pixel_format, read_pixels
 from regard.data.corpora.text import file_of
-from regard.data.prepared import FinishedRecord, open_arrays, prepare_once, refuse_missing, save_arrays, save_files
+from regard.data.prepared import (
+    FinishedRecord,
+    damaged,
+    open_arrays,
+    prepare_once,
+    refuse_missing,
+    save_arrays,
+    save_files,
+)
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.words import count_words, read_words
@@ -71,7 +79,7 @@ def open_words(files: Mapping[str, bytes]) -> SpaceTokeniser:
     try:
         return SpaceTokeniser(read_words(files[f"{WORDS}.json"]))
     except (KeyError, ValueError, RecursionError):
-        raise Fault(f"{WORDS}.json of the model folder is missing or damaged.") from None
+        raise damaged(f"{WORDS}.json") from None
 
 
 def check_captions_there(options: CaptionData, folder: Path | None) -> None:

@@ -12,12 +12,14 @@ from regard.base.progress import Progress
 from regard.data.prepared import (
     SPLITS,
     FinishedRecord,
+    damaged,
     open_arrays,
     open_kept,
     prepare_once,
     refuse_missing,
     save_arrays,
 )
+from regard.data.sounds.files import HIGHEST_RATE, LOWEST_RATE
 from regard.data.sounds.options import SoundData
 from regard.data.sounds.recordings import Recordings, read_recordings, rows_of
 
@@ -30,7 +32,7 @@ class Alphabet(BaseModel):
 
     symbols: list[str] = Field(min_length=1, max_length=MOST_SYMBOLS)
     words: bool = False  # whether symbols are words, which spaces stand between
-    rate: int = Field(ge=1)
+    rate: int = Field(ge=LOWEST_RATE, le=HIGHEST_RATE)
     speakers: list[str] = []  # the symbols that say who speaks, where that is written too
 
     def refuse_others(self, others: "Alphabet") -> None:
@@ -94,9 +96,12 @@ def cut_text(text: str, words: bool) -> list[str]:
     return text.split() if words else list(" ".join(text.split()))
 
 
-def open_alphabet(files: Mapping[str, bytes]) -> Alphabet:
-    """The alphabet in the files of a model folder, which need not be trusted."""
-    return open_kept(Alphabet, files, ALPHABET_FILE)
+def open_alphabet(files: Mapping[str, bytes], rate: int | None = None) -> Alphabet:
+    """Return the alphabet in the files of a model folder, which need not be trusted; its recipe tells the rate."""
+    alphabet = open_kept(Alphabet, files, ALPHABET_FILE)
+    if rate not in (None, alphabet.rate):
+        raise damaged(ALPHABET_FILE)
+    return alphabet
 
 
 def check_sounds_there(options: SoundData, folder: Path | None) -> None:

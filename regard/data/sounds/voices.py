@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from regard.base.faults import Fault
-from regard.data.prepared import open_kept
+from regard.data.prepared import damaged, open_kept
+from regard.data.sounds.files import HIGHEST_RATE, LOWEST_RATE
 from regard.data.sounds.prepare import MOST_SYMBOLS, PreparedSounds
 
 VOICES_FILE = "voices.json"
@@ -33,7 +34,7 @@ class Voices(BaseModel):
     symbols: list[str] = Field(min_length=3, max_length=MOST_SYMBOLS)
     spelling: dict[str, str] = {}
     speakers: list[str] = Field(min_length=1, max_length=100_000)
-    rate: int = Field(ge=1)
+    rate: int = Field(ge=LOWEST_RATE, le=HIGHEST_RATE)
 
     def spell(self, text: str) -> SpelledText:
         """A text in symbols; one that cannot be spoken is refused."""
@@ -113,6 +114,9 @@ def _rows(prepared: PreparedSounds, split: str) -> list[int]:
     return [row for rows in prepared.parts[split].values() for row in rows]
 
 
-def open_voices(files: Mapping[str, bytes]) -> Voices:
-    """The voices in the files of a model folder, which need not be trusted."""
-    return open_kept(Voices, files, VOICES_FILE)
+def open_voices(files: Mapping[str, bytes], rate: int | None = None) -> Voices:
+    """Return the voices in the files of a model folder, which need not be trusted; its recipe tells the rate."""
+    voices = open_kept(Voices, files, VOICES_FILE)
+    if rate not in (None, voices.rate):
+        raise damaged(VOICES_FILE)
+    return voices

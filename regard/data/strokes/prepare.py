@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
@@ -15,6 +15,7 @@ from regard.data.corpora.text import file_of
 from regard.data.prepared import (
     SPLITS,
     FinishedRecord,
+    damaged,
     draw_held_out,
     open_kept,
     prepare_once,
@@ -23,12 +24,14 @@ from regard.data.prepared import (
 )
 from regard.data.strokes.codings import Dictionary, Grid, TokenCoding, learn_dictionary
 from regard.data.strokes.drawings import DONE, LabelledMoves, read_labelled
-from regard.data.strokes.options import LabelledStrokeData, StrokeData
+from regard.data.strokes.options import LONGEST, LabelledStrokeData, StrokeData
 
 STROKES_FILE = "strokes.json"
 ROOM = 1.25  # how much farther than those to learn from a drawing may go
 MOST_CLASSES = 10_000
 _FARTHEST = 2000  # units that a drawing may go, or counting the points of a dictionary takes too long
+_Units = Annotated[int, Field(ge=-2 * _FARTHEST, le=2 * _FARTHEST)]  # from one place that may be reached to another
+_Points = Annotated[int, Field(ge=1, le=(2 * _FARTHEST + 1) ** 2)]  # of the lattice
 
 
 class StrokeScale(BaseModel):
@@ -36,11 +39,11 @@ class StrokeScale(BaseModel):
     classes of drawings that have some."""
 
     scale: float = Field(gt=0, allow_inf_nan=False)  # units that a move has, by its standard deviation
-    bound: int = Field(ge=1)  # units that a drawing may go from where it begins
-    extent: int = Field(ge=1)  # units that all but a few drawings fit into
-    steps: int = Field(ge=1)  # numbers or tokens of the longest drawing
-    movements: list[tuple[int, int]] = []
-    counts: list[int] = []  # points of the lattice that each movement stands for
+    bound: int = Field(ge=1, le=_FARTHEST)  # units that a drawing may go from where it begins
+    extent: int = Field(ge=1, le=2 * _FARTHEST)  # units that all but a few drawings fit into
+    steps: int = Field(ge=1, le=4 * LONGEST)  # numbers or tokens of the longest drawing
+    movements: list[tuple[_Units, _Units]] = []
+    counts: list[_Points] = []  # points of the lattice that each movement stands for
     classes: list[str] = []
 
     def coding(self, options: StrokeData) -> TokenCoding | None:
@@ -107,8 +110,8 @@ class PreparedStrokes:
 def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
     """What travels in a model folder, which need not be trusted."""
     found = open_kept(StrokeScale, files, STROKES_FILE)
-    if len(found.movements) != len(found.counts) or any(count < 1 for count in found.counts):
-        raise Fault(f"{STROKES_FILE} of the model folder is missing or damaged.")
+    if len(found.movements) != len(found.counts):
+        raise damaged(STROKES_FILE)
     return found
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.data.arrays import array_in
 from regard.data.labelled.prepare import LabelledTexts
+from regard.data.prepared import damaged
 from regard.models.text.bag import NO_NGRAM, BagOptions, NgramTable, count_runs, ngram_keys
 from regard.tasks.classification.batches import text_batches
 
@@ -53,5 +54,5 @@ def open_ngrams(files: Mapping[str, bytes]) -> Int[Tensor, " ngram"]:
     except (KeyError, ValueError):
         keys = np.zeros(0)
     if keys.ndim != 1 or keys.dtype != np.int64 or not len(keys) or (np.diff(keys) <= 0).any():
-        raise Fault(f"{NGRAMS_FILE} of the model folder is missing or damaged.")
+        raise damaged(NGRAMS_FILE)
     return torch.from_numpy(keys)

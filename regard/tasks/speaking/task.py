@@ -76,7 +76,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
 
     @classmethod
     def build(cls, recipe: SpeakingRecipe, files: Files) -> "Speaking":
-        voices, bands = open_voices(files), recipe.data.features.bands
+        voices, bands = open_voices(files, recipe.data.rate), recipe.data.features.bands
         network = build_network(recipe, len(voices.symbols), len(voices.speakers), bands, PAD)
         hearing = Hearing(voices.rate, *recipe.data.features.samples(voices.rate), bands)
         return cls(network, hearing, voices, recipe.training)

@@ -69,7 +69,7 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
 
     @classmethod
     def build(cls, recipe: TranscriptionRecipe, files: Files) -> "Transcription":
-        alphabet = open_alphabet(files)
+        alphabet = open_alphabet(files, recipe.data.rate)
         network = build_network(recipe, recipe.data.features.bands, len(alphabet.symbols))
         return cls(network, alphabet, recipe.data, recipe.training)
 
