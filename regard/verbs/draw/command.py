@@ -17,6 +17,12 @@ from regard.console.inputs import inputs_after_model, one_text
 if TYPE_CHECKING:
     from regard.protocols import Drawn
 
+_Prompt = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text", "--prompt", metavar="TEXT", help="What to draw, for a model that paints what a text asks for."
+    ),
+]
 SUFFIXES = (".png", ".gif", ".json", ".svg")
 
 
@@ -33,12 +39,7 @@ def command(
     ] = None,
     count: Annotated[int | None, typer.Option(help="How many drawings (1).")] = None,
     seed: Annotated[int | None, typer.Option(help="Which drawings of all that it could draw (1).")] = None,
-    prompt: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--text", "--prompt", metavar="TEXT", help="What to draw, for a model that paints what a text asks for."
-        ),
-    ] = None,
+    prompt: _Prompt = None,
     temperature: Annotated[
         float | None, typer.Option(help="How freely each step is chosen (1.0); below it, probable ones more often.")
     ] = None,

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from regard.verbs.generate.request import GenerateRequest
     from regard.verbs.generate.telling import WrittenToken
 
+_Prompts = Annotated[
+    list[str] | None,
+    typer.Option("--text", "--prompt", metavar="TEXT", help="What the text begins with; repeatable."),
+]
+
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     inputs: options.Inputs = None,
-    prompt: Annotated[
-        list[str] | None,
-        typer.Option("--text", "--prompt", metavar="TEXT", help="What the text begins with; repeatable."),
-    ] = None,
+    prompt: _Prompts = None,
     tokens: Annotated[
         int | None, typer.Option(min=1, help="The most tokens that are written after the prompt (100).")
     ] = None,
