@@ -172,6 +172,18 @@ def test_a_damaged_archive_is_called_so(tmp_path, cut):
         unpack(archive, tmp_path / "sounds", LIMIT)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"bytes to lose", b""), (b"sounds/lost", b"\0ounds/lost")], ids=["bytes", "name"]
+)
+def test_a_zip_that_lost_bytes_or_a_name_is_called_damaged(tmp_path, old, new):
+    path = tmp_path / "sounds.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("sounds/lost", "bytes to lose")
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.raises(Unusable, match="is damaged"):
+        unpack(path, tmp_path / "sounds", LIMIT)
+
+
 def test_a_link_in_an_unpacked_folder_is_refused(tmp_path):
     (tmp_path / "sounds").mkdir()
     (tmp_path / "sounds/evil").symlink_to("/etc/passwd")
