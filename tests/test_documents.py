@@ -207,7 +207,7 @@ def test_what_surrounds_a_command_is_not_part_of_it() -> None:
     )
     assert list(commands_in(line)) == [["look", "runs/demo", "--text", "a | b"], ["info", "runs/demo"]]
     assert list(command_lines("```console\n$ regard recipes \\\n    demo\n```\n")) == [["recipes", "demo"]]
-    assert parsed(["look", "runs/demo", "--text", "a | b"])["text"] == ["a | b"]
+    assert parsed(["look", "runs/demo", "--text", "a | b"])["text"] == "a | b"
 
 
 @pytest.mark.parametrize("path", [*DOCUMENTS, *RECIPES], ids=name_of)

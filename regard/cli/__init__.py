@@ -12,10 +12,11 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, wraps
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -25,11 +26,13 @@ from typer.main import get_command
 from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.version import __version__
-from regard.cli.cautions import caution_first
 from regard.commands import COMMANDS
+from regard.console import remark
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
+from regard.training.pace import read_course
 
+MODELS = ("model", "models")  # the parameters of commands that name model folders
 _HABITS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -62,7 +65,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
     command = get_command(target)
     command.context_settings = {**_HABITS, **command.context_settings}
     _write_arguments_in_capitals(command)
-    caution_first(command)
+    _caution_first(command)
     return command
 
 
@@ -73,6 +76,35 @@ def _write_arguments_in_capitals(command: Any) -> None:
     for parameter in command.params:
         if parameter.param_type_name == "argument" and parameter.metavar is None:
             parameter.metavar = parameter.name.upper()
+
+
+def _caution_first(command: Any) -> None:
+    """Let a command, or each one of a group, say of the models it is given if they have hardly been trained."""
+    for inner in getattr(command, "commands", {}).values():
+        _caution_first(inner)
+    plain = command.callback
+    if plain is None or not any(parameter.name in MODELS for parameter in command.params):
+        return
+
+    @wraps(plain)
+    def callback(**given: Any) -> Any:
+        for name in MODELS:
+            _caution(_places(given.get(name)))
+        return plain(**given)
+
+    command.callback = callback
+
+
+def _places(value: Any) -> list[Path]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [each for each in values if isinstance(each, Path)]
+
+
+def _caution(folders: Iterable[Path]) -> None:
+    folders = list(folders)
+    for folder in folders:
+        if (course := read_course(folder / "training")) and (caution := course.caution()):
+            remark(caution if len(folders) == 1 else f"{folder}: {caution}")
 
 
 def _print_version(wanted: bool) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from regard.data.stories.telling import Asked
 
 TEXTS = ("text", "tokens", "prompt", "story")  # what --text can give
-FILES = ("picture", "features", "video", "sound", "drawing")
+FILES = ("picture", "video", "sound", "drawing")
 _FILE_NAME = re.compile(r"\S*(/\S*|[^\s.]\.[A-Za-z][A-Za-z0-9]*)")
 _NAMES = {
     "text": "a sentence",
@@ -83,7 +83,7 @@ def _kind(recipe: Recipe) -> str:
 
 
 def inputs_after_model(
-    words: Sequence[str] | None, texts: Sequence[str] | None, recipe: Recipe | None = None
+    words: Sequence[str] | None, texts: Sequence[str] | str | None, recipe: Recipe | None = None
 ) -> list[TextInput]:
     """Return where the inputs come from that follow MODEL: all texts together, or each file; nothing if none follow.
 
@@ -91,7 +91,7 @@ def inputs_after_model(
     that file; any other word is a text, and refused if it looks like the name of a file. A model that reads files
     takes each word as a name, and `-` as names on standard input.
     """
-    words, texts = words or [], texts or []
+    words, texts = words or [], [texts] if isinstance(texts, str) else texts or []
     reads = "text" if recipe is None else input_kind(recipe)
     if texts and recipe is not None and reads not in TEXTS:
         raise Fault(f"--text is for models that read text; {what_it_reads(recipe)}.")

@@ -8,16 +8,17 @@ from typing import Any
 import torch
 
 from regard.base.faults import Fault
-from regard.base.recipe import apply_settings, check, differences, parse, read_table
+from regard.base.figures import quantity
+from regard.base.recipe import apply_settings, check, differences, parse, read_table, value_at
 from regard.data.corpora.options import PairData
 from regard.data.tables.formats import NAMES, kind_by_name
-from regard.families import check_settings
-from regard.runs.bending import bend
+from regard.families import check_settings, recipe_kind
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
 from regard.runs.recipes import recipe_text
 from regard.training.checkpoint import RunFolder, read_recipe
+from regard.training.options import TrainingOptions
 
 # How files of data are given, by their kinds.
 _PAIRS = "`regard train --pairs {file} --columns SOURCE:TARGET` for a translator"
@@ -98,7 +99,38 @@ def plan_of(asked: TrainingRequest) -> RunPlan:
         plan = RunPlan(_recipe_of_run(asked.out))
     if asked.start is not None:
         plan.table["start_from"] = str(asked.start.resolve())
-    return replace(plan, table=bend(plan.table, asked.settings, plan.is_own))
+    return replace(plan, table=_bend(plan.table, asked.settings, plan.is_own))
+
+
+def _bend(table: dict[str, Any], settings: Sequence[str], is_own: bool) -> dict[str, Any]:
+    """Return a recipe's table, its values adapted to what the user said where they are not the user's own.
+
+    The user said the settings, and the whole table where `is_own`; shipped recipes and those made for text files are
+    defaults.
+    """
+    whole, said = apply_settings(table, settings), apply_settings(table if is_own else {}, settings)
+    if "start_from" in whole and "family" not in whole:  # its parent has one, which is read later
+        return table
+    kind = recipe_kind(whole)
+    training = kind.model_fields["training"].annotation
+    if isinstance(training, type) and issubclass(training, TrainingOptions):
+        _refuse_empty_mean(training, whole, said)
+    return kind.bend(table, said)
+
+
+def _refuse_empty_mean(kind: type[TrainingOptions], table: dict[str, Any], said: dict[str, Any]) -> None:
+    """Refuse a mean of checkpoints of which a run saves none, if the user asked both for it and for how it saves.
+
+    Where one of the two is a default, the run keeps its last weights and says so.
+    """
+    chosen = [value_at(said, "training", name) for name in ("final", "save_every")]
+    steps = value_at(table, "training", "steps") or kind.model_fields["steps"].default
+    if chosen[0] == "average" and isinstance(every := chosen[1], int) and isinstance(steps, int) and every > steps:
+        within = quantity(steps, "step")
+        raise Fault(
+            f"training: final = 'average' needs checkpoints, but none is saved in {within}; "
+            f"make save_every {steps:,} or less, or leave it out."
+        )
 
 
 def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:

@@ -1,6 +1,8 @@
 """Starting a run from what people have, a recipe or text files, and going on with one that was begun."""
 
+import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,7 +24,6 @@ from regard.runs.parents import resolve_in
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.planner import Planner, why_unplanned
 from regard.runs.processes import Job, train_on_processes
-from regard.runs.rank import this_rank
 from regard.runs.request import RunPlan, TrainingRequest, plan_of
 from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
@@ -32,6 +33,8 @@ from regard.training.listeners import TensorBoard, deadline, interruptions, minu
 from regard.training.options import TrainingOptions, UpdatingOptions
 from regard.training.pace import Pace
 from regard.training.pieces import check_shares, refuse_pieces
+from regard.training.process_group import Address, LostRank, ProcessGroup, open_store
+from regard.training.pulse import SILENCE_SECONDS, Pulse
 from regard.training.ranks import ALONE, Ranks
 
 GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
@@ -70,6 +73,33 @@ class StartedRun:
     leads: bool = True
 
 
+@contextmanager
+def _this_rank(remark: Remark) -> Iterator[Ranks]:
+    """The ranks that this process belongs to by its environment; alone, where that names none.
+
+    A rank that falls silent is named by the first of the others, and all of them end.
+    """
+    address = Address.in_environment()
+    if address is None:
+        yield ALONE
+        return
+
+    def end(sentence: str) -> None:
+        remark(f"{sentence}; --resume goes on from the last checkpoint.")
+        sys.stderr.flush()
+        os._exit(1)  # the main thread may wait for the lost one without end
+
+    group = ProcessGroup(address, open_store(address))
+    pulse = Pulse(group, on_silence=end)
+    try:
+        yield group
+    except LostRank:
+        time.sleep(2 * SILENCE_SECONDS)  # in which the pulse finds out who it was, and ends this process
+        raise Fault("Another rank has gone away; --resume goes on from the last checkpoint.") from None
+    pulse.stop()
+    group.close()
+
+
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     """Train what is asked for, after every contradiction in it is refused."""
     now = time.monotonic()
@@ -79,7 +109,7 @@ def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     if asked.processes is not None or asked.dry_run:
         return _train_on_processes(asked, plan, folder, began, audience)
     allowance = None if asked.minutes is None else Allowance(asked.minutes, began, loading=now - began)
-    with this_rank(audience.remark) as ranks:
+    with _this_rank(audience.remark) as ranks:
         return train_table(
             plan.table,
             asked.settings,

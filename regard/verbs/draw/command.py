@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.protocols import Drawn
 
 _Prompt = Annotated[
-    list[str] | None,
+    str | None,
     typer.Option(
         "--text", "--prompt", metavar="TEXT", help="What to draw, for a model that paints what a text asks for."
     ),

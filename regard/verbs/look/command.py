@@ -8,7 +8,6 @@ import typer
 
 from regard.base.faults import Fault
 from regard.console import (
-    options,
     refuse_existing,
     refuse_folder,
     remark,
@@ -16,7 +15,7 @@ from regard.console import (
     terminal_width,
     wants_colour,
 )
-from regard.console.inputs import inputs_after_model, questions_in, what_it_reads
+from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
@@ -34,6 +33,7 @@ _Inputs = Annotated[
         help="What the model reads: a sentence, a story, a node, or a file of it; with --contexts, several sentences.",
     ),
 ]
+_Text = Annotated[str | None, typer.Option(metavar="TEXT", help="A text to read, never a file's name.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
     Path | None,
@@ -93,7 +93,7 @@ def command(
     context: typer.Context,
     model: _Model,
     inputs: _Inputs = None,
-    text: options.Texts = None,
+    text: _Text = None,
     target: _Target = None,
     out: _Out = None,
     side: _Side = None,
@@ -173,9 +173,7 @@ def _shown(
     if isinstance(model, LanguageModel) and view == "--next":
         return _view_prompt(context, model, _one(model, sources))
     if view == "--contexts":
-        from regard.verbs.look.contexts import view_contexts
-
-        return view_contexts(model, context.params["contexts"], sources)
+        return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, wanted)
     from regard.seeing.looking import view_answer
@@ -187,6 +185,17 @@ def _shown(
     if changed := remark_on(model.task, looked_at):
         remark(f"{changed} --as-is refuses it instead.")
     return view_answer(model, looked_at, context.params["side"], wanted, context.params["speaker"])
+
+
+def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
+    """Return where a word lies in the texts of some sources, or else in the lines of standard input."""
+    from regard.seeing.contexts import word_contexts
+    from regard.verbs.embed.run import embed_each
+    from regard.viewing.contexts import DrawnContexts
+    from regard.viewing.view import View
+
+    texts = [text for source in or_standard_input(sources) for text in source.inputs()]
+    return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))
 
 
 def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":

@@ -13,7 +13,7 @@ from regard.console.inputs import inputs_after_model, one_text
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     inputs: options.OneInput = None,
-    text: Annotated[list[str] | None, typer.Option("--text", metavar="TEXT", help="What is to be said.")] = None,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="What is to be said.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The .wav file for the sound.")] = None,
     speaker: Annotated[
         str | None, typer.Option(help="Who is to speak; by default the first that the model knows.")
