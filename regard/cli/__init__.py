@@ -26,7 +26,7 @@ from typer.main import get_command
 from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.version import __version__
-from regard.commands import COMMANDS
+from regard.commands import COMMANDS, SETS_RECIPE
 from regard.console import remark
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
@@ -268,7 +268,7 @@ def _hint(context: Any, option: str) -> str | None:
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
     if known := paths_called(option, list(own)):
         return f"Did you mean '{own[known[0]]}'?"
-    if context.info_name not in COMMANDS or not COMMANDS[context.info_name].sets_recipe:
+    if context.info_name not in SETS_RECIPE:
         return None
     from regard.families import described_options
 

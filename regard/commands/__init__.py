@@ -5,10 +5,11 @@ Rows of verbs are those of their rooms. A row names its place and imports nothin
 
 from regard.verbs.table import ROOMS, Room
 
+SETS_RECIPE = ("train", "compare")  # commands whose --set changes a recipe
 # What people type, in the order of `regard --help`.
 COMMANDS: dict[str, Room] = {
     "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw what it looks at."),
-    "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files.", sets_recipe=True),
+    "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
     "translate": ROOMS["translate"],
     "answer": ROOMS["answer"],
     "caption": ROOMS["caption"],
@@ -22,9 +23,7 @@ COMMANDS: dict[str, Room] = {
     "map": ROOMS["map"],
     "evaluate": Room("regard.commands.evaluate:command", "Score a model."),
     "score": Room("regard.commands.score:command", "Score text files, test a difference, work out BLEU."),
-    "compare": Room(
-        "regard.commands.compare:command", "Train variants of a recipe and say which is better.", sets_recipe=True
-    ),
+    "compare": Room("regard.commands.compare:command", "Train variants of a recipe and say which is better."),
     "look": ROOMS["look"],
     "show": Room("regard.commands.show.command:app", "Show what teaches: gradients, gates, losses, galleries."),
     "heads": Room("regard.commands.heads:command", "Rank the heads of a model by what their looks are like."),

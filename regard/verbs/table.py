@@ -14,7 +14,6 @@ class Room:
     command: str
     summary: str
     run: str | None = None  # what answers a request; other verbs have more than one thing to ask for
-    sets_recipe: bool = False  # True if its --set changes a recipe
 
 
 ROOMS: dict[str, Room] = {
