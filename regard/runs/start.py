@@ -37,6 +37,34 @@ from regard.training.process_group import Address, LostRank, ProcessGroup, open_
 from regard.training.pulse import SILENCE_SECONDS, Pulse
 from regard.training.ranks import ALONE, Ranks
 
+
+@contextmanager
+def this_rank(remark: Remark) -> Iterator[Ranks]:
+    """The ranks that this process belongs to by its environment; alone, where that names none.
+
+    A rank that falls silent is named by the first of the others, and all of them end.
+    """
+    address = Address.in_environment()
+    if address is None:
+        yield ALONE
+        return
+
+    def end(sentence: str) -> None:
+        remark(f"{sentence}; --resume goes on from the last checkpoint.")
+        sys.stderr.flush()
+        os._exit(1)  # the main thread may wait for the lost one without end
+
+    group = ProcessGroup(address, open_store(address))
+    pulse = Pulse(group, on_silence=end)
+    try:
+        yield group
+    except LostRank:
+        time.sleep(2 * SILENCE_SECONDS)  # in which the pulse finds out who it was, and ends this process
+        raise Fault("Another rank has gone away; --resume goes on from the last checkpoint.") from None
+    pulse.stop()
+    group.close()
+
+
 GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
 
 
@@ -73,33 +101,6 @@ class StartedRun:
     leads: bool = True
 
 
-@contextmanager
-def _this_rank(remark: Remark) -> Iterator[Ranks]:
-    """The ranks that this process belongs to by its environment; alone, where that names none.
-
-    A rank that falls silent is named by the first of the others, and all of them end.
-    """
-    address = Address.in_environment()
-    if address is None:
-        yield ALONE
-        return
-
-    def end(sentence: str) -> None:
-        remark(f"{sentence}; --resume goes on from the last checkpoint.")
-        sys.stderr.flush()
-        os._exit(1)  # the main thread may wait for the lost one without end
-
-    group = ProcessGroup(address, open_store(address))
-    pulse = Pulse(group, on_silence=end)
-    try:
-        yield group
-    except LostRank:
-        time.sleep(2 * SILENCE_SECONDS)  # in which the pulse finds out who it was, and ends this process
-        raise Fault("Another rank has gone away; --resume goes on from the last checkpoint.") from None
-    pulse.stop()
-    group.close()
-
-
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     """Train what is asked for, after every contradiction in it is refused."""
     now = time.monotonic()
@@ -109,7 +110,7 @@ def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     if asked.processes is not None or asked.dry_run:
         return _train_on_processes(asked, plan, folder, began, audience)
     allowance = None if asked.minutes is None else Allowance(asked.minutes, began, loading=now - began)
-    with _this_rank(audience.remark) as ranks:
+    with this_rank(audience.remark) as ranks:
         return train_table(
             plan.table,
             asked.settings,

@@ -87,7 +87,7 @@ def copied(compared: Path, tmp_path: Path) -> Path:
 def no_pictures(compared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Comparisons of this test draw nothing, which takes half of the time of one whose runs are finished."""
     for draw in ("draw_by_length", "draw_comparison", "draw_curves"):
-        monkeypatch.setattr(f"regard.runs.compare.keep.{draw}", lambda *given: set())
+        monkeypatch.setattr(f"regard.runs.compare.running.{draw}", lambda *given: set())
 
 
 def numbers(folder: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.graphs.labelled import CLASSES_FILE, GRAPH_FILE, UNKNOWN, open_graph
 from regard.data.graphs.options import GraphData
-from regard.data.graphs.plain import read_plain
+from regard.data.graphs.prepare import read_plain
 
 CONTENTS = {
     "edges": "0 1\n1\t2\n2,3\n2 1\n3 3\n",

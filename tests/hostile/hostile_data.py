@@ -301,7 +301,7 @@ def make_plain_graph(folder: Path) -> Path:
 
 def read_plain_graph(path: Path) -> object:
     from regard.data.graphs.options import GraphData
-    from regard.data.graphs.plain import read_plain
+    from regard.data.graphs.prepare import read_plain
 
     return read_plain(GraphData(**{name: str(path.parent / name) for name in ("edges", "features", "labels", "split")}))
 

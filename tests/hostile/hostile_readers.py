@@ -99,7 +99,7 @@ READERS: dict[str, Reader] = {
         ("data.graphs.planetoid", "data.pickles"), data.make_planetoid("allx"), data.read_planetoid
     ),
     "Planetoid, neighbours": Reader(("data.graphs.planetoid",), data.make_planetoid("graph"), data.read_planetoid),
-    "graph, plain": Reader(("data.graphs.plain",), data.make_plain_graph, data.read_plain_graph),
+    "graph, plain": Reader(("data.graphs.prepare",), data.make_plain_graph, data.read_plain_graph),
     "graph, prepared": Reader(("data.graphs.prepare", "data.graphs.labelled"), models.make_graph, models.read_graph),
     "stories": Reader(("data.stories.reading",), data.make_stories, data.read_stories),
     "tagged sentences": Reader(("data.tagging.files",), data.make_tagged, data.read_tagged),
@@ -154,7 +154,7 @@ READERS: dict[str, Reader] = {
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
     "model, words": _model("transformer", "tokeniser.json", "data.tokenisers.words"),
-    "model, n-grams of a bag": _model("bag", "ngrams.npy", "tasks.classification.ngrams"),
+    "model, n-grams of a bag": _model("bag", "ngrams.npy", "tasks.classification.task"),
     "model, labels": _model("bag", "labels.json", "data.labelled.prepare"),
     "model, counted n-grams": _model("ngram", "weights.safetensors", *TENSORS),
     "model, counts of words": _model("word2vec", "counts.json", "models.words.vocabulary"),

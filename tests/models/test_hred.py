@@ -12,8 +12,7 @@ from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.models.recurrent.hred import TURNS, Hred, HredOptions, split_turns
 from regard.tasks.translation.forcing import forced_scores
-from regard.tasks.translation.task import Translation
-from regard.tasks.translation.turns import turn_marks
+from regard.tasks.translation.task import Translation, turn_marks
 
 SMALL: dict[str, Any] = {"embedding": 6, "width": 8, "dropout": 0.0, "cell": "gru"}
 BYTES = ByteTokeniser()

@@ -20,8 +20,7 @@ from regard.protocols import Measure, Tally, mean
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.answering.batches import draw_times, times_of
-from regard.tasks.answering.measures import facts_looked_at, nats_of, nats_of_hops
-from regard.tasks.answering.task import Answering
+from regard.tasks.answering.task import Answering, facts_looked_at, nats_of, nats_of_hops
 
 
 @pytest.fixture(scope="module")

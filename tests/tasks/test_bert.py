@@ -13,7 +13,7 @@ import regard
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import silent
 from regard.families import check_recipe
-from regard.models.bert.framing import Marks, frame, keep_ends
+from regard.models.bert.network import Marks, frame, keep_ends
 from regard.models.text.texts import TextRows
 from regard.runs.about import read_about
 from regard.runs.open import Run, open_run

@@ -14,8 +14,7 @@ from regard.families import check_recipe
 from regard.families.abilities import needs
 from regard.models.recurrent.bilm import Bilm, BilmOptions
 from regard.protocols import Measure
-from regard.tasks.contexts.batches import SentenceRows, pad_rows
-from regard.tasks.contexts.task import Contexts
+from regard.tasks.contexts.task import Contexts, SentenceRows, pad_rows
 
 WORDS = WordTokeniser(["the", "dog", "barks", "."])
 DATA = check(SpelledData, {"train": "text.txt", "tokeniser": {"kind": "words"}, "longest": 6})

@@ -18,7 +18,7 @@ from regard.families import check_recipe
 from regard.models.painting.codebook import Codebook
 from regard.models.painting.network import Painter, PainterOptions
 from regard.runs.train import train
-from regard.tasks.painting.batches import painting_batches
+from regard.tasks.painting.task import painting_batches
 
 SMALL = {"codes": 3, "code_depth": 2, "halvings": 1, "channels": 2, "width": 4, "layers": 1, "heads": 2}
 

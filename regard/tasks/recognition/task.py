@@ -1,30 +1,88 @@
 """Naming what is drawn: drawings for batches, a class for an answer, strokes for what was looked at."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.data.strokes.options import LabelledStrokeData
-from regard.data.strokes.prepare import STROKES_FILE, StrokeScale, check_files_there, open_scale
+from regard.data.strokes.prepare import STROKES_FILE, Drawings, StrokeScale, check_files_there, open_scale
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.strokes.classifier import SketchClassifier
 from regard.models.strokes.network import StrokeShape
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.base import Files
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
-from regard.tasks.recognition.batches import LabelledDrawings, labelled_batches, plain_batch
+from regard.tasks.held_batch import HeldBatch
 from regard.tasks.recognition.options import RecognitionRecipe, RecognitionTraining
 from regard.tasks.strokes.base import DrawingTask
+from regard.tasks.strokes.batches import fill_up, rows_of_batches
 from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.steps import Moves, Tokens, features_of, kind_of_steps
 from regard.viewing.sides import Side
+
+UNKNOWN = -1  # the class of a drawing that people ask about
+
+
+@dataclass(frozen=True)
+class LabelledDrawings(HeldBatch):
+    """Some drawings, filled up to one length as in `StrokeBatch`, with the numbers of their classes.
+
+    `maps` turn, stretch and slant the moves of each; tokens stay as they are.
+    """
+
+    steps: Int[Tensor, "batch time *move"]
+    lengths: Int[Tensor, " batch"]
+    maps: Float[Tensor, "batch 2 2"]
+    labels: Int[Tensor, " batch"]
+
+    @property
+    def rows(self) -> int:
+        return self.steps.shape[0]
+
+    def split(self, parts: int) -> list["LabelledDrawings"]:
+        """The same rows in `parts` smaller batches."""
+        return [LabelledDrawings(*each) for each in zip(*(own.chunk(parts) for own in self.tensors), strict=True)]
+
+    # What a captured pass holds
+
+    @property
+    def count(self) -> int:
+        return self.rows
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.steps, self.lengths, self.maps, self.labels
+
+    def holding(self, tensors: tuple[Tensor, ...]) -> "LabelledDrawings":
+        return LabelledDrawings(*tensors)
+
+
+def plain_batch(drawings: Drawings, rows: np.ndarray, longest: int) -> LabelledDrawings:
+    """The drawings with these numbers as they are; without classes, where they have none."""
+    steps, lengths = fill_up(drawings, rows, longest)
+    labels = np.full(len(rows), UNKNOWN) if drawings.labels is None else drawings.labels[rows]
+    still = torch.eye(2).repeat(len(rows), 1, 1)
+    return LabelledDrawings(torch.from_numpy(steps), torch.from_numpy(lengths), still, torch.from_numpy(labels))
+
+
+def labelled_batches(
+    drawings: Drawings, split: str, batch: int, distort: float, longest: int, seed: int, epoch: int, start: int
+) -> Iterator[LabelledDrawings]:
+    """The batches of an epoch from number `start` on, on the host."""
+    for rows, key in rows_of_batches(drawings, split, batch, seed, epoch, start):
+        found = plain_batch(drawings, rows, longest)
+        if split == "train":
+            added = np.random.default_rng(key).standard_normal((len(rows), 2, 2), np.float32)
+            found.maps.add_(torch.from_numpy(distort * added))
+        yield found
 
 
 class Recognition(DrawingTask):

@@ -20,6 +20,7 @@ from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter
 from regard.data.corpora.sample import first_pairs
 from regard.data.corpora.text import file_of
+from regard.data.corpora.turns import DASH
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
@@ -34,9 +35,44 @@ from regard.tasks.translation.objectives import CrossEntropy, Objective, forced,
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.training_pairs import TrainingPairs
-from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
-from regard.viewing.sides import Side
+from regard.viewing.sides import Side, Words
+
+
+def mark_turns(network: TranslationNetwork, tokeniser: Tokeniser) -> None:
+    """Tell a network that reads turns with which tokens each begins."""
+    if network.reads_turns:
+        network.marks = turn_marks(tokeniser)
+
+
+def turn_marks(tokeniser: Tokeniser) -> tuple[int, ...]:
+    """Return the tokens of the dash that each turn begins with."""
+    marks = tuple(tokeniser.encode(DASH))
+    if not marks or tokeniser.unknown in marks:
+        raise Fault(f"The tokeniser has no token for '{DASH}', with which every turn of a dialogue begins.")
+    return marks
+
+
+def turn_sides(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> dict[str, Side]:
+    """Return the turns of the one dialogue of a batch, each as a word of its own, where the network reads them."""
+    tokens, sides = batch.source[0].tolist(), dict[str, Side]()
+    for name, turns in network.turns_of(batch.source, batch.source_lengths).items():
+        rows = zip(turns.words.tolist(), turns.lengths.tolist(), strict=True)
+        texts = [tokeniser.decode([tokens[place] for place in places[:length]]) for places, length in rows]
+        sides[name] = Words(texts, texts, range(len(texts)))
+    return sides
+
+
+def turn_extents(network: TranslationNetwork, batch: PairBatch) -> dict[str, Tensor]:
+    """Return how many turns each dialogue of a batch has, where the network reads them."""
+    return {name: turns.counts for name, turns in network.turns_of(batch.source, batch.source_lengths).items()}
+
+
+def refuse_turns(network: TranslationNetwork) -> None:
+    """Refuse to follow one line of words through a network that reads turns."""
+    if network.reads_turns:
+        raise Fault("This model reads the turns of a dialogue one by one, and has no single line of words to follow.")
+
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 _USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from judged_runs import outcome
 
-from regard.runs.compare import keep as keeping
+from regard.runs.compare import running
 from regard.runs.compare.findings import Failure, find
-from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import MOST_BUCKETS, buckets
 from regard.runs.compare.page import length_table, notes, page, table
 from regard.runs.compare.plan import CompareOptions, ComparisonPlan
 from regard.runs.compare.report import Comparison
+from regard.runs.compare.running import keep, keep_losses
 from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts
 
@@ -100,7 +100,7 @@ def test_the_losses_of_first_seeds_are_drawn_together(
 ) -> None:
     drawn: dict[str, list[tuple[int, float]]] = {}
     monkeypatch.setattr(RunFolder, "facts", lambda run: Facts(losses=[(1, 2.0), (2, float(run.folder.name[-1]))]))
-    monkeypatch.setattr(keeping, "draw_curves", lambda series, path, title: drawn.update(series) or {path.name})
+    monkeypatch.setattr(running, "draw_curves", lambda series, path, title: drawn.update(series) or {path.name})
     assert keep_losses(small.runs(tmp_path), tmp_path, "small") == {"losses.png"}
     assert drawn == {
         "training loss, before, seed 1": [(1, 2.0), (2, 1.0)],

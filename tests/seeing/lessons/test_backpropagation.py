@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from regard.models.recurrent.cells import weights_of
-from regard.seeing.lessons.backpropagation import backpropagate, clip, norm_of
+from regard.seeing.lessons.gradients import backpropagate, clip, norm_of
 
 
 @pytest.mark.parametrize(("batch", "time", "depth", "width"), [(1, 1, 1, 1), (2, 5, 3, 4), (3, 9, 4, 2)])
