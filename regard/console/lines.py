@@ -55,6 +55,7 @@ class TextInput:
             # as it came, for whoever reads it to judge
             return read_stream(io.BytesIO(whole.encode("utf-8", "surrogateescape")), self.name)
         if self.file is None:
+            self.check()
             return read_stream(sys.stdin.buffer, self.name)
         return read_lines(self.file, part=self.part)
 

@@ -84,7 +84,7 @@ def silent_audience() -> Audience:
 
 
 def console_audience() -> Audience:
-    """Return the person at the terminal."""
+    """Return the audience at the terminal: remarks, progress and events on standard error."""
     return Audience(remark, console_progress, progress_listener)
 
 

@@ -53,9 +53,9 @@ def ask(
     """Ask a verb's toy, in an empty folder, and return the status, what was printed or written, and remarks."""
     monkeypatch.chdir(tmp_path)
 
-    def run(verb: str, *following: str, typed: str = "", model: str | None = None) -> tuple[int, bytes, str]:
+    def run(verb: str, *following: str, typed: str | None = "", model: str | None = None) -> tuple[int, bytes, str]:
         name, options, out = VERBS[verb]
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))
+        monkeypatch.setattr("sys.stdin", None if typed is None else io.TextIOWrapper(io.BytesIO(typed.encode())))
         into = [] if out is None else ["-o", out, "--overwrite"]
         status, told = main([verb, str(toy(model or name)[0]), *following, *options, *into]), capsys.readouterr()
         if status or out is None:
@@ -141,6 +141,13 @@ def test_where_one_text_is_asked_for_several_words_are_refused_and_the_last_opti
     assert code == 2
     assert re.search("give one( text| to look at), not 2", said, re.IGNORECASE)
     assert ask(verb, "--text", "nobody", "--text", text) == ask(verb, "--text", text)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_standard_input_that_is_closed_is_refused(verb: str, ask: Given) -> None:
+    code, printed, said = ask(verb, "-", typed=None)
+    assert (code, printed) == (2, b"")
+    assert "There is no standard input; name what is to be read." in said
 
 
 def test_only_one_file_is_translated_at_a_time(ask: Given) -> None:

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.console import (
-    refuse_existing,
-    refuse_folder,
-    remark,
-    remark_written,
-    terminal_width,
-    wants_colour,
-)
+from regard.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
