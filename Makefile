@@ -27,8 +27,9 @@ test: style
 	$(MAKE) --no-print-directory --jobs 2 types suite page
 	$(if $(wildcard /dev/nvidiactl),$(MAKE) --no-print-directory test-gpu)
 
+# On two cores a third worker computes while another waits for a browser or for processes that it started.
 suite: setup
-	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE) -n 3
 
 # Every family trained, saved and measured once, and the laws of the house: what to run while working.
 quick: setup

@@ -18,8 +18,8 @@ import numpy as np
 
 from regard.data.corpora.text import file_of, read_lines
 from regard.metrics.bleu import UNCUT, bleu
-from regard.metrics.counting import sentence_statistics
 from regard.metrics.ngrams import words
+from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.summed import Summed
 from regard.metrics.text import METRICS
 

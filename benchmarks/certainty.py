@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+import regard
 from regard.base.model_folder import read_recipe
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import file_of, read_lines, read_pairs
 from regard.verbs.translate.certainty import certainty_of
-from regard.verbs.translate.model import load_translation_model
+from regard.verbs.translate.model import TranslationModel
 
 UNLIKE = ("tatoeba-en-pt:eng-por.test-v2021-08-07.tsv.gz", "multi30k:raw/test_2016_flickr.en.gz")
 WORDS = range(3, 13)
@@ -38,7 +39,8 @@ def main() -> None:
     parser.add_argument("--unlike", nargs="+", default=UNLIKE, metavar="NAME", help="texts that it did not learn from")
     parser.add_argument("--count", type=int, default=300, help="texts of each")
     asked = parser.parse_args()
-    model = load_translation_model(asked.model)
+    model = regard.load(asked.model)
+    assert isinstance(model, TranslationModel)
     if model.certainty is None:
         parser.error(f"{asked.model} does not say how sure it is as a rule; train it anew")
     data = read_recipe(asked.model)["data"]

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from regard.data.texts.lines import lines_of_split
+from regard.data.texts.recipe_lines import lines_of_split
 from regard.model import load
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel

@@ -29,9 +29,10 @@ from regard.metrics import score
 from regard.metrics.significance import SUMS, Sums, difference
 from regard.model import load
 from regard.verbs.generate.model import LanguageModel
-from regard.verbs.translate.fusion import fusion_of
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.plan import helpers_of, whole_texts
 from regard.verbs.translate.reranking import channel_means
+from regard.verbs.translate.run import runner
 from regard.verbs.translate.search import find
 
 RECIPES = ("ngram-tatoeba-pt", "lstm-tatoeba-pt")
@@ -138,13 +139,14 @@ class Searches:
 
     def fused(self, sources: list[str], name: str = "", weight: float = 0.0) -> list[str]:
         """By the beam of the recipe, fused with a language model if one is named."""
-        fusion = fusion_of(self.forth, self.language_models[name], weight) if name else None
-        return [each.text for each in self.forth.translate_by(sources, self.forth.search(n_best=1, fusion=fusion))]
+        helpers = helpers_of(self.language_models[name], weight) if name else {}
+        return [each.text for each in runner(self.forth, self.forth.plan(n_best=1, **helpers))(whole_texts(sources))]
 
     def candidates(self, sources: list[str], name: str) -> "Candidates":
         """All that a wider beam finds, with what the three models say of it."""
         began = time.monotonic()
-        found = find([self.forth.task], sources, self.forth.search(beam=CHANNEL_BEAM, n_best=CHANNEL_BEAM))
+        plan = self.forth.plan(beam=CHANNEL_BEAM, n_best=CHANNEL_BEAM)
+        found = find([self.forth.task], whole_texts(sources), plan)
         searched = time.monotonic() - began
         means = channel_means(self.forth, self.back, self.language_models[name], sources, found)
         return Candidates(self.forth, found, means, searched, time.monotonic() - began)

@@ -17,6 +17,8 @@ import regard
 from regard.metrics.errors import exact_matches, word_error_rate
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import whole_texts
+from regard.verbs.translate.run import runner
 
 COLUMNS = ("run", "split", "beam", "length penalty", "CTC", "phoneme errors", "word errors")
 PORTION = 1024  # words that are searched for together
@@ -36,9 +38,9 @@ def main() -> None:
         assert isinstance(model, TranslationModel)
         data = from_split(model, run, asked.split)
         for beam, penalty, ctc in itertools.product(asked.beam, asked.length_penalty, asked.ctc):
-            search = model.search(beam, penalty, n_best=1, given={"ctc": ctc})
+            run_plan = runner(model, model.plan(beam=beam, length_penalty=penalty, n_best=1, search={"ctc": ctc}))
             parts = (data.sources[first : first + PORTION] for first in range(0, len(data.sources), PORTION))
-            outputs = [each.text for part in parts for each in model.translate_by(part, search)]
+            outputs = [each.text for part in parts for each in run_plan(whole_texts(part))]
             phonemes, right = word_error_rate(outputs, data.references)[0], exact_matches(outputs, data.references)[0]
             chosen = f"{beam}", f"{penalty:g}", f"{ctc:g}"
             cells = [run.name, asked.split, *chosen, f"{phonemes:.2f}", f"{100 - right:.2f}"]

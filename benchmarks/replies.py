@@ -10,12 +10,15 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from regard.metrics.ngrams import tokens
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.plan import whole_texts
+from regard.verbs.translate.run import runner
 
 
 def distinct(replies: Sequence[str], order: int) -> float:
@@ -26,16 +29,18 @@ def distinct(replies: Sequence[str], order: int) -> float:
 
 
 def searches(model: TranslationModel, sources: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    yield "beam 4", [each.text for each in model.translate(sources, beam=4)]
-    yield "greedy", [each.text for each in model.translate(sources, beam=1)]
+    def outputs(**asked: Any) -> list[str]:
+        return [each.text for each in runner(model, model.plan(**asked))(whole_texts(sources))]
+
+    yield "beam 4", outputs(beam=4)
+    yield "greedy", outputs(beam=1)
     for name, sampling in {
         "sampling, top-k 10": {"top_k": 10},
         "sampling, top-p 0.9": {"top_p": 0.9},
         "sampling, temperature 0.7": {"temperature": 0.7},
         "sampling": {},
     }.items():
-        search = model.search(n_best=1, sample=sampling)
-        yield name, [each.text for each in model.translate_by(sources, search)]
+        yield name, outputs(n_best=1, sample=sampling)
 
 
 def main() -> None:

@@ -21,30 +21,28 @@ import torch
 
 from regard.engines.translated import Translated
 from regard.metrics import score
-from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
+from regard.metrics.utilities import utility
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.reranking import by_risk
-from regard.verbs.translate.search import Search
-from regard.verbs.translate.translator import Rank
+from regard.verbs.translate.plan import Plan, whole_texts
+from regard.verbs.translate.run import runner
 
 WARM_UP = 8  # sentences
 
 
 class Kind(NamedTuple):
     name: str
-    search: Search
-    rank: Rank | None = None
+    plan: Plan
     several: bool = True  # whether its outputs for one sentence can be compared with each other
 
 
 def kinds(model: TranslationModel, risk_samples: int) -> Iterator[Kind]:
     def beam(name: str, several: bool = True, **given: Any) -> Kind:
-        return Kind(name, model.search(given=given), several=several)
+        return Kind(name, model.plan(search=given), several=several)
 
     def draws(name: str, **sampling: Any) -> Kind:
-        return Kind(name, model.search(n_best=4, sample=sampling))
+        return Kind(name, model.plan(n_best=4, sample=sampling))
 
     yield beam("greedy", beam=1, n_best=1, several=False)
     for width in (2, 4, 8):
@@ -66,10 +64,10 @@ def kinds(model: TranslationModel, risk_samples: int) -> Iterator[Kind]:
         (" with min-p 0.1", {"min_p": 0.1}),
         (" at temperature 0.5", {"temperature": 0.5}),
     ):
-        search = model.search(n_best=risk_samples, sample=sampling)
         for metric in ("chrf", "bleu"):
             name = f"least risk by {metric}, {risk_samples} samples{kind}"
-            yield Kind(name, search, by_risk(model, metric), several=False)
+            plan = model.plan(mbr=metric, samples=risk_samples, n_best=1, sample=sampling)
+            yield Kind(name, plan, several=False)
 
 
 def variety(found: list[Translated]) -> float:
@@ -89,11 +87,12 @@ def main() -> None:
     sources, references = data.sources[: asked.sentences], [list(each)[: asked.sentences] for each in data.references]
     print("| search | BLEU | against greedy | chrF | variety | tokens/s |\n| --- | --- | --- | --- | --- | --- |")
     greedy = None
-    model.translate(sources[:WARM_UP], beam=1)  # or the first search would pay for what all of them need
+    # Or the first search would pay for what all of them need.
+    runner(model, model.plan(beam=1))(whole_texts(sources[:WARM_UP]))
     for kind in kinds(model, asked.risk_samples):
         print(kind.name, file=sys.stderr)
         began = time.process_time()
-        found = model.translate_by(sources, kind.search, rank=kind.rank)
+        found = runner(model, kind.plan)(whole_texts(sources))
         seconds = time.process_time() - began
         outputs = [each.text for each in found]
         sums = SUMS["bleu"](outputs, references)

@@ -20,6 +20,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPConnection
 from io import BytesIO
 from pathlib import Path
@@ -161,6 +162,7 @@ def silence(seconds: float) -> Json:
     return {"sound": encoded(file.getvalue())}
 
 
+@cache
 def black(side: int) -> Json:
     """A black PNG, of which 16 million pixels have a few kilobytes."""
     file = BytesIO()

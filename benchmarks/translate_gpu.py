@@ -40,13 +40,12 @@ from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.building import build_translation
 from regard.tasks.translation.reserving import Reserving
-from regard.verbs.translate.files import translate_lines
 from regard.verbs.translate.folder_translator import FolderTranslator
+from regard.verbs.translate.line_translator import ConstraintsByLine, LineTranslator, Portion, Stream, translate_lines
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.portions import ConstraintsByLine, LineTranslator, Portion
+from regard.verbs.translate.plan import Plan, whole_texts
 from regard.verbs.translate.request import TranslateRequest
-from regard.verbs.translate.search import Search
-from regard.verbs.translate.unfinished import Stream
+from regard.verbs.translate.run import runner
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}
@@ -154,8 +153,8 @@ class Work:
         return lambda: _tokens(each for batch in batches for each in search(batch))
 
     def text_to_text(self) -> Contender:
-        search = Search(self.options)
-        return lambda: [each for texts in self.texts for each in self.model.translate_by(texts, search)]
+        run = runner(self.model, Plan(self.options))
+        return lambda: [each for texts in self.texts for each in run(whole_texts(texts))]
 
     def tokens(self, found: Found) -> list[list[int]]:
         """The tokens of outputs, which translations have by their names."""

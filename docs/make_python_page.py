@@ -81,15 +81,15 @@ SECTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
         (Attention, Causal, Lengths, Window, Packed, Additive, Bilinear, Location),
     ),
 )
-# Methods for the commands and the server, and those that a translator or a language model has in a fuller form.
+# Methods for the commands and the server, and those that a language model has in a fuller form.
 LEFT_OUT = {
-    regard.Model: ("named_modules", "ask", "translate", "generate"),
+    regard.Model: ("named_modules", "ask", "generate"),
     TranslationModel: (
         "has_tokens_of",
-        "translate_by",
-        "search",
+        "plan",
         "wordings",
         "force",
+        "force_watched",
         "search_tokens",
         "align",
         "looks",

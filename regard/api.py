@@ -24,7 +24,7 @@ from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import console_audience, silent_audience, start_training
-from regard.verbs.translate.helpers import Helpers
+from regard.verbs.translate.plan import helpers_of
 
 File = str | Path
 
@@ -133,7 +133,7 @@ def evaluate(
     own = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
     needs(loaded.recipe, "evaluate")
-    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+    helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     references = _paths(reference)
     own_files = _paths(data)
     files = OwnFiles.checked(own_files, own_files, own_files, columns, header) if own_files else None

@@ -22,6 +22,8 @@ from regard.verbs.opening import class_for
 from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.table import run_of
 from regard.verbs.transcribe.request import TranscribeRequest
+from regard.verbs.translate.plan import helpers_of
+from regard.verbs.translate.request import TranslateRequest
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
@@ -62,10 +64,37 @@ class Model(Loaded):
         *,
         sample: Mapping[str, Any] | None = None,
         constraints: "Constraints | None" = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        fuse: Loaded | None = None,
+        fuse_weight: float | None = None,
+        channel: Loaded | None = None,
+        channel_weight: float | None = None,
+        prior: Loaded | None = None,
+        prior_weight: float | None = None,
     ) -> "list[Translated]":
-        """Translate each text, if it is a translator."""
+        """Translate each text; what is not given is as the model's recipe says.
+
+        With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
+        as `n_best`. With `replace_unknown` a model of words gives no unknown words, but those of the text that it
+        looked at, or what the `dictionary` has for them. A language model of the same tokens to `fuse` with has its say
+        at each step, as much as `fuse_weight` says. A `channel`, which translates in the other direction, and with it a
+        language model `prior` rank what the beam has found. Under `watching` one more pass over the best outputs shows
+        every attention, rows = texts.
+        """
         needs(self.recipe, "translate", METHOD)
-        raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
+        request = TranslateRequest.unchecked(
+            text=_texts("translate", texts),
+            beam=beam,
+            length_penalty=length_penalty,
+            n_best=n_best,
+            sample=sample,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+            **({} if constraints is None else constraints.fields()),
+            **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
+        )
+        return Results(run_of("translate")(self, request))
 
     def answer(
         self,

@@ -17,9 +17,12 @@ if os.environ.get("REGARD_TEST_GPU") != "1":
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
+import jaxtyping
 import pytest
-from checked_late import shapes
+from checked_late import decorate_late, shapes
 from hypothesis import settings
+
+jaxtyping.jaxtyped = decorate_late
 
 # How long an example takes says more of what else the machine does than of the code.
 settings.register_profile("patient", deadline=None)
@@ -44,8 +47,17 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """From now on look for garbage, but not among what was there before the first test, and more rarely than usual."""
     gc.freeze()
-    gc.set_threshold(20_000)  # to look at every 700 new objects takes one second of fifteen
+    gc.set_threshold(100_000)  # to look at every 700 new objects takes one second of fifteen
     gc.enable()
+    _seed_only_what_is_there()
+
+
+def _seed_only_what_is_there() -> None:
+    """Where there is no GPU, keep `torch.manual_seed` from writing down the stack for the day that there is one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        torch.cuda.manual_seed_all = torch.xpu.manual_seed_all = lambda seed: None
 
 
 def _watch_batches() -> None:

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from syntax import nodes
 
 import regard.base
 import regard.data
@@ -34,12 +34,6 @@ def table() -> dict[str, set[str]]:
         names = {"regard" if name == "everything" else f"regard.{name}" for name in ours} | set(others)
         allowed |= dict.fromkeys(who, names)
     return allowed
-
-
-@cache
-def nodes(path: Path) -> list[ast.AST]:
-    """All that a file of Python is made of."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:

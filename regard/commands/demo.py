@@ -74,12 +74,15 @@ def _show(folder: Path) -> None:
     from regard.seeing.looking import sight_page
     from regard.seeing.sentences import see
     from regard.verbs.translate.model import load_translation_model
+    from regard.verbs.translate.plan import whole_texts
+    from regard.verbs.translate.run import runner
     from regard.viewing.matrix import draw_matrix, draw_sheet, matrix_lines
     from regard.viewing.page import Start
 
     model = load_translation_model(folder)
+    translations = runner(model, model.plan())(whole_texts(list(SENTENCES)))
     print()
-    for (source, right), translated in zip(SENTENCES.items(), model.translate(list(SENTENCES)), strict=True):
+    for (source, right), translated in zip(SENTENCES.items(), translations, strict=True):
         wrong = "" if translated.text == right else f"  (the grammar says: {right})"
         print(f"  {source}  →  {translated.text}{wrong}")
     sight = see(model, CROSSING)

@@ -108,9 +108,9 @@ def command(
     from regard.families.abilities import needs
     from regard.model import load
     from regard.runs.evaluate_model import EvaluationRequest
-    from regard.verbs.translate.helpers import Helpers
+    from regard.verbs.translate.plan import helpers_of
 
-    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+    helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     scored_by = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, asked
     request = EvaluationRequest(split or "test", source, *scored_by, files=files, parts=True)
     loaded = load(model)

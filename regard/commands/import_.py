@@ -110,7 +110,7 @@ def _word_vectors(
     They can then be asked for neighbours and analogies, be scored, drawn, served and exported, and open at once.
     """
     refuse_existing(out, overwrite)
-    from regard.engines.word_vectors import import_vectors
+    from regard.engines.vector_files import import_vectors
 
     with console_progress() as progress:
         import_vectors(file, out, vocabulary, progress, remark)

@@ -2,7 +2,7 @@
 
     c' = c + γ_w⁻¹ F_Yᵀ w F_X            seen = [γ_r F_Y [x, x − σ(c')] F_Xᵀ, h^dec, h^enc]
 
-by the filters of `regard.models.draw.filters`, which `regard.models.draw.parts.turn` stands for in plain torch. One
+by the filters of `regard.models.draw.filters`, which `regard.models.draw.pointwise.turn` stands for in plain torch. One
 program has a picture: all that it computes in between stays in registers, and a step has a kernel where it had dozens.
 """
 

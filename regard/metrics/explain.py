@@ -24,8 +24,8 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.metrics.bleu import bleu
-from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import References, by_sentence
+from regard.metrics.sentence_counts import sentence_statistics
 
 ORDERS = 4
 _LOGARITHM_OF_NOTHING = -9999999999.0  # sacreBLEU's, so small that BLEU is 0

@@ -18,7 +18,6 @@ from typing import Any, Literal
 import numpy as np
 
 from regard.metrics.bleu import bleu, tokeniser_of
-from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import (
     Cut,
     Distance,
@@ -31,6 +30,7 @@ from regard.metrics.errors import (
     signature,
     unordered_distance,
 )
+from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.summed import Summed
 from regard.metrics.text import METRICS, SACREBLEU, Metric
 

@@ -13,7 +13,6 @@ from regard.base.notebook import table
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser, tokeniser_remark
 from regard.metrics.brackets import brackets, well_formed
 from regard.metrics.cider import cider
-from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import (
     References,
     by_sentence,
@@ -27,6 +26,7 @@ from regard.metrics.meteor import STEMMERS, meteor
 from regard.metrics.nist import nist
 from regard.metrics.ribes import ribes
 from regard.metrics.rouge import rouge
+from regard.metrics.sentence_counts import sentence_statistics
 
 Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
 

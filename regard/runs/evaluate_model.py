@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.text import read_pairs
-from regard.data.texts.lines import numbered_lines
+from regard.data.texts.recipe_lines import numbered_lines
 from regard.decoding.options import change_options
 from regard.families import check_recipe, with_article
 from regard.loading import Loaded
@@ -22,7 +22,6 @@ from regard.runs.word_scores import ScoredWords, WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file, evaluate_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
-from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.words.evaluation import WordScore
 
@@ -43,7 +42,7 @@ class EvaluationRequest:
     metrics: Sequence[str] = ()
     beam: int | None = None
     length_penalty: float | None = None
-    helpers: Helpers = NO_HELPERS
+    helpers: Mapping[str, Any] = field(default_factory=dict)  # fields of a request to translate
     test_set: str | None = None
     tokenise: str | None = None
     questions: WordQuestions = field(default_factory=WordQuestions)
@@ -85,7 +84,7 @@ def way_to_score(model: Loaded, asked: EvaluationRequest) -> Way:
         "--test-set": asked.test_set,
         "--tokenise": asked.tokenise,
     }
-    of_others |= {f"--{each.name.replace('_', '-')}": getattr(asked.helpers, each.name) for each in fields(Helpers)}
+    of_others |= {f"--{name.replace('_', '-')}": value for name, value in asked.helpers.items()}
     if not _searches(model):
         of_others |= {"--beam": asked.beam, "--length-penalty": asked.length_penalty}
     if not isinstance(model, LanguageModel):

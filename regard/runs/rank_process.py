@@ -35,7 +35,7 @@ def main() -> NoReturn:
 
 def _train() -> int:
     from regard.runs.planning.allowance import Allowance
-    from regard.runs.processes import INTERRUPTED, LOST, Job
+    from regard.runs.ranks import INTERRUPTED, LOST, Job
     from regard.runs.start import console_audience, silent_audience, train_table
     from regard.training.process_group import Address, LostRank, ProcessGroup, open_store
     from regard.training.pulse import Farewell, Pulse, say_farewell

@@ -23,7 +23,7 @@ from regard.runs.from_text.sizes import TextSizes
 from regard.runs.parents import resolve_in
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.planner import Planner, why_unplanned
-from regard.runs.processes import Job, train_on_processes
+from regard.runs.ranks import Job, train_on_processes
 from regard.runs.request import RunPlan, TrainingRequest, plan_of
 from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.data.heads import picture_pixels, sound_seconds
+from regard.data.media_sizes import picture_pixels, sound_seconds
 from regard.engines.exported import CTRANSLATE2
 from regard.serving.queue.turns import Price
 from regard.tasks.speaking.options import SECONDS_A_SYMBOL, SECONDS_MORE

@@ -17,7 +17,9 @@ class Room:
 
 
 ROOMS: dict[str, Room] = {
-    "translate": Room("regard.verbs.translate.command:command", "Translate text, line by line."),
+    "translate": Room(
+        "regard.verbs.translate.command:command", "Translate text, line by line.", run="regard.verbs.translate.run:run"
+    ),
     "answer": Room(
         "regard.verbs.answer.command:command",
         "Answer inputs: classes, tags, questions about stories.",

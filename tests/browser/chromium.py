@@ -1,10 +1,13 @@
 """A real browser for the tests of pages: Chromium, driven through its own driver, both as the system has them."""
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 # A script is tried until it gives what is wanted, or for ten seconds.
 _WAITING = """
@@ -27,6 +30,16 @@ def find_browser() -> tuple[str, str] | None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which("chromedriver")
     return (browser, driver) if browser and driver else None
+
+
+def browser_or_skip() -> tuple[str, str]:
+    """Return the browser and its driver; where there are none, skip the test, or fail it if they are required."""
+    if (found := find_browser()) is not None:
+        return found
+    missing = "browser tests not run: there is no Chromium with its chromedriver here"
+    if os.environ.get("REGARD_BROWSER") == "required":
+        pytest.fail(f"{missing} (on Debian: apt-get install chromium chromium-driver)")
+    pytest.skip(missing)
 
 
 def start_browser(browser: str, driver: str) -> "Browser":

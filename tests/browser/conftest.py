@@ -1,25 +1,18 @@
 """One browser for all tests of pages, or a word that there is none."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from chromium import Browser, find_browser, start_browser
+from chromium import Browser, browser_or_skip, start_browser
 from desk import Opened, settle
 from pretend import Pretending, pretending
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    found = find_browser()
-    if found is None:
-        missing = "browser tests not run: there is no Chromium with its chromedriver here"
-        if os.environ.get("REGARD_BROWSER") == "required":
-            pytest.fail(f"{missing} (on Debian: apt-get install chromium chromium-driver)")
-        pytest.skip(missing)
-    browser = start_browser(*found)
+    browser = start_browser(*browser_or_skip())
     yield browser
     browser.driver.quit()
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from regard.base.model_folder import update_folder
 from regard.cli import main
 from regard.engines.translated import Translated
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
+from regard.verbs.translate import line_translator, unfinished
 from regard.verbs.translate.bulk import workers
-from regard.verbs.translate.portions import LongLines, Portion
+from regard.verbs.translate.line_translator import LongLines, Portion
 from regard.verbs.translate.request import TranslateRequest
 
 
@@ -59,8 +58,8 @@ class Capitals:
 
 
 if __name__ in ("__main__", "__mp_main__"):  # the second in workers
-    unfinished.PORTION = translate_lines.PORTION = 2
-    translate_lines.open_translator = Capitals  # type: ignore[assignment]
+    unfinished.PORTION = line_translator.PORTION = 2
+    line_translator.open_translator = Capitals  # type: ignore[assignment]
     workers.LOOK = float(os.environ.get("LOOK", workers.LOOK))
 
 if __name__ == "__main__":

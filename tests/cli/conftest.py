@@ -7,8 +7,7 @@ import pytest
 from capital_translator import Capitals
 
 from regard.metrics.significance import difference, interval
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
+from regard.verbs.translate import line_translator, unfinished
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,6 +23,6 @@ def few_trials() -> Iterator[None]:
 @pytest.fixture
 def capitals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every model translates into capitals, in portions of two lines."""
-    monkeypatch.setattr(translate_lines, "open_translator", Capitals)
-    monkeypatch.setattr(translate_lines, "PORTION", 2)
+    monkeypatch.setattr(line_translator, "open_translator", Capitals)
+    monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)

@@ -12,9 +12,8 @@ from pathlib import Path
 from regard.base.model_folder import update_folder
 from regard.cli import main
 from regard.engines.translated import Translated
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
-from regard.verbs.translate.portions import LongLines, Portion
+from regard.verbs.translate import line_translator, unfinished
+from regard.verbs.translate.line_translator import LongLines, Portion
 from regard.verbs.translate.request import TranslateRequest
 
 MOMENTS = ("loading", "writing", "placing", "placed")
@@ -27,7 +26,7 @@ def write_model(folder: Path) -> Path:
 
 
 def run(moment: str, arguments: list[str]) -> int:
-    unfinished.PORTION = translate_lines.PORTION = 2
+    unfinished.PORTION = line_translator.PORTION = 2
     place = Path.replace
 
     def come(name: str) -> None:
@@ -57,7 +56,7 @@ def run(moment: str, arguments: list[str]) -> int:
         come("placed")
         return replaced
 
-    translate_lines.open_translator = Capitals  # type: ignore[assignment]
+    line_translator.open_translator = Capitals  # type: ignore[assignment]
     Path.replace = replace  # type: ignore[assignment, method-assign]
     return main(["translate", *arguments])
 

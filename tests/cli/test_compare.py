@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from small import undrawn, write_corpus
 
+import regard
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from counted_language import write_recipe
 
@@ -19,7 +21,6 @@ from regard.cli import main
 from regard.runs import open as runs
 from regard.runs.compare import side_by_side
 from regard.training.checkpoint import WEIGHTS, RunFolder
-from regard.verbs.translate.model import load_translation_model
 
 RECIPE = """
 [data]
@@ -122,7 +123,7 @@ def test_the_scores_are_those_of_evaluate(compared: Path, capsys: pytest.Capture
 def test_the_outputs_of_every_run_are_kept(compared: Path) -> None:
     for name in NAMES:
         kept = json.loads((compared / name / "outputs.json").read_text(encoding="utf-8"))
-        model = load_translation_model(compared / name)  # the folder is still a valid model
+        model = regard.load(compared / name)  # the folder is still a valid model
         sources = (Path(model.recipe.data.test[0].source or "")).read_text(encoding="utf-8").splitlines()
         assert kept["outputs"] == [each.text for each in model.translate(sources)]
         assert kept["split"] == "test"

@@ -64,17 +64,22 @@ def _command(corpus: tuple[Path, Path], out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "regard", *everything(corpus, out), *more]
 
 
-def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float]) -> int:
-    """Start, kill after each of these seconds, go on, and come to the end here; gives how many were really killed."""
-    killed = 0
-    for seconds in moments:
-        process = subprocess.Popen(_command(corpus, out, "--resume"), stderr=subprocess.DEVNULL)
+def _kill(corpus: tuple[Path, Path], out: Path, seconds: float, heard: str = "") -> bool:
+    """Start or go on, and kill so many seconds after a line that begins so is heard; True if it was not done before."""
+    with subprocess.Popen(_command(corpus, out, "--resume"), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert not heard or any(line.startswith(heard) for line in process.stderr)
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            killed += 1
+            process.kill()
+            return True
+    return False
+
+
+def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float]) -> int:
+    """Start, kill after each of these seconds, go on, and come to the end here; gives how many were really killed."""
+    killed = sum(_kill(corpus, out, seconds) for seconds in moments)
     assert main([*everything(corpus, out), "--resume"]) == 0
     return killed
 
@@ -91,7 +96,9 @@ def test_killed_and_resumed_is_never_stopped(
 ) -> None:
     """Killed before there is anything, somewhere in the middle, and asked once more after the end."""
     chance = random.Random(os.getpid())
-    assert _kill_and_resume(corpus, tmp_path / "run", [1.0, chance.uniform(3.0, 6.0)]) >= 1
+    assert _kill(corpus, tmp_path / "run", 0.5)
+    _kill(corpus, tmp_path / "run", chance.uniform(0.0, 0.5), heard="step ")
+    assert _kill_and_resume(corpus, tmp_path / "run", []) == 0
     _same(uninterrupted, tmp_path / "run")
     assert main([*everything(corpus, tmp_path / "run"), "--resume"]) == 0
     assert "is finished; there is nothing to resume" in say(capsys)

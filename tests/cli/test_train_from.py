@@ -7,6 +7,7 @@ import pytest
 import torch
 from small import SETTINGS, write_corpus, write_recurrent_recipe
 
+import regard
 from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.cli import main
@@ -14,7 +15,6 @@ from regard.data.demo.corpus import pairs
 from regard.runs.open import locked_run, open_run
 from regard.runs.parents import resolve
 from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
-from regard.verbs.translate.model import load_translation_model
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 
@@ -72,7 +72,7 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
         open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
     assert main(["train", "child.toml", "--out", "stopped", "--set", "training.steps=4"]) == 0
     sentences = [source for source, _ in pairs("test")[:5]]
-    parent, child = (load_translation_model(name, device="cpu").translate(sentences) for name in ("parent", "child"))
+    parent, child = (regard.load(name, device="cpu").translate(sentences) for name in ("parent", "child"))
     assert [(each.text, each.score) for each in child] == [(each.text, each.score) for each in parent]
     assert Path("child", WEIGHTS).read_bytes() == Path("parent", WEIGHTS).read_bytes()
     shutil.rmtree("parent")

@@ -10,12 +10,11 @@ import pytest
 
 from regard.cli import main
 from regard.console.lines import TextInput
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
+from regard.verbs.translate import line_translator, unfinished
 from regard.verbs.translate.bulk.finishing import BulkJob
 from regard.verbs.translate.bulk.ray_cluster import RayWorker
 from regard.verbs.translate.bulk.shards import cut_into_shards
-from regard.verbs.translate.files import LineJob
+from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.request import TranslateRequest
 
 
@@ -38,8 +37,8 @@ def test_without_ray_it_says_what_to_install(
 def test_a_worker_finishes_shards_and_tells_faults_as_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(translate_lines, "open_translator", capital_translator.Capitals)
-    monkeypatch.setattr(translate_lines, "PORTION", 2)
+    monkeypatch.setattr(line_translator, "open_translator", capital_translator.Capitals)
+    monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     source = tmp_path / "in"
     source.write_bytes(b"one\ntwo\nlong\nfour\n\xff\n")

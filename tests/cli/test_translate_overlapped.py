@@ -6,8 +6,7 @@ import pytest
 
 from regard.cli import main
 from regard.decoding.step_graphs import CapturedSteps
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
+from regard.verbs.translate import line_translator, unfinished
 
 LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the girl sees a bird", "the dog"]
 
@@ -15,7 +14,7 @@ LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the gir
 @pytest.fixture
 def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """As portions of two lines are translated one after another, the usual way."""
-    monkeypatch.setattr(translate_lines, "PORTION", 2)
+    monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0
     monkeypatch.setattr("regard.verbs.translate.stages.captures_for", lambda task: CapturedSteps())

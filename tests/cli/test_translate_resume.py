@@ -16,21 +16,20 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.console.lines import TextInput, number_of_lines
 from regard.verbs.translate import unfinished
-from regard.verbs.translate.portions import LineConstraints
 from regard.verbs.translate.unfinished import Kept, hold_output, remark_finished
 
 LINES, PORTION = 52, 8
 SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
-NO_WISHES = LineConstraints([], [], [])
+NO_WISHES: dict[str, list[str]] = {"prefixes": [], "required": [], "forced": []}
 
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
 KILLED = """
 import os, signal, sys
 from regard.cli import main
-from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import line_translator
 from regard.verbs.translate import unfinished
 
-unfinished.PORTION = translate_lines.PORTION = int(sys.argv[1])
+unfinished.PORTION = line_translator.PORTION = int(sys.argv[1])
 left, force = int(sys.argv[2]), unfinished._force
 
 def dying(file):
@@ -62,7 +61,7 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.verbs.translate.files.PORTION", PORTION)
+    monkeypatch.setattr("regard.verbs.translate.line_translator.PORTION", PORTION)
     monkeypatch.setattr("regard.verbs.translate.unfinished.PORTION", PORTION)
 
 
@@ -103,11 +102,10 @@ def test_killed_and_resumed_is_never_killed(
 EVERY_MOMENT = """
 import os, signal, sys
 from pathlib import Path
-from regard.verbs.translate import portions
 from regard.verbs.translate import unfinished
 
 unfinished.PORTION, force, left = 2, unfinished._force, 0
-nothing = portions.LineConstraints([], [], [])
+nothing = {"prefixes": [], "required": [], "forced": []}
 
 def dying(file):
     global left
@@ -362,9 +360,9 @@ def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
 MEASURED = """
 import resource, sys
 from regard.cli import main
-from regard.verbs.translate import files as translate_lines
+from regard.verbs.translate import line_translator
 from regard.verbs.translate import unfinished
-unfinished.PORTION = translate_lines.PORTION = 128
+unfinished.PORTION = line_translator.PORTION = 128
 assert main(sys.argv[1:]) == 0
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

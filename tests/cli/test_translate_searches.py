@@ -57,7 +57,7 @@ def test_samples_do_not_depend_on_what_was_translated_together(
 ) -> None:
     asked = (str(trained), str(text), "--sample", "--temperature", "1.5")
     together = translated(capsys, *asked)
-    monkeypatch.setattr("regard.verbs.translate.files.PORTION", 1)
+    monkeypatch.setattr("regard.verbs.translate.line_translator.PORTION", 1)
     assert translated(capsys, *asked) == together
 
 

@@ -14,8 +14,7 @@ from small import write_corpus
 
 from regard.cli import main
 from regard.data.corpora.text import LineRange, read_lines
-from regard.verbs.translate import files as translate_lines
-from regard.verbs.translate import unfinished
+from regard.verbs.translate import line_translator, unfinished
 from regard.verbs.translate.bulk import workers
 from regard.verbs.translate.bulk.shards import cut_into_shards
 
@@ -226,7 +225,7 @@ def test_lines_with_constraints_and_keys_are_those_of_one_process(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is drawn depends on the number of a line, and a line's prefix lies in another file."""
-    monkeypatch.setattr(translate_lines, "PORTION", 4)
+    monkeypatch.setattr(line_translator, "PORTION", 4)
     monkeypatch.setattr(unfinished, "PORTION", 4)
     source, target = write_corpus(tmp_path, 11)
     (tmp_path / "prefixes").write_text("".join(f"{line[:3]}\n" for line in read_lines(target)), encoding="utf-8")

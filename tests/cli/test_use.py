@@ -239,12 +239,12 @@ def test_evaluate_notices_outputs_that_look_tokenised(
     arguments = ["evaluate", str(trained), "--source", str(text), "--reference", str(text), "--metric", "exact"]
     assert main(arguments) == 0
     assert "looks tokenised" not in capsys.readouterr().err
-    plain = TranslationModel.translate_by
+    plain = TranslationModel.translations
 
     def tokenised(*asked: Any, **options: Any) -> list[Translated]:
         return [replace(each, text="Eu vejo .") for each in plain(*asked, **options)]
 
-    monkeypatch.setattr(TranslationModel, "translate_by", tokenised)
+    monkeypatch.setattr(TranslationModel, "translations", tokenised)
     assert main(arguments) == 0
     said = capsys.readouterr()
     assert "The outputs: this looks tokenised, for 3 of 3 lines end in a full stop that stands alone." in said.err

@@ -22,8 +22,9 @@ from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
 from regard.tasks.translation.building import build_translation
 from regard.training.checkpoint import read_folder
-from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.search import Search
+from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.plan import Plan, whole_texts
+from regard.verbs.translate.run import runner
 
 TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
 
@@ -57,7 +58,7 @@ def rounded(in_eight_bits: Path) -> OnnxEngine:
 @pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 3, "n_best": 3}, {"beam": 2, "stop": "exhaustive"}], ids=str)
 def test_the_same_as_torch_with_what_led_to_it(exported: Path, exact: OnnxEngine, options: dict[str, int]) -> None:
     search = DecodingOptions.model_validate(options)
-    wanted = regard.load(exported).translate_by(TEXTS, Search(search))
+    wanted = runner(load_translation_model(exported), Plan(search))(whole_texts(TEXTS))
     for found, own in zip(exact.translations(TEXTS, search, explained=True), wanted, strict=True):
         assert (found.text, found.tokens, found.alignment) == (own.text, own.tokens, own.alignment)
         assert found.score == pytest.approx(own.score, abs=1e-4)
@@ -132,7 +133,7 @@ def test_a_beam_wider_than_the_vocabulary_finds_what_there_is(tmp_path: Path) ->
     export_onnx(model, tmp_path / "onnx")
     engine = OnnxEngine(load_graphs(tmp_path / "onnx", words), (words, words), DecodingOptions(), 16)
     search = DecodingOptions(beam=9, n_best=9, longest_extra=1, longest_ratio=1.0)
-    (found,), (wanted,) = engine.translations(["a b"], search), model.translate_by(["a b"], Search(search))
+    (found,), (wanted,) = engine.translations(["a b"], search), runner(model, Plan(search))(whole_texts(["a b"]))
     assert [text for text, _ in found.n_best] == [text for text, _ in wanted.n_best]
 
 

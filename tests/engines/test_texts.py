@@ -2,7 +2,7 @@
 
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.texts import rows_of
+from regard.engines.token_rows import rows_of
 
 
 def test_spaces_at_the_ends_of_a_text_are_not_read() -> None:

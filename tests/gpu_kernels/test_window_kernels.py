@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.kernels.windows import turn as turn_by_kernel
-from regard.models.draw.parts import Grids, turn
+from regard.models.draw.pointwise import Grids, turn
 
 
 @pytest.mark.parametrize(("height", "width", "grids"), [(7, 5, Grids(2, 3)), (6, 9, Grids(3, 5))])

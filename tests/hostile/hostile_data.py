@@ -57,13 +57,13 @@ def read_pairs_of(columns: str) -> Read:
 
 
 def read_head_of_sound(path: Path) -> object:
-    from regard.data.heads import sound_seconds
+    from regard.data.media_sizes import sound_seconds
 
     return sound_seconds(path.read_bytes())
 
 
 def read_head_of_video(path: Path) -> object:
-    from regard.data.heads import picture_pixels
+    from regard.data.media_sizes import picture_pixels
 
     return picture_pixels(path.read_bytes(), moving=True)
 

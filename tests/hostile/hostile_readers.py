@@ -54,8 +54,8 @@ READERS: dict[str, Reader] = {
     "table, JSON lines": Reader(
         ("data.tables.reading",), data.written("a.jsonl", data.JSON_LINES), data.read_pairs_of("source:target")
     ),
-    "head of a sound": Reader(("data.heads",), data.make_sound("a.flac"), data.read_head_of_sound),
-    "head of a video": Reader(("data.heads",), data.make_video, data.read_head_of_video),
+    "head of a sound": Reader(("data.media_sizes",), data.make_sound("a.flac"), data.read_head_of_sound),
+    "head of a video": Reader(("data.media_sizes",), data.make_video, data.read_head_of_video),
     "table, parquet": Reader(TABLES, data.make_table("a.parquet"), data.read_pairs),
     "table, Arrow stream": Reader(TABLES, data.make_table("a.arrow"), data.read_pairs),
     "table, Arrow file": Reader(TABLES, data.make_table("file.arrow"), data.read_pairs),

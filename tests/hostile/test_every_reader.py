@@ -7,6 +7,7 @@ or one of our own openers. It is listed by a row of `hostile_readers.READERS`, w
 
 import ast
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from hostile_readers import READERS
 from hostile_samples import SAMPLES
 from hostile_trusted import TRUSTED
+from syntax import PACKAGE, called_name, nodes, nodes_of_package
 
 ROOT = Path(__file__).resolve().parents[2]
 # Libraries that make something of the bytes of a file. A new one belongs here, and its readers into the table.
@@ -46,17 +48,17 @@ CALLS = {
 def reading_modules() -> dict[str, str]:
     """Return the modules of regard that read files, each with one of the places that say so."""
     found = {}
-    for path in sorted((ROOT / "regard").rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT / "regard").with_suffix("").parts).removesuffix(".__init__")
-        if places := signs_of_reading(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        if places := signs_of_reading(nodes(path)):
             found[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"
     return found
 
 
-def signs_of_reading(tree: ast.AST) -> list[tuple[int, str]]:
+def signs_of_reading(parts: Iterable[ast.AST]) -> list[tuple[int, str]]:
     """Return the lines of a module that read files, with what they use."""
     signs = []
-    for node in ast.walk(tree):
+    for node in parts:
         if isinstance(node, ast.Import):
             signs += [(node.lineno, f"import {each.name}") for each in node.names if _is_parser(each.name)]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level and _is_parser(node.module):
@@ -72,11 +74,12 @@ def _is_parser(name: str) -> bool:
 
 def _reads(node: ast.Call) -> bool:
     """Return True for a call by which a file is read: `load` only of a library, `open` only in a mode that reads."""
-    called, whole = getattr(node.func, "attr", getattr(node.func, "id", "")), ast.unparse(node.func)
+    called = called_name(node)
+    if called not in ("load", "open"):
+        return called in CALLS
+    whole = ast.unparse(node.func)
     if called == "load":
         return whole.partition(".")[0] in ("np", "numpy", "torch", "json", "pickle", "tomllib", "joblib")
-    if called != "open":
-        return called in CALLS
     modes = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     return whole != "os.open" and not any(set(mode) <= set("wxab+t") and set(mode) & set("wxa") for mode in modes)
 
@@ -102,11 +105,9 @@ def test_no_module_is_listed_that_reads_nothing() -> None:
 
 
 def test_of_every_library_it_is_known_whether_it_parses_files() -> None:
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "regard").rglob("*.py")]
     imported = {
         name.partition(".")[0]
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes_of_package()
         for name in (
             [each.name for each in node.names] if isinstance(node, ast.Import)
             else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
@@ -130,7 +131,7 @@ def test_of_every_library_it_is_known_whether_it_parses_files() -> None:
     ],
 )
 def test_a_new_reader_is_noticed(source: str, is_reader: bool) -> None:
-    assert bool(signs_of_reading(ast.parse(source))) == is_reader
+    assert bool(signs_of_reading(ast.walk(ast.parse(source)))) == is_reader
 
 
 def test_samples_are_of_readers() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.metrics import score
-from regard.metrics.sentences import utility
+from regard.metrics.utilities import utility
 
 # Brackets without the full stop: S 0-3, NP 0-2, VP 2-3.
 CAT = "(S (NP DT NN )NP (VP VBZ )VP . )S"

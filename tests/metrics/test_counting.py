@@ -10,8 +10,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from regard.data.demo.corpus import pairs
-from regard.metrics import References, counting, score
-from regard.metrics.counting import sentence_statistics
+from regard.metrics import References, score, sentence_counts
+from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.text import SACREBLEU
 
 MAKE: dict[str, Callable[[], Any]] = {
@@ -66,7 +66,7 @@ def test_equally_close_references_give_the_shorter_length() -> None:
 def test_portions_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [target for _, target in pairs("test")[:50]]
     whole = sentence_statistics(MAKE[name](), written, [written[::-1], written[1:] + written[:1]])
-    monkeypatch.setattr(counting, "_PORTION", 7)
+    monkeypatch.setattr(sentence_counts, "_PORTION", 7)
     again = sentence_statistics(MAKE[name](), written, [written[::-1], written[1:] + written[:1]])
     assert (whole == again).all()
 

@@ -5,8 +5,8 @@ import sacrebleu
 
 from regard.base.faults import Fault
 from regard.metrics import METRICS, score
-from regard.metrics.sentences import ERRORS, utility
 from regard.metrics.text import OF_TREES
+from regard.metrics.utilities import ERRORS, utility
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "é só isto", ""]
 REFERENCES = ["the cat is on the mat", "a dog runs", "é só isto", "nothing"]

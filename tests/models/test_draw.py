@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.models.draw.filters import filter_bank, place_grid, read_patch, write_patch
 from regard.models.draw.loops import begin_rounds
 from regard.models.draw.network import Draw, DrawOptions, Redrawn
-from regard.models.draw.parts import see
+from regard.models.draw.pointwise import see
 from regard.tasks.drawing.task import bound, log_weights, tightened_bound
 
 SMALL = {"steps": 3, "width": 5, "latent": 2, "read": 2, "write": 3}

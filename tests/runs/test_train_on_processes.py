@@ -18,9 +18,9 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings
 from regard.families import check_recipe
-from regard.runs import processes
+from regard.runs import ranks
 from regard.runs.open import open_run
-from regard.runs.processes import Job, train_on_processes
+from regard.runs.ranks import Job, train_on_processes
 from regard.runs.request import TrainingRequest
 from regard.runs.start import silent_audience, start_training
 from regard.runs.together import check_same, open_together
@@ -36,7 +36,7 @@ WAITS = "import os, signal, sys, time; rank = os.environ['RANK']; {}; time.sleep
 
 def as_rank_1(monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
     """Let every rank wait for a minute, but for rank 1, which does this first."""
-    monkeypatch.setattr(processes, "_RANK", WAITS.format(f"rank == '1' and {deed}"))
+    monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"rank == '1' and {deed}"))
 
 
 def alive() -> list[str]:
@@ -57,8 +57,8 @@ def alive() -> list[str]:
 def test_a_rank_that_fails_is_named_and_nothing_is_left_running(
     deed: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_STOPPED_SECONDS", 0.2)
-    monkeypatch.setattr(processes, "_CULPRIT_SECONDS", 0.2)
+    monkeypatch.setattr(ranks, "_STOPPED_SECONDS", 0.2)
+    monkeypatch.setattr(ranks, "_CULPRIT_SECONDS", 0.2)
     as_rank_1(monkeypatch, deed)
     with pytest.raises(Fault, match=re.escape(words)):
         train_on_processes(Job({}, [], str(tmp_path / "run")), 3, 0, pytest.fail)
@@ -82,7 +82,7 @@ def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.Mo
     """They end with the status that says so, and so it is no failure of theirs."""
     ends = "signal.signal(signal.SIGINT, lambda *_: os._exit(130))"
     asks = f"rank == '0' and [time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]"
-    monkeypatch.setattr(processes, "_RANK", WAITS.format(f"{ends}; {asks}"))
+    monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"{ends}; {asks}"))
     assert train_on_processes(Job({}, [], str(tmp_path)), 2, 0, pytest.fail).interrupted
 
 
@@ -182,7 +182,7 @@ def test_a_folder_with_a_run_is_refused_before_any_process_starts(
     dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = replace(begun_run(tmp_path), dry_run=dry_run)
-    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
     with pytest.raises(Fault, match=r"run holds a run already; give --resume to go on with it or --overwrite"):
         start_training(asked, silent_audience())
     (tmp_path / "other").mkdir()
@@ -199,7 +199,7 @@ def test_a_run_that_is_finished_starts_no_process(
     dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, remarks = replace(begun_run(tmp_path), dry_run=dry_run, resume=True), list[str]()
-    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
     monkeypatch.setattr(RunFolder, "facts", lambda folder: Facts(step=10**9, finished=True))
     started = start_training(asked, replace(silent_audience(), remark=remarks.append))
     assert started.was_finished
@@ -216,7 +216,7 @@ def test_a_dry_run_that_would_overwrite_overwrites_nothing(tmp_path: Path) -> No
 def test_more_processes_than_a_batch_has_rows_are_refused_before_any_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
     asked = TrainingRequest(TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17)
     with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16; train on fewer processes"):
         start_training(asked, silent_audience())

@@ -4,14 +4,12 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from importlib import resources
-from pathlib import Path
 
 import pytest
+from syntax import PACKAGE, called_name, nodes_of_package
 
 from regard.viewing.texts import LANGUAGES, read_texts
 
-PACKAGE = Path(str(resources.files("regard")))
 SAYING = ("Fault", "TextFault", "TooLong", "Refusal")
 ENGLISH = read_texts()["en"]
 REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name != "refusals.text"]
@@ -19,12 +17,11 @@ REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name !=
 
 def said_sentences() -> Iterator[str]:
     """The sentences of all refusals in the code as patterns, with anything in the place of what is filled in."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SAYING:
-                for argument in node.args:
-                    if (pattern := pattern_of(argument)) is not None:
-                        yield pattern
+    for node in nodes_of_package():
+        if isinstance(node, ast.Call) and called_name(node) in SAYING:
+            for argument in node.args:
+                if (pattern := pattern_of(argument)) is not None:
+                    yield pattern
 
 
 def pattern_of(node: ast.expr) -> str | None:

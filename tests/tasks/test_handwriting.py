@@ -13,8 +13,8 @@ from regard.attention import watching
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
-from regard.data.pictures.lines import LineOptions, write_line
 from regard.data.pictures.prepare import LabelledPictures
+from regard.data.pictures.written_lines import LineOptions, write_line
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.tasks.handwriting.task import Handwriting

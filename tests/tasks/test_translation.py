@@ -10,6 +10,7 @@ from regard.base.faults import Fault
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import CrossEntropy
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import Piece
 from regard.verbs.translate.search import find
 
 TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read.", "Três maçãs. Привет!", "a"]
@@ -47,7 +48,7 @@ def test_score_found_is_score_when_forced(model: TranslationModel) -> None:
     for text in TEXTS[:2]:
         for penalty in (0.0, 1.0):
             found = model.translate([text], length_penalty=penalty)[0]
-            (hypothesis,) = find([model.task], [text], model.search(length_penalty=penalty))[0]
+            (hypothesis,) = find([model.task], [Piece(text)], model.plan(length_penalty=penalty))[0]
             total = float(model.force([text], [hypothesis.tokens])[0])
             assert found.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
             assert sum(found.token_scores) == pytest.approx(total)

@@ -8,6 +8,7 @@ import pytest
 from sacrebleu.dataset import DATASETS
 from small import undrawn
 
+import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.decoding.options import DecodingOptions
@@ -16,8 +17,8 @@ from regard.protocols import Measure
 from regard.tasks.translation.batches import PairBatch
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
-from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.search import Search
+from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import Plan
 
 TRAIN = "BAD  B AE D\nDAB  D AE B\nADD  AE D\nBE  B IY\nBEAD  B IY D\nREAD  R EH D\nREAD  R IY D\nDEED  D IY D\n"
 TEST = "LEAD  L IY D\nDEAD  D EH D\nLEAD  L EH D\nBEE  B IY\nLEAD  L IY D\n"
@@ -66,7 +67,7 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(speller: Path) -> TranslationModel:
-    return load_translation_model(speller)
+    return regard.load(speller)
 
 
 # Several references
@@ -287,7 +288,7 @@ def test_letters_and_sounds_stand_on_the_axes(speller: Path, tmp_path: Path) -> 
 
 
 def test_a_signature_names_what_is_unusual_in_a_search() -> None:
-    usual = score_outputs(["a"], [["a"]], "exact", None, Search(DecodingOptions()))
+    usual = score_outputs(["a"], [["a"]], "exact", None, Plan(DecodingOptions()))
     assert usual.signature.endswith("|beam:4|lp:0.6")
-    other = score_outputs(["a"], [["a"]], "exact", None, Search(DecodingOptions(beam=6, groups=3, unrepeated=4)))
+    other = score_outputs(["a"], [["a"]], "exact", None, Plan(DecodingOptions(beam=6, groups=3, unrepeated=4)))
     assert other.signature.endswith("|beam:6|lp:0.6|groups:3|unrepeated:4")

@@ -20,6 +20,7 @@ from regard.model import Model
 from regard.tasks.language.batches import Prompts
 from regard.verbs.translate.fusion import Fusion, fusion_of
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import whole_texts
 from regard.verbs.translate.reranking import by_channel
 from regard.verbs.translate.search import find
 
@@ -189,7 +190,7 @@ def test_a_channel_and_a_prior_rank_what_the_beam_found(translator: TranslationM
     """By the mean log-probabilities of a token: of the output, of the source given the output, of the output alone."""
     data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
-    found = find([translator.task], TEXTS, translator.search(beam=4, n_best=4))
+    found = find([translator.task], whole_texts(TEXTS), translator.plan(beam=4, n_best=4))
     ranked = by_channel(translator, backward, Channel(2.0, 0.5), language_model, count=4)(TEXTS, found)
     for text, several in zip(TEXTS, ranked, strict=True):
         assert [each.score for each in several] == sorted((each.score for each in several), reverse=True)
@@ -298,7 +299,7 @@ def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
     data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
     prior: Any = regard.load(folders["gpt"], device="cpu")
-    found = find([translator.task], TEXTS, translator.search(beam=3, n_best=3))
+    found = find([translator.task], whole_texts(TEXTS), translator.plan(beam=3, n_best=3))
     tokens = translator.task.target.encode("casa " * 100)
     found[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
     with pytest.raises(Fault, match="Text 2: the language model that ranks its outputs cannot read one of them"):

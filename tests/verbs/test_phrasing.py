@@ -12,7 +12,8 @@ from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
 from regard.tasks.translation.building import build_translation
 from regard.verbs.translate.phrasing import search_goal, span_of
-from regard.verbs.translate.search import Constraints, Search, find
+from regard.verbs.translate.plan import Piece, Plan
+from regard.verbs.translate.search import find
 
 PORTUGUESE = [
     "Eu amo livros.",
@@ -88,11 +89,10 @@ def test_a_phrase_joins_the_words_around_it_in_a_script_without_spaces() -> None
         }
     )
     task = build_translation(recipe, cut, cut).eval()
-    constraints = Constraints(required=[["犬"], ["猫", "Python"]])
+    required = [("犬",), ("猫", "Python")]
+    pieces = [Piece(text, required=phrases) for text, phrases in zip(JAPANESE, required, strict=False)]
     for options in (DecodingOptions(beam=1), DecodingOptions(beam=4, n_best=4)):
-        for phrases, found in zip(
-            constraints.required, find([task], JAPANESE[:2], Search(options, constraints=constraints)), strict=True
-        ):
+        for phrases, found in zip(required, find([task], pieces, Plan(options, requires=True)), strict=True):
             for text in (task.write(each.tokens) for each in found):
                 assert all(span_of(phrase, text) for phrase in phrases)
                 assert not any(f" {phrase}" in text for phrase in phrases)

@@ -15,13 +15,15 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel
 from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
-from regard.metrics.sentences import utility
+from regard.metrics.utilities import utility
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering, crossing
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.phrasing import span_of
+from regard.verbs.translate.plan import Piece, Plan, whole_texts
 from regard.verbs.translate.reranking import by_channel, by_risk
-from regard.verbs.translate.search import MOST_SPELLINGS, Constraints, Search, captures_for, filling_batches, find
+from regard.verbs.translate.run import runner
+from regard.verbs.translate.search import MOST_SPELLINGS, Constraints, captures_for, filling_batches, find
 from regard.verbs.translate.stages import TranslationStages
 
 TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
@@ -104,7 +106,7 @@ def test_giving_up_on_a_phrase_is_said(model: TranslationModel, monkeypatch: pyt
 
 def test_a_restricted_vocabulary(model: TranslationModel) -> None:
     allowed = set(model.task.target.encode("Ana lê a casa."))
-    for hypotheses in find([model.task], TEXTS, model.search(constraints=Constraints(allowed=["Ana lê", "a casa."]))):
+    for hypotheses in find([model.task], whole_texts(TEXTS), model.plan(vocabulary=["Ana lê", "a casa."])):
         assert set(hypotheses[0].tokens) <= allowed
 
 
@@ -139,9 +141,9 @@ def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Translatio
     assert [len(each.n_best) for each in together] == [3, 3, 3]
     again = model.translate(TEXTS, n_best=3, sample=sampled)
     assert [each.n_best for each in again] == [each.n_best for each in together]
-    search = model.search(n_best=3, sample=sampled)
+    run = runner(model, model.plan(n_best=3, sample=sampled))
     for line, text in enumerate(TEXTS):
-        (alone,) = model.translate_by([text], search, lines=[line])
+        (alone,) = run([Piece(text, line)])
         assert [each for each, _ in alone.n_best] == [each for each, _ in together[line].n_best]
     other = model.translate(TEXTS, n_best=3, sample=sampled | {"seed": 8})
     assert [each.n_best for each in other] != [each.n_best for each in together]
@@ -169,11 +171,11 @@ def test_what_does_not_fit_the_memory_is_searched_in_pieces(
 
 
 def test_any_option_of_the_search_can_be_given(model: TranslationModel) -> None:
-    search = model.search(beam=4, n_best=2, given={"groups": 2, "sampling": {"min_p": 0.1}}, sample=None)
-    assert (search.options.beam, search.options.groups, search.options.sampling.min_p) == (4, 2, 0.1)
-    assert not search.draws
+    plan = model.plan(beam=4, n_best=2, search={"groups": 2, "sampling": {"min_p": 0.1}}, sample=None)
+    assert (plan.options.beam, plan.options.groups, plan.options.sampling.min_p) == (4, 2, 0.1)
+    assert not plan.draws
     with pytest.raises(Fault, match="no 'gruops'; did you mean 'groups'"):
-        model.search(given={"gruops": 2})
+        model.plan(search={"gruops": 2})
 
 
 def test_coverage_counts_every_look_once(model: TranslationModel) -> None:
@@ -192,7 +194,10 @@ def test_coverage_counts_every_look_once(model: TranslationModel) -> None:
 def test_a_coverage_penalty_reaches_the_scores(model: TranslationModel) -> None:
     short = {"longest_ratio": 0.1, "longest_extra": 2}  # two tokens cannot have looked at all of a sentence
     for (one,), (other,) in zip(
-        *(find([model.task], TEXTS, model.search(given={**short, "coverage_penalty": b})) for b in (0.0, 0.5)),
+        *(
+            find([model.task], whole_texts(TEXTS), model.plan(search={**short, "coverage_penalty": b}))
+            for b in (0.0, 0.5)
+        ),
         strict=True,
     ):
         assert other.score < one.score
@@ -215,9 +220,8 @@ def test_least_risk_is_the_most_agreed_upon(model: TranslationModel) -> None:
         text: sum(utility("chrf")([text] * 6, texts)) - utility("chrf")([text], [text])[0]
         for text in dict.fromkeys(texts)
     }
-    rank = by_risk(model, "chrf", count=2)
-    search = model.search(n_best=6, sample={"seed": 2, "temperature": 1.3})
-    (chosen,) = model.translate_by(TEXTS[:1], search, rank=rank)
+    plan = model.plan(mbr="chrf", samples=6, n_best=2, sample={"seed": 2, "temperature": 1.3})
+    (chosen,) = runner(model, plan)(whole_texts(TEXTS[:1]))
     assert chosen.text == max(worth, key=lambda text: worth[text])
     assert chosen.score == pytest.approx(worth[chosen.text] / 5)
     with pytest.raises(Fault, match="There is no metric 'chfr'"):
@@ -230,7 +234,7 @@ def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Translat
     # the same network in the other direction: its texts are strange, its arithmetic is not
     data = model.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
-    (found,) = find([model.task], TEXTS[:1], model.search(beam=4, n_best=4))
+    (found,) = find([model.task], whole_texts(TEXTS[:1]), model.plan(beam=4, n_best=4))
     source = model.task.target.encode(TEXTS[0])
     values = {}
     for each in found:
@@ -256,29 +260,29 @@ def captures(monkeypatch: pytest.MonkeyPatch) -> CapturedSteps:
 def test_searched_in_fixed_shapes_is_searched_plainly(
     model: TranslationModel, captures: CapturedSteps, monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
-    search = model.search(beam=beam, n_best=beam)
-    found = find([model.task], [*TEXTS, "", "Ana."], search)
+    pieces, plan = whole_texts([*TEXTS, "", "Ana."]), model.plan(beam=beam, n_best=beam)
+    found = find([model.task], pieces, plan)
     assert len(captures) > 0
     monkeypatch.setattr("regard.verbs.translate.search.captures_for", lambda task: None)
-    expected = find([model.task], [*TEXTS, "", "Ana."], search)
+    expected = find([model.task], pieces, plan)
     assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in expected]
     for row, wanted in zip(found, expected, strict=True):
         assert [each.score for each in row] == pytest.approx([each.score for each in wanted])
 
 
 def test_what_fixed_shapes_cannot_do_is_done_plainly(model: TranslationModel, captures: CapturedSteps) -> None:
-    plain = Search(model.recipe.decoding)
+    plain, pieces = Plan(model.recipe.decoding), [Piece(text, prefix="A") for text in TEXTS]
     ways = [
-        ([model.task], Search(model.search(given={"shortest": 3}).options)),
-        ([model.task], Search(plain.options, constraints=Constraints(prefixes=["A"] * 3))),
-        ([model.task], Search(plain.options, draws=True)),
-        ([model.task], model.search(given={"coverage_penalty": 0.2})),
+        ([model.task], model.plan(search={"shortest": 3})),
+        ([model.task], Plan(plain.options, begins=True)),
+        ([model.task], Plan(plain.options, draws=True)),
+        ([model.task], model.plan(search={"coverage_penalty": 0.2})),
         ([model.task, model.task], plain),
     ]
-    for tasks, search in ways:
-        assert all(find(tasks, TEXTS, search))
+    for tasks, plan in ways:
+        assert all(find(tasks, pieces, plan))
     assert len(captures) == 0
-    assert all(find([model.task], TEXTS, plain))
+    assert all(find([model.task], pieces, plain))
     assert len(captures) > 0
 
 
@@ -295,12 +299,12 @@ def test_nothing_is_captured_off_a_gpu(model: TranslationModel) -> None:
 
 def test_translating_in_stages_gives_what_translating_gives(model: TranslationModel) -> None:
     texts = [*TEXTS, " ", "Ana.", "", "We love the red house and the books."]
-    plain = Search(model.recipe.decoding.model_copy(update={"beam": 2, "n_best": 2}))
+    plain = Plan(model.recipe.decoding.model_copy(update={"beam": 2, "n_best": 2}))
     with ThreadPoolExecutor(1) as helper:
         stages = TranslationStages(model, plain.options, CapturedSteps(graphs=False), helper)
         cut = result_of(stages.cut(texts))
         given = result_of(stages.word(texts, stages.find(cut)))
-    wanted = model.translate_by(texts, plain)
+    wanted = runner(model, plain)(whole_texts(texts))
     assert [each.n_best[0][0] for each in given] == [each.text for each in wanted]
     assert [each.tokens for each in given] == [each.tokens for each in wanted]
     assert [each.score for each in given] == pytest.approx([each.score for each in wanted])

@@ -14,10 +14,11 @@ from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
 from regard.decoding.output import Hypothesis
 from regard.families import check_recipe
+from regard.model import Model, model_class
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.tasks.translation.task import Translation
+from regard.verbs.translate.command import read_dictionary
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.options import read_dictionary
 from regard.verbs.translate.plan import plan_for
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.unknown import replace_unknown
@@ -27,7 +28,7 @@ TARGET = SpaceTokeniser(["ama", "e"])
 TEXT = "Zoë loves Ōkami"
 
 
-class Diagonal(TranslationModel):
+class Diagonal(TranslationModel, Model):
     """A translator of which each word looks at the word in the same place."""
 
     def looks(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
@@ -64,7 +65,7 @@ def test_a_dictionary_says_what_it_becomes() -> None:
 
 
 def test_real_attention_leaves_nothing_unknown() -> None:
-    translator, texts = model(kind=TranslationModel), ["x y z", "loves", "p q"]
+    translator, texts = model(kind=model_class("translation")), ["x y z", "loves", "p q"]
     plain, found = (
         translator.translate(texts, n_best=4, sample={"seed": 1}, replace_unknown=replace) for replace in (False, True)
     )

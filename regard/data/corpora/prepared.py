@@ -31,9 +31,9 @@ from regard.base.progress import Progress, Remark
 from regard.base.recipe import differences
 from regard.data.corpora.cleaning import Report
 from regard.data.corpora.hashes import are_among, hash_folded
-from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
+from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.text import file_of, input_names
 from regard.data.examples import Amount
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from regard.base.recipe import Options
-from regard.data.demo.lexicon import Adjective, Lexicon, Tense, Verb
-from regard.data.demo.phrases import Phrase, Shares
+from regard.data.demo.entries import Adjective, Lexicon, Tense, Verb
+from regard.data.demo.noun_phrases import Phrase, Shares
 
 VerbKind = Literal[
     "transitive", "direct", "giving", "alone", "modal", "modal_alone",

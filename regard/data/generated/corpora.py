@@ -45,7 +45,7 @@ def generate(name: str) -> list[Pair]:
 
             return talk_corpus()[split]
         case "names":
-            from regard.data.generated.names import name_corpus
+            from regard.data.generated.named_sentences import name_corpus
 
             return name_corpus(split)
         case "summaries":

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.tables.columns import Column, columns_in_words, place_of
+from regard.data.tables.conll import Sentences
 from regard.data.tables.formats import NAMES, TableKind, kind_of_table
 from regard.data.tables.headers import looks_like_header
-from regard.data.tables.sentences import Sentences
 
 Cell = str | list[str]
 

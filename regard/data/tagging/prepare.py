@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress
-from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
+from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.holding_out import split_evenly

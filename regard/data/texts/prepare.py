@@ -28,14 +28,14 @@ from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
 from regard.data.corpora.hashes import hash_folded
-from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, remove_leftovers
+from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.prepared import make_folder
-from regard.data.texts.lines import Line, lines_of_split, name_of
 from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, SpelledData, WordsData
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
+from regard.data.texts.recipe_lines import Line, lines_of_split, name_of
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from regard.data.tokenisers.sampling import DropoutSampler, Sampler, UnigramSampler, chances
+from regard.data.tokenisers.random_pieces import DropoutSampler, Sampler, UnigramSampler, chances
 from regard.data.tokenisers.sentencepieces import open_model
 from regard.data.tokenisers.symbols import (
     BEGIN,

@@ -34,7 +34,7 @@ from regard.engines.ctranslate2.search import (
 from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import first_unsupported
-from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
+from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
 
 ROWS = 32  # texts in a batch

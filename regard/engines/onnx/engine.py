@@ -24,7 +24,7 @@ from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_s
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
 from regard.engines.shortlist import Shortlist
-from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
+from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"

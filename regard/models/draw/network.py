@@ -26,7 +26,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.draw.filters import LOG_DISTANCE, LOG_VARIANCE, NUMBERS, Picture, place_grid
 from regard.models.draw.loops import Rounds, begin_rounds
-from regard.models.draw.parts import PLAIN, Grids, Hidden, Said, add_patch, compiled_parts, remember, see
+from regard.models.draw.pointwise import PLAIN, Grids, Hidden, Said, add_patch, compiled_parts, remember, see
 
 Noise = Float[Tensor, "batch step latent"]
 

@@ -18,12 +18,12 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.models.words.huffman import Tree, huffman_tree
 from regard.models.words.learning import Learning, Update, Which, check_tables, keys
-from regard.models.words.losses import Predictions
 from regard.models.words.ngrams import Parts, whole_words
 from regard.models.words.on_gpu import GpuLearner, side_by_side
 from regard.models.words.options import Word2VecOptions
 from regard.models.words.sampling import alias_table, keep_probabilities, shares
 from regard.models.words.text import Text, TextBatch
+from regard.models.words.text_losses import Predictions
 from regard.models.words.vocabulary import Vocabulary
 
 

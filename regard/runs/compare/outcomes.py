@@ -24,6 +24,8 @@ from regard.verbs.opening import model_in
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import TestData
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.plan import whole_texts
+from regard.verbs.translate.run import runner
 
 OUTPUTS = "outputs.json"  # in the folder of a run
 PERPLEXITY = "perplexity"
@@ -72,17 +74,17 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progres
 def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, metrics: Sequence[str]) -> Outcome:
     """Let a trained translator translate a split, unless its outputs are kept already, and score them."""
     data = evaluation.from_split(model, run.folder, split)
-    search = model.search(n_best=1)
-    kept = _read(run.folder, KeptOutputs(made_from=_fingerprint(run.folder, data, search.options), split=split))
+    plan = model.plan(n_best=1)
+    kept = _read(run.folder, KeptOutputs(made_from=_fingerprint(run.folder, data, plan.options), split=split))
     if kept.outputs is None and any(metric != PERPLEXITY for metric in metrics):
-        kept.outputs = [each.text for each in model.translate_by(data.sources, search)]
+        kept.outputs = [each.text for each in runner(model, plan)(whole_texts(data.sources))]
     if kept.nats is None and PERPLEXITY in metrics:
         kept.nats, kept.tokens = _likelihood(model, data)
     write_file(run.folder / OUTPUTS, kept.model_dump_json(indent=1).encode())
     scores = [
         evaluation.perplexity(model, data)
         if metric == PERPLEXITY
-        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search)
+        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, plan)
         for metric in metrics
     ]
     keep_scores(run.folder, scores)

@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.requests.rules import VerbRequest
-from regard.data.heads import picture_pixels, sound_seconds
+from regard.data.media_sizes import picture_pixels, sound_seconds
 from regard.engines.fast import CALLED
 from regard.serving.catalogue import check_language_model
 from regard.serving.options import Limits

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from regard.base.recipe import Recipe
-from regard.data.pictures.lines import LineData
+from regard.data.pictures.written_lines import LineData
 from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
 

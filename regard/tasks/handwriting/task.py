@@ -13,7 +13,6 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.pictures.files import read_picture_file
-from regard.data.pictures.lines import Line, LineOptions, write_line
 from regard.data.pictures.prepare import (
     LabelledPictures,
     PictureLabels,
@@ -22,6 +21,7 @@ from regard.data.pictures.prepare import (
     open_labels,
     prepare_pictures,
 )
+from regard.data.pictures.written_lines import Line, LineOptions, write_line
 from regard.models.transcriber import Transcriber, as_labels, count_stacked
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.base import Files, NetworkTask, build_network, check_size

@@ -1,28 +1,13 @@
 """Texts as tokens for a translator, refused where they are longer than the model takes or cannot be written."""
 
-from collections.abc import Mapping
-
 from regard.base.faults import Fault, TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.translation.task import Translation
 
 
-def all_source_tokens(task: Translation, texts: Mapping[int, str]) -> dict[int, list[int]]:
-    """The tokens of sentences by their numbers; one longer than the model was made for is refused by its own."""
-    found, longest = (
-        dict(zip(texts, task.encode_sources(list(texts.values())), strict=True)),
-        task.model.options.longest,
-    )
-    for number, tokens in found.items():
-        if len(tokens) + 1 > longest:
-            about = f"{texts[number][:40]!r}… has {len(tokens) + 1} tokens"
-            raise TooLong(number, f"{about}, but the model takes {longest} at most; split it.")
-    return found
-
-
 def check_length(task: Translation, text: str, number: int) -> int:
     """How many tokens a sentence has with its end, if they are not too many."""
-    return len(all_source_tokens(task, {number: text})[number]) + 1
+    return len(task.source_tokens({number: text})[number]) + 1
 
 
 def check_target(task: Translation, text: str, number: int) -> int:

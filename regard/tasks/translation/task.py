@@ -1,7 +1,7 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, TooLong
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
 from regard.data.corpora.prepare import prepare
@@ -250,6 +250,16 @@ class Translation(NetworkTask[TrainingPairs]):
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of texts that are read, without the spaces at their ends."""
         return self.source.encode_all([text.strip() for text in texts])
+
+    def source_tokens(self, texts: Mapping[int, str]) -> dict[int, list[int]]:
+        """Return the tokens of texts by their numbers; one longer than the model takes is refused by its own."""
+        tokens = dict(zip(texts, self.encode_sources(list(texts.values())), strict=True))
+        longest = self.model.options.longest
+        for number, row in tokens.items():
+            if len(row) + 1 > longest:
+                about = f"{texts[number][:40]!r}… has {len(row) + 1} tokens"
+                raise TooLong(number, f"{about}, but the model takes {longest} at most; split it.")
+        return tokens
 
     def encode_targets(self, texts: Sequence[str], outputs: Sequence[str]) -> list[list[int]]:
         """The tokens of outputs as they are written for these texts."""

@@ -1,29 +1,55 @@
-"""`regard translate`: text in, text out, line by line."""
+"""`regard translate`: text in, text out, line by line; the request that its options make."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.base.faults import Fault
-from regard.base.files import refuse_missing_folder
+from regard.base.files import checksum, refuse_missing_folder
+from regard.base.model_folder import SCORES, read_manifest, read_recipe
 from regard.base.progress import silent
+from regard.base.recipe import apply_settings, check
 from regard.console import NoOutput, console_progress, options, refuse_folder
 from regard.console.inputs import inputs_after_model
 from regard.console.lines import TextInput
+from regard.console.option_names import DRAWING, OptionNames
 from regard.verbs.translate.bulk.shards import refuse_shards
-from regard.verbs.translate.files import LineJob, translate_lines
+from regard.verbs.translate.line_translator import LineJob, Stream, translate_lines
 from regard.verbs.translate.unfinished import (
     GrowingFile,
     Kept,
-    Stream,
     Unfinished,
     hold_output,
     remark_finished,
 )
+
+if TYPE_CHECKING:
+    from regard.verbs.translate.request import TranslateRequest
+
+FIELDS = (  # that an option fills as it is
+    "beam",
+    "length_penalty",
+    "n_best",
+    "mbr",
+    "samples",
+    "channel_weight",
+    "prior_weight",
+    "fuse_weight",
+    "split_sentences",
+    "too_long",
+    "replace_unknown",
+    "engine",
+    "explain",
+)
+BY_LINE = ("prefix", "required", "forced")  # that files fill, line by line
+# All that decide the translations; of models and of a vocabulary the contents do, not their names.
+_RECORDED = [*(each for each in FIELDS if each != "too_long"), *DRAWING, "settings", "sample", "forbidden", "precision"]
+_OWN_OPTIONS = ("beam", "length_penalty", "n_best")  # of a search, which --set may name as well
 
 
 def command(
@@ -70,8 +96,6 @@ def command(
     on: options.On = None,
 ) -> None:
     """Translate text line by line; order is kept, and an empty line gives an empty line."""
-    from regard.verbs.translate.options import translate_request
-
     given, *others = inputs_after_model(inputs, text) or [TextInput()]
     if others:
         raise Fault(f"One file is translated at a time; give one, not {len(others) + 1}.")
@@ -87,7 +111,6 @@ def command(
 def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
     """By several processes, in shards; refuses what cannot be shared out."""
     from regard.verbs.translate.bulk.command import SharedOutput, Sharing, translate_in_shards
-    from regard.verbs.translate.options import lines_for_each, record_of
 
     sharing = Sharing(*(context.params[name] for name in ("workers", "shard", "join", "on")))
     option = sharing.first_option()
@@ -107,8 +130,6 @@ def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
 
 def _translate_here(job: LineJob, out: Path | None, context: typer.Context) -> None:
     """By this process, from the first line to the last."""
-    from regard.verbs.translate.options import lines_for_each, record_of
-
     resume, overwrite = context.params["resume"], context.params["overwrite"]
     with _hold_output(out, resume) as unfinished:
         if unfinished:
@@ -185,3 +206,112 @@ def _output(
     else:
         with path.open("w", encoding="utf-8", newline="\n") as device:
             yield Stream(device)
+
+
+def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
+    """Return the request that options make, for lines that are yet to be read.
+
+    Options that are fields of a request have the field's name.
+    """
+    from regard.data.corpora.text import read_lines
+    from regard.engines.fast import CALLED
+    from regard.verbs.translate.request import TranslateRequest
+
+    if params["precision"] == "bf16" and params["engine"] not in ("auto", "torch"):
+        raise Fault(f"{CALLED[params['engine']]} cannot do --precision bf16; omit it, or set --engine to torch.")
+    given = {name: params[name] for name in FIELDS if params[name] is not None}
+    settings = apply_settings({}, params["settings"] or [])
+    sample = _sampling(settings, params)
+    given |= {name: settings.pop(name) for name in _OWN_OPTIONS if name in settings and name not in given}
+    if sample is not None:
+        count = sample.pop("samples", None)
+        given |= {"n_best": count} if count is not None and not given.keys() & {"n_best", "mbr"} else {}
+    table = {
+        "text": [],
+        "search": settings,
+        "forbidden": list(params["forbidden"] or []),
+        "sample": sample,
+        "with": [str(folder) for folder in params["together"] or []],
+        "channel": None if params["channel"] is None else str(params["channel"]),
+        "prior": None if params["prior"] is None else str(params["prior"]),
+        "fuse": None if params["fuse"] is None else str(params["fuse"]),
+        "vocabulary": None if params["vocabulary"] is None else list(read_lines(Path(params["vocabulary"]))),
+        "dictionary": {} if params["dictionary"] is None else read_dictionary(Path(params["dictionary"])),
+        **{name: [] for name in BY_LINE if params[name] is not None},  # they are given, though no line is read yet
+        **given,
+    }
+    return TranslateRequest.read(table, OptionNames())
+
+
+def read_dictionary(path: Path) -> dict[str, str]:
+    """Read the words of a file and what they become; of a word that stands there twice the first counts."""
+    from regard.data.corpora.text import read_lines
+
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        word, tab, translation = line.partition("\t")
+        if not (tab and word.strip() and translation.strip()):
+            raise Fault(f"{path}, line {number}: expected a word, a tab, and what it becomes.")
+        found.setdefault(word.strip(), translation.strip())
+    return found
+
+
+def _sampling(settings: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return how outputs are drawn, by their own options and by --set, from which it is taken; None if they are not."""
+    given = {name: params[name] for name in DRAWING if params[name] is not None}
+    draws = params["sample"] or params["mbr"] is not None
+    if given and not draws:
+        named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise Fault(f"{named} would do nothing without --sample.")
+    if "sampling" in settings and not draws:
+        raise Fault("Options of sampling would do nothing without --sample.")
+    table = settings.pop("sampling", {})
+    if not isinstance(table, dict):
+        raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
+    return table | given if draws else None
+
+
+def lines_for_each(folder: Path, request: "TranslateRequest") -> int:
+    """Return how many lines of output a line of the input gives, without loading the model."""
+    from regard.decoding.options import DecodingOptions
+    from regard.verbs.translate.plan import number_of_outputs
+
+    if request.explain:
+        return 1
+    return number_of_outputs(request, check(DecodingOptions, read_recipe(folder)["decoding"]))
+
+
+def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
+    """Return all that decides the translations but the lines, as a record can hold it: options, and checksums of files.
+
+    Whether lines that are too long are split is no part of it: those that were kept are the same, so who was stopped by
+    such a line can go on with it split.
+    """
+    from regard.engines.exported import CTRANSLATE2, ONNX, RECORD
+
+    given = context.params
+    values = {each: given[each] for each in _RECORDED} | {each: given[each] is not None for each in BY_LINE}
+    names = {each.name: max(each.opts, key=len) for each in context.command.params}
+    exports = [_checksum_of(model / tool / RECORD) for tool in (CTRANSLATE2, ONNX)]
+    return {
+        **{names[name]: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
+        "the model": _contents(model),
+        "its export": exports if given["engine"] != "torch" else None,
+        "the model of --channel": _contents(Path(given["channel"])) if given["channel"] else None,
+        "the model of --prior": _contents(Path(given["prior"])) if given["prior"] else None,
+        "the model of --fuse": _contents(Path(given["fuse"])) if given["fuse"] else None,
+        "a model of --with": [_contents(Path(folder)) for folder in given["together"] or []],
+        "the text of --dictionary": _checksum_of(Path(given["dictionary"])) if given["dictionary"] else None,
+        "the text of --vocabulary": _checksum_of(Path(given["vocabulary"])) if given["vocabulary"] else None,
+    }
+
+
+def _checksum_of(path: Path) -> str | None:
+    """That of a file, if there is one; a pipe can be read but once, and not here."""
+    return checksum(path.read_bytes()) if path.is_file() else None
+
+
+def _contents(folder: Path) -> str:
+    """One checksum for all that decides what a model writes."""
+    files = {name: made for name, made in read_manifest(folder).items() if name != SCORES}
+    return checksum(json.dumps(files, sort_keys=True).encode())

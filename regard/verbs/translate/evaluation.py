@@ -1,6 +1,6 @@
 """Scoring a translator on a split of its data or on files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, zip_longest
 from pathlib import Path
@@ -22,11 +22,12 @@ from regard.metrics.text import language_remarks
 from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.tasks.translation.lengths import check_length, check_target
-from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
-from regard.verbs.translate.search import Search
+from regard.verbs.translate.plan import ModelName, Plan, whole_texts
+from regard.verbs.translate.run import called, runner
 
 PORTION = 256  # sentences between two reports of progress
+NO_HELPERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def evaluate(
     progress: Progress = silent,
     notice: Callable[[str], None] = lambda remark: None,
     tokenise: str | None = None,
-    helpers: Helpers = NO_HELPERS,
+    helpers: Mapping[str, Any] = NO_HELPERS,
 ) -> Evaluation:
     """Translate the sentences and score the outputs; each signature says how they were searched for.
 
@@ -169,12 +170,13 @@ def evaluate(
     for sentence in language_remarks(model.recipe.data.target_language, metrics, tokenise):
         notice(sentence)
     outputs: list[str] = []
-    search, rank, ranking = helpers.help(model, model.search(beam, length_penalty, n_best=1))
+    plan = model.plan(beam=beam, length_penalty=length_penalty, n_best=1, **helpers)
+    run = runner(model, plan)
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
             with faults_numbered(range(first, first + len(portion))):
-                outputs += [each.text for each in model.translate_by(portion, search, rank=rank)]
+                outputs += [each.text for each in run(whole_texts(portion))]
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
             notice(remark)
@@ -183,7 +185,7 @@ def evaluate(
         found = [
             perplexity(model, data)
             if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, search, tokenise, ranking)
+            else score_outputs(outputs, data.references, metric, data.split, plan, tokenise)
             for metric in metrics
         ]
         return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
@@ -198,27 +200,31 @@ def score_outputs(
     references: References,
     metric: str,
     split: str | None,
-    search: Search,
+    plan: Plan,
     tokenise: str | None = None,
-    ranking: str = "",
 ) -> Score:
-    """One score, signed with the search that found the outputs too, and with what ranked them anew."""
+    """Return one score, signed with the plan by which the outputs were found too."""
     found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
-    signed = [found.signature, _search_signature(search), *([ranking] if ranking else [])]
-    return replace(found, split=split, signature="|".join(signed))
+    return replace(found, split=split, signature=f"{found.signature}|{_signature(plan)}")
 
 
-def _search_signature(search: Search) -> str:
-    """The search in the manner of sacreBLEU's signatures: its beam and length penalty, and what is not as usual."""
-    options, usual = search.options, DecodingOptions()
+def _signature(plan: Plan) -> str:
+    """Return a plan in the manner of sacreBLEU's signatures: beam and length penalty, then what is not as usual."""
+    options, usual = plan.options, DecodingOptions()
     told = {"beam", "length_penalty", "n_best", "sampling"}
     others = [
         f"{name}:{value}"
         for name, value in options.model_dump().items()
         if name not in told and value != getattr(usual, name)
     ]
-    fused = [] if search.fusion is None else [search.fusion.signature]
-    return "|".join([f"beam:{options.beam}", f"lp:{options.length_penalty:g}", *others, *fused])
+    helpers = {"fuse": plan.fuse if plan.fuse and plan.fuse[1] else None, "channel": plan.channel, "prior": plan.prior}
+    signed = [_signed(kind, *helper) for kind, helper in helpers.items() if helper is not None]
+    return "|".join([f"beam:{options.beam}", f"lp:{options.length_penalty:g}", *others, *signed])
+
+
+def _signed(kind: str, name: ModelName, weight: float) -> str:
+    unnamed = "the model to fuse with" if kind == "fuse" else "unnamed"
+    return f"{kind}:{Path(called(name, unnamed)).name}:{weight:g}"
 
 
 @torch.no_grad()

@@ -4,14 +4,13 @@ The command line and the server both translate by this class; torch is loaded wh
 """
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from regard.base.faults import Fault, faults_numbered
+from regard.base.faults import Fault
 from regard.base.model_folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
 from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -19,17 +18,14 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
 from regard.engines.translated import Cutting, Translated
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
+from regard.verbs.translate.plan import Engine, ModelName, Piece, Plan, plan_for
 from regard.verbs.translate.request import TranslateRequest
 
 if TYPE_CHECKING:
     from regard.loading import Loaded
-    from regard.verbs.translate.fusion import Fusion
     from regard.verbs.translate.model import TranslationModel
+    from regard.verbs.translate.run import Run
     from regard.verbs.translate.stages import TranslationStages
-    from regard.verbs.translate.translator import Rank
-
-Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 
 
 class FolderTranslator:
@@ -145,30 +141,32 @@ class FolderTranslator:
             request.long_texts,
         )
 
-    def runner(self, plan: Plan) -> Run:
-        """What translates sentences by a plan; all that it needs is loaded here.
+    def runner(self, plan: Plan) -> "Run":
+        """Return what translates sentences by a plan; all that it needs is loaded here.
 
-        What was searched for is marked where the model is unsure of it; what was drawn or given says nothing of that.
+        What was searched for is marked where the model is unsure of it. Alignments that are asked for are worked out
+        at once, in the thread that owns the model.
         """
         run, certainty = self._runner(plan), self.certainty
-        if certainty is None or not plan.explained or plan.draws or plan.forced:
+        if not plan.explained:
             return run
-        return lambda pieces: certainty.mark(run(pieces))
+        if certainty is None or not plan.is_searched:
+            return lambda pieces: _explain(run(pieces))
+        return lambda pieces: certainty.mark(_explain(run(pieces)))
 
-    def _runner(self, plan: Plan) -> Run:
+    def _runner(self, plan: Plan) -> "Run":
         if plan.engine != "torch":
             return partial(self._run_export, plan)
-        if plan.forced:
-            model = self.model
-            return lambda pieces: _explain(plan, model.translate_as(*_texts_and_outputs(pieces)))
         if plan.before is not None:
             return partial(self._run_on, plan, plan.before)
+        from regard.verbs.translate.run import runner
+
         model = self._with_others(plan.together)
-        return partial(_run_search, plan, model, self._fusion(plan, model), self._rank(plan, model))
+        return runner(model, plan, self._other, self._language_model, self.name)
 
     def stages(self, plan: Plan) -> "TranslationStages | None":
         """Translating in stages that can overlap, if this plan is a plain search on a GPU."""
-        if plan != Plan("torch", plan.options, explained=False, count=plan.count):
+        if plan != Plan(plan.options, explained=False, count=plan.count):
             return None
         from regard.verbs.translate.stages import stages_of
 
@@ -181,10 +179,10 @@ class FolderTranslator:
     def _run_export(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
         engine = next(engine for engine in self.exports if engine.name == plan.engine)
         texts = [piece.text for piece in pieces]
-        return _explain(plan, engine.translations(texts, plan.options, plan.explained, plan.explained))
+        return engine.translations(texts, plan.options, plan.explained, plan.explained)
 
     def _run_on(self, plan: Plan, before: Sequence[str], pieces: Sequence[Piece]) -> list[Translated]:
-        from regard.verbs.translate.continuing import continue_from
+        from regard.verbs.translate.run import continue_from
 
         begun = [self.target_tokens(before, piece.text) for piece in pieces]
         given = zip(pieces, begun, strict=True)
@@ -194,85 +192,24 @@ class FolderTranslator:
         """Its model, as one with others of the same tokens."""
         if not names:
             return self.model
-        others = [self._other(name).model for name in names]
+        others = [self._other(name) for name in names]
         for name, other in zip(names, others, strict=True):
             if not self.model.has_tokens_of(other):
                 raise Fault(f"{name} cuts text into other tokens than {self.name}; combine models of one corpus.")
         return self.model.together(others)
 
-    def _other(self, name: str) -> "FolderTranslator":
+    def _other(self, name: ModelName) -> "TranslationModel":
         assert self._find is not None
-        return self._find(name)
+        assert isinstance(name, str)
+        return self._find(name).model
 
-    def _fusion(self, plan: Plan, model: "TranslationModel") -> "Fusion | None":
-        from regard.verbs.translate.fusion import fusion_of
-
-        if plan.fuse is None:
-            return None
-        name, weight = plan.fuse
-        return fusion_of(model, self._language_model(name), weight, name, self.name)
-
-    def _language_model(self, name: str) -> "Loaded":
+    def _language_model(self, name: ModelName) -> "Loaded":
         assert self._find_language_model is not None
+        assert isinstance(name, str)
         return self._find_language_model(name)
 
-    def _rank(self, plan: Plan, model: "TranslationModel") -> "Rank | None":
-        from regard.decoding.rerank import Channel
-        from regard.verbs.translate.fusion import as_language_model
-        from regard.verbs.translate.reranking import by_channel, by_risk
 
-        if plan.risk is not None:
-            return by_risk(model, plan.risk, plan.count)
-        if plan.channel is not None:
-            name, weight = plan.channel
-            prior, prior_weight = (None, 0.0) if plan.prior is None else plan.prior
-            language_model = None if prior is None else as_language_model(self._language_model(prior), prior)
-            channel = Channel(weight, prior_weight)
-            return by_channel(model, self._other(name).model, channel, language_model, plan.count)
-        return None
-
-
-def _run_search(
-    plan: Plan,
-    model: "TranslationModel",
-    fusion: "Fusion | None",
-    rank: "Rank | None",
-    pieces: Sequence[Piece],
-) -> list[Translated]:
-    from regard.verbs.translate.search import Constraints, Search
-
-    constraints = Constraints(
-        [piece.prefix for piece in pieces] if plan.begins else (),
-        [piece.required for piece in pieces] if plan.requires else (),
-        plan.forbidden,
-        plan.allowed,
-    )
-    search = Search(plan.options, plan.draws, constraints, fusion)
-    texts, keys = [piece.text for piece in pieces], [piece.key for piece in pieces]
-    dictionary = None if plan.dictionary is None else dict(plan.dictionary)
-    return _explain(plan, model.translate_by(texts, search, keys, rank, dictionary))
-
-
-def _texts_and_outputs(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
-    return [piece.text for piece in pieces], [piece.output for piece in pieces]
-
-
-def _explain(plan: Plan, found: list[Translated]) -> list[Translated]:
-    """Work out alignments that are asked for here and now, in the thread that owns the model."""
-    if plan.explained:
-        for each in found:
-            _ = each.alignment
+def _explain(found: list[Translated]) -> list[Translated]:
+    for each in found:
+        _ = each.alignment
     return found
-
-
-def run_job(run: Run, job: Job) -> list[Translated]:
-    """The translations of a job's texts, in their order; what is wrong with a text is told by its number."""
-    with faults_of_job(job):
-        return job.join(run(job.pieces))
-
-
-@contextmanager
-def faults_of_job(job: Job) -> Iterator[None]:
-    """Tell what is wrong with a sentence by the number of its text."""
-    with faults_numbered([index for index, _ in job.places]):
-        yield

@@ -1,12 +1,16 @@
 """From a request to a plan, which sentences of several requests can share, and to the sentences it is for. No torch."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, faults_numbered
+from regard.base.requests.fields import Held
 from regard.data.corpora.sentences import Sentence
-from regard.decoding.options import DecodingOptions, change_options
+from regard.decoding.options import DecodingOptions, DrawOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
 from regard.engines.translated import Cutting, Translated, join_sentences, line_key
@@ -20,39 +24,45 @@ from regard.verbs.translate.request import (
 )
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
+ModelName = str | Held  # of another model: its name or its folder, or the model itself
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How sentences are translated; those with equal plans can be translated together."""
+    """How texts are translated; those with equal plans can be translated together."""
 
-    engine: Engine
     options: DecodingOptions
+    engine: Engine = "torch"
     explained: bool = True  # whether tokens, their scores and the alignment are wanted
     draws: bool = False
-    begins: bool = False  # whether sentences say how their outputs begin
+    begins: bool = False  # whether pieces say how their outputs begin
     requires: bool = False  # and what they must have
     forced: bool = False  # whether outputs are given, and only to be scored
     before: tuple[str, ...] | None = None  # the exact tokens that outputs go on from
     forbidden: tuple[str, ...] = ()
     allowed: tuple[str, ...] | None = None
     risk: str | None = None
-    channel: tuple[str, float] | None = None
-    fuse: tuple[str, float] | None = None  # the name of a language model, and how much it counts
-    prior: tuple[str, float] | None = None  # the same of one that reranks beside the channel
+    channel: tuple[ModelName, float] | None = None  # a model of the other direction, and how much it counts
+    fuse: tuple[ModelName, float] | None = None  # the same of a language model that has its say in the search
+    prior: tuple[ModelName, float] | None = None  # the same of one that reranks beside the channel
     together: tuple[str, ...] = ()
     dictionary: tuple[tuple[str, str], ...] | None = None  # by which unknown words are replaced, if they are
     count: int = 1  # candidates that are given in the end
 
     @property
     def rows(self) -> int:
-        """Outputs that are written at the same time for one sentence."""
+        """Outputs that are written at the same time for one text."""
         return 1 if self.forced else self.options.sampling.samples if self.draws else self.options.beam
+
+    @property
+    def is_searched(self) -> bool:
+        """Return True if outputs are found by a search: what is drawn or given does not show how sure a model is."""
+        return not (self.draws or self.forced)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One sentence to translate, and what is asked of its output."""
+    """A text to translate in one piece, as a sentence or as it is, and what is asked of its output."""
 
     text: str
     key: int = 0  # what sampling depends on beside the seed
@@ -62,31 +72,29 @@ class Piece:
 
 
 def number_of_outputs(request: TranslateRequest, decoding: DecodingOptions) -> int:
-    """Candidates that each text is given, where the model's recipe asks for this search."""
-    return request.n_best or (1 if request.draws or request.forced is not None else decoding.n_best)
+    """Return how many candidates each text is given, where the model's recipe asks for this search."""
+    drawing: Any = request.sample
+    if request.n_best is None and isinstance(drawing, Mapping):  # of Python, where it may also say how many
+        samples: int = drawing.get("samples", decoding.sampling.samples)
+        return samples
+    usual = 1 if request.draws or request.forced is not None else decoding.n_best
+    return usual if request.n_best is None else request.n_best
 
 
 def plan_for(
-    request: TranslateRequest, decoding: DecodingOptions, fast: Callable[[], Literal["ctranslate2", "onnx"] | None]
+    request: TranslateRequest,
+    decoding: DecodingOptions,
+    fast: Callable[[], Literal["ctranslate2", "onnx"] | None] = lambda: None,
 ) -> Plan:
-    """How a model whose recipe asks for this search is to translate what is asked for.
+    """Return how a model whose recipe asks for this search translates what a request asks for.
 
     `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
     """
-    refuse_idle(
-        fuse=request.fuse,
-        fuse_weight=request.fuse_weight,
-        channel=request.channel,
-        prior=request.prior,
-        prior_weight=request.prior_weight,
-    )
+    _refuse_idle(request)
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
-    channel_weight = CHANNEL_WEIGHT if request.channel_weight is None else request.channel_weight
-    fuse_weight = FUSE_WEIGHT if request.fuse_weight is None else request.fuse_weight
-    prior_weight = PRIOR_WEIGHT if request.prior_weight is None else request.prior_weight
     return Plan(
-        _engine(request, options, fast),
         options,
+        _engine(request, options, fast),
         explained=request.explain,
         draws=request.draws,
         begins=request.prefix is not None,
@@ -96,25 +104,64 @@ def plan_for(
         forbidden=tuple(request.forbidden),
         allowed=None if request.vocabulary is None else tuple(request.vocabulary),
         risk=request.mbr,
-        channel=None if request.channel is None else (request.channel, channel_weight),
-        fuse=None if request.fuse is None else (request.fuse, fuse_weight),
-        prior=None if request.prior is None else (request.prior, prior_weight),
+        channel=_weighted("channel model", request.channel, request.channel_weight, CHANNEL_WEIGHT),
+        fuse=_weighted("fusion", request.fuse, request.fuse_weight, FUSE_WEIGHT),
+        prior=_weighted("prior", request.prior, request.prior_weight, PRIOR_WEIGHT),
         together=tuple(request.together),
         dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,
     )
 
 
-def refuse_idle(
-    *, fuse: object, fuse_weight: float | None, channel: object, prior: object, prior_weight: float | None
-) -> None:
+def _weighted(what: str, model: ModelName | None, weight: float | None, usual: float) -> tuple[ModelName, float] | None:
+    if model is None:
+        return None
+    weight = usual if weight is None else weight
+    if not (math.isfinite(weight) and weight >= 0):
+        raise Fault(f"The weight of a {what} is {weight}; give a number that is not below 0.")
+    return model, weight
+
+
+def helpers_of(
+    fuse: object = None,
+    fuse_weight: float | None = None,
+    channel: object = None,
+    channel_weight: float | None = None,
+    prior: object = None,
+    prior_weight: float | None = None,
+) -> dict[str, Any]:
+    """Return fields of a request for models that help a translator: in hand, or in their folders.
+
+    A language model to `fuse` with has its say at each step. A `channel`, which is a translator of the other direction,
+    and a language model `prior` rank what the beam has found.
+    """
+    models = {"fuse": fuse, "channel": channel, "prior": prior}
+    weights = {"fuse_weight": fuse_weight, "channel_weight": channel_weight, "prior_weight": prior_weight}
+    named = {name: _name_of(model) for name, model in models.items()}
+    _refuse_idle(TranslateRequest.unchecked(**named, **weights))
+    return {name: (named | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
+
+
+def _name_of(model: object) -> ModelName | None:
+    if model is None:
+        return None
+    return str(Path(model)) if isinstance(model, str | Path) else Held(model)
+
+
+def _refuse_idle(request: TranslateRequest) -> None:
     """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
-    if prior is not None and channel is None:
+    if request.dictionary and not request.replace_unknown:
+        raise Fault("dictionary would do nothing without replace_unknown.")
+    if request.prior is not None and request.channel is None:
         raise Fault("A prior reranks beside a channel model; name a channel model too.")
-    if prior_weight is not None and prior is None:
+    if request.prior_weight is not None and request.prior is None:
         raise Fault("The weight of a prior would do nothing without a prior.")
-    if fuse_weight is not None and fuse is None:
+    if request.fuse_weight is not None and request.fuse is None:
         raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
+    if request.channel_weight is not None and request.channel is None:
+        raise Fault("The weight of a channel model would do nothing without a channel model.")
+    if request.channel is not None and request.draws:
+        raise Fault("A channel model reranks what the beam has found; do not sample.")
 
 
 def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOptions:
@@ -129,10 +176,10 @@ def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOp
         count = request.samples or SAMPLES
     elif not request.draws and request.n_best is None:
         count = None
-    sample = None
-    if request.draws:
-        sample = request.sample.model_dump(exclude_unset=True) if request.sample else {}
-    return change_options(decoding, given | {"n_best": count}, sample)
+    sample: Any = request.sample  # which is a table in Python
+    if isinstance(sample, DrawOptions):
+        sample = sample.model_dump(exclude_unset=True)
+    return change_options(decoding, given | {"n_best": count}, (sample or {}) if request.draws else None)
 
 
 def _engine(
@@ -167,6 +214,12 @@ class Job:
             for index, sentences in enumerate(self.cut)
         ]
 
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Report what is wrong with a sentence by the number of its text."""
+        with faults_numbered([index for index, _ in self.places]):
+            yield
+
 
 def is_written(text: str) -> bool:
     """Whether a text is more than white space."""
@@ -200,6 +253,19 @@ def _piece(request: TranslateRequest, index: int, text: str, key: int) -> Piece:
         required = _one_for(required, index)
     phrases = tuple(phrase for phrase in required if isinstance(phrase, str))
     return Piece(text, key, _one_for(request.prefix, index) or "", phrases, _one_for(request.forced, index) or "")
+
+
+def whole_pieces(request: TranslateRequest) -> list[Piece]:
+    """Return the texts of a request as they are; what is asked of outputs is given for none of them or for each."""
+    for name, given in (("prefixes", request.prefix), ("lists of required phrases", request.required)):
+        if given and len(given) != len(request.text):
+            raise Fault(f"There are {len(given)} {name} for {len(request.text)} texts; give one for each.")
+    return [_piece(request, index, text, index) for index, text in enumerate(request.text)]
+
+
+def whole_texts(texts: Sequence[str]) -> list[Piece]:
+    """Return texts as pieces of which nothing is asked."""
+    return [Piece(text, number) for number, text in enumerate(texts)]
 
 
 def _one_for(given: Sequence[Any] | None, index: int) -> Any:

@@ -1,6 +1,6 @@
 """What may be asked when text is translated, and what goes together."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import JsonSchemaValue
@@ -20,14 +20,14 @@ PRIOR_WEIGHT = 0.2  # and a language model beside it
 
 
 def _check_metric(name: str) -> str:
-    from regard.metrics.sentences import utility  # sacreBLEU is loaded when someone first asks for it
+    from regard.metrics.utilities import utility  # sacreBLEU is loaded when someone first asks for it
 
     utility(name)
     return name
 
 
 def _name_metrics(schema: JsonSchemaValue) -> None:
-    from regard.metrics.sentences import UTILITIES
+    from regard.metrics.utilities import UTILITIES
 
     schema["anyOf"][0]["enum"] = list(UTILITIES)
 
@@ -148,6 +148,17 @@ class TranslateRequest(VerbRequest):
         default_factory=dict, description="What such words of the text become, where they do not stay as they are."
     )
     explain: bool = Field(default=True, description="Whether tokens, their scores and the alignment are wanted.")
+
+    @classmethod
+    def unchecked(cls, **fields: Any) -> "TranslateRequest":
+        """Return a request for whole texts by torch, as Python makes it; fields that are None are left out.
+
+        Its fields are checked where they are used: other models may be in hand (`Held`), `sample` is a table, and a
+        beam may be given to what is drawn, which has none.
+        """
+        usual: dict[str, Any] = {"text": [], "engine": "torch", "split_sentences": False, "too_long": "refuse"}
+        given = {name: value for name, value in fields.items() if value is not None}
+        return cls.model_construct(**usual | given)
 
     @property
     def draws(self) -> bool:

@@ -1,6 +1,6 @@
 """Choosing among the outputs that a search has found by something other than their probability."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,16 +11,18 @@ from regard.base.faults import Fault, TextFault, TooLong
 from regard.base.pauses import between_steps
 from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
-from regard.metrics.sentences import utility
+from regard.metrics.utilities import utility
 from regard.tasks.translation.lengths import check_length, check_target
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of
-from regard.verbs.translate.translator import Rank, Translator
 
 if TYPE_CHECKING:
     from regard.verbs.generate.model import LanguageModel
 
+Rank = Callable[[Sequence[str], Sequence[list[Hypothesis]]], list[list[Hypothesis]]]
 
-def by_risk(model: Translator, metric: str, count: int = 1) -> Rank:
+
+def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
     """The `count` outputs that are worth most, on average, if any other of them were right.
 
     Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
@@ -38,8 +40,8 @@ def by_risk(model: Translator, metric: str, count: int = 1) -> Rank:
 
 
 def by_channel(
-    model: Translator,
-    backward: Translator,
+    model: TranslationModel,
+    backward: TranslationModel,
     channel: Channel,
     prior: "LanguageModel | None" = None,
     count: int = 1,
@@ -64,8 +66,8 @@ def by_channel(
 
 
 def channel_means(
-    model: Translator,
-    backward: Translator,
+    model: TranslationModel,
+    backward: TranslationModel,
     prior: "LanguageModel | None",
     texts: Sequence[str],
     found: Sequence[list[Hypothesis]],
@@ -109,7 +111,7 @@ def _prior_means(prior: "LanguageModel", outputs: Sequence[Sequence[str]]) -> li
 
 
 @torch.no_grad()
-def _backward_means(backward: Translator, outputs: list[str], sources: list[str]) -> list[float]:
+def _backward_means(backward: TranslationModel, outputs: list[str], sources: list[str]) -> list[float]:
     """The mean log-probability of a token of each source, given the output that was written for it."""
     tokens = backward.task.encode_targets(outputs, sources)
     read = backward.task.encode_sources(outputs)
@@ -123,13 +125,13 @@ def _backward_means(backward: Translator, outputs: list[str], sources: list[str]
     return means
 
 
-def _outputs(model: Translator, text: str, found: list[Hypothesis]) -> list[str]:
+def _outputs(model: TranslationModel, text: str, found: list[Hypothesis]) -> list[str]:
     """What was written for a text."""
     target = model.task.target_for(text)
     return [target.decode(each.tokens) for each in found]
 
 
-def _check_lengths(backward: Translator, outputs: list[str], text: str) -> None:
+def _check_lengths(backward: TranslationModel, outputs: list[str], text: str) -> None:
     try:
         for output in outputs:
             check_length(backward.task, output, 0)

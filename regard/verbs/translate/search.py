@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,11 +24,12 @@ from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.joining import writer_for
-from regard.tasks.translation.lengths import all_source_tokens, target_tokens
+from regard.tasks.translation.lengths import target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
 from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.phrasing import search_goal, span_of
+from regard.verbs.translate.plan import Piece, Plan
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
 FIXED_BEAM_TOKENS = 16 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
@@ -57,6 +58,15 @@ class Constraints:
         for name, value in normal.items():
             object.__setattr__(self, name, value)
 
+    def fields(self) -> dict[str, Any]:
+        """Return them as fields of a request; what is not asked is None."""
+        return {
+            "prefix": self.prefixes or None,
+            "required": self.required or None,
+            "forbidden": self.forbidden or None,
+            "vocabulary": self.allowed,
+        }
+
     def of(self, numbers: Sequence[int]) -> "Constraints":
         """The constraints for some of the texts."""
         return replace(
@@ -66,24 +76,19 @@ class Constraints:
         )
 
 
+def _constraints(plan: Plan, pieces: Sequence[Piece]) -> Constraints:
+    """Return what a plan and its pieces ask of the outputs."""
+    return Constraints(
+        [piece.prefix for piece in pieces] if plan.begins else (),
+        [piece.required for piece in pieces] if plan.requires else (),
+        plan.forbidden,
+        plan.allowed,
+    )
+
+
 def _normal(texts: Sequence[str]) -> list[str]:
     """As models write them."""
     return [unicodedata.normalize("NFC", text) for text in texts]
-
-
-@dataclass(frozen=True)
-class Search:
-    """How outputs are chosen: by beam search or drawn at random, what is asked of them, and who has a say in it."""
-
-    options: DecodingOptions
-    draws: bool = False
-    constraints: Constraints = field(default_factory=Constraints)
-    fusion: Fusion | None = None
-
-    @property
-    def rows(self) -> int:
-        """Outputs that are written at the same time for one text."""
-        return self.options.sampling.samples if self.draws else self.options.beam
 
 
 class Source(NamedTuple):
@@ -96,59 +101,54 @@ class Source(NamedTuple):
 
 @torch.no_grad()
 def find(
-    tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
+    tasks: Sequence[Translation], pieces: Sequence[Piece], plan: Plan, fusion: Fusion | None = None
 ) -> list[list[Hypothesis]]:
-    """The outputs for each text, best first or in the order drawn; several tasks write together.
+    """Return the outputs for each piece, best first or in the order drawn; several tasks write together.
 
-    Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
-    a text depends on its number among `lines`, by default its place. Phrases that must occur are gone for only where
-    the outputs lack them that are found without asking.
+    Pieces of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
+    a piece depends on its key. Phrases that must occur are gone for only where the outputs lack them that are found
+    without asking.
     """
-    _check_constraints(search, len(texts))
-    task, writer = tasks[0], writer_of(tasks, search.options)
-    writer = search.fusion.writer(writer) if search.fusion else writer
+    texts, asked = [piece.text for piece in pieces], _constraints(plan, pieces)
+    _check_constraints(plan, asked)
+    task, writer = tasks[0], writer_of(tasks, plan.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
+    cut = task.source_tokens({number: text for number, text in enumerate(texts) if text.strip()})
     # A text may be of nothing but what no token stands for.
     sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
-    keys = range(len(texts)) if lines is None else lines
-    seeker = _Seeker(task, writer, search)
-    required = seeker.phrases_of(search.constraints, [task.target_for(text) for text in texts])
+    seeker = _Seeker(task, fusion.writer(writer) if fusion else writer, plan, fusion)
+    required = seeker.phrases_of(asked, [task.target_for(text) for text in texts])
 
     def search_together(constraints: Constraints, numbers: list[int]) -> dict[int, list[Hypothesis]]:
-        part = [sources[number] for number in numbers], [keys[number] for number in numbers]
+        part = [sources[number] for number in numbers], [pieces[number].key for number in numbers]
         with faults_numbered(numbers):
             outputs = seeker.seek(*part, constraints.of(numbers), ())
         return dict(zip(numbers, outputs, strict=True))
 
     def search_for(lengths: dict[int, int], constraints: Constraints, budget: int) -> None:
-        for numbers in batches_of(lengths, budget // search.rows):
+        for numbers in batches_of(lengths, budget // plan.rows):
             for part in in_pieces(partial(search_together, constraints), numbers, list_halves):
                 for number, hypotheses in part.items():
                     found[number] = hypotheses
 
     lengths = {number: len(source.tokens) + 1 for number, source in sources.items()}
-    unasked = replace(search.constraints, required=())
+    unasked = replace(asked, required=())
     search_for(lengths, unasked, FIXED_BEAM_TOKENS if seeker.captures is not None else SEARCH_TOKENS)
     lacking = {
         number: length
         for number, length in lengths.items()
         if required and not all(each.occurs_in(one.tokens) for one in found[number] for each in required[number])
     }
-    search_for(lacking, search.constraints, SEARCH_TOKENS)
-    for number, source in sources.items() if search.constraints.forbidden else ():
-        found[number] = seeker.without(found[number], source, keys[number], search.constraints.of([number]))
+    search_for(lacking, asked, SEARCH_TOKENS)
+    for number, source in sources.items() if asked.forbidden else ():
+        found[number] = seeker.without(found[number], source, pieces[number].key, asked.of([number]))
     return found
 
 
-def _check_constraints(search: Search, texts: int) -> None:
+def _check_constraints(plan: Plan, constraints: Constraints) -> None:
     """Refuse what cannot be met, whatever the model."""
-    constraints = search.constraints
-    for name, given in (("prefixes", constraints.prefixes), ("lists of required phrases", constraints.required)):
-        if given and len(given) != texts:
-            raise Fault(f"There are {len(given)} {name} for {texts} texts; give one for each.")
     if any(constraints.required):
-        refuse_unpromising(search.options, search.draws)
+        refuse_unpromising(plan.options, plan.draws)
     asked = [*constraints.prefixes, *(phrase for several in constraints.required for phrase in several)]
     for phrase in constraints.forbidden:
         if not phrase.strip():
@@ -171,15 +171,14 @@ class _Seeker:
 
     task: Translation
     writer: Stepwise
-    search: Search
+    plan: Plan
+    fusion: Fusion | None
 
     @cached_property
     def captures(self) -> CapturedSteps | None:
-        """Captured steps to search with, if this search and this writer can have them."""
-        constraints = replace(
-            self.search.constraints, forbidden=(), required=()
-        )  # at first nothing is barred or gone for
-        plain = constraints == Constraints() and not self.search.draws and is_plain(self.search.options)
+        """Captured steps to search with, if this plan and this writer can have them."""
+        plan = self.plan  # at first nothing is barred or gone for
+        plain = not (plan.begins or plan.draws) and plan.allowed is None and is_plain(plan.options)
         return captures_for(self.task) if plain and self.writer is self.task else None
 
     def seek(
@@ -191,7 +190,7 @@ class _Seeker:
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
         batch = self.task.read_tokens([source.tokens for source in sources])
-        options, fusion = self.search.options, self.search.fusion
+        options, fusion = self.plan.options, self.fusion
         limits = self.task.limits(batch, options)
         demands = self._demands(constraints, [source.target for source in sources], barred)
         if fusion is not None:
@@ -205,9 +204,9 @@ class _Seeker:
         self, batch: PairBatch, limits: Tensor, lines: Sequence[int], demands: Demands
     ) -> list[list[Hypothesis]]:
         """By steps that are not captured, which any writer can take."""
-        if self.search.draws:
-            return sample(self.writer, batch, limits, self.search.options, lines, demands)
-        return beam_search(self.writer, batch, limits, self.search.options, demands)
+        if self.plan.draws:
+            return sample(self.writer, batch, limits, self.plan.options, lines, demands)
+        return beam_search(self.writer, batch, limits, self.plan.options, demands)
 
     def _demands(
         self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]

@@ -15,7 +15,6 @@ from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
 from regard.engines.translated import Translated
 from regard.hardware.memory import in_pieces, list_halves
-from regard.tasks.translation.lengths import all_source_tokens
 from regard.tasks.translation.reserving import Reserving
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import FIXED_BEAM_TOKENS, captures_for, filling_batches, is_plain
@@ -39,7 +38,7 @@ class TranslationStages:
     def cut(self, texts: Sequence[str]) -> InPieces[Cut]:
         """The tokens of texts, by another thread, as SentencePiece needs no interpreter; too long ones are refused."""
         written = {number: text for number, text in enumerate(texts) if text.strip()}
-        cutting = self.helper.submit(all_source_tokens, self.model.task, written)
+        cutting = self.helper.submit(self.model.task.source_tokens, written)
         yield cutting
         return {number: tokens for number, tokens in cutting.result().items() if tokens}
 

@@ -17,16 +17,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import refuse_missing_folder
 from regard.console import refuse_existing, remark
 from regard.console.lines import TextInput, number_of_lines
-from regard.verbs.translate.portions import LineConstraints
 
 PORTION = 1024  # lines translated together, and kept together
+Asked = dict[str, list[Any]]  # of the outputs of some lines, by name: a list with one for each line, or none
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,6 @@ class Kept:
     size: int = 0
     read: str = ""
     written: str = ""
-
-
-class Stream:
-    """Standard output, a device or a pipe: what is written is gone, and nothing of it is kept."""
-
-    kept_lines = 0
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-
-    def take_note(self, lines: list[str], constraints: LineConstraints) -> None:
-        pass
-
-    def write(self, line: str) -> None:
-        print(line, file=self.stream)
-
-    def keep(self) -> None:
-        self.stream.flush()
 
 
 class GrowingFile:
@@ -70,10 +52,10 @@ class GrowingFile:
         """Lines of the input whose translations are there."""
         return self.kept.lines
 
-    def take_note(self, lines: list[str], constraints: LineConstraints) -> None:
+    def take_note(self, lines: list[str], asked: Asked) -> None:
         """Of the next lines of the input; refuse those that are not what the file has translations of."""
         total = self.lines + len(lines)
-        read = digest_of_lines(self.read, lines, constraints)
+        read = digest_of_lines(self.read, lines, asked)
         if total == self.kept.lines and read != self.kept.read:
             raise self._other_input()
         self.lines, self.read = total, read
@@ -287,9 +269,9 @@ def _chain(before: str, content: bytes = b"") -> "hashlib._Hash":
     return hashlib.sha256(before.encode() + content)
 
 
-def digest_of_lines(before: str, lines: list[str], constraints: LineConstraints) -> str:
-    """A digest of some lines of the input, what is asked of them, and, through theirs, of all before them."""
-    return _chain(before, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
+def digest_of_lines(before: str, lines: list[str], asked: Asked) -> str:
+    """Return a digest of some lines, of what is asked of them, and, through theirs, of all lines before them."""
+    return _chain(before, json.dumps([lines, asked]).encode()).hexdigest()
 
 
 def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, words_in
 from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.output import Hypothesis
 from regard.tasks.translation.covering import crossing
-from regard.verbs.translate.translator import Translator, Wording
+from regard.verbs.translate.model import TranslationModel, Wording
 
 
 class _Output(NamedTuple):
@@ -24,7 +24,7 @@ class _Output(NamedTuple):
 
 
 def replace_unknown(
-    model: Translator, texts: Sequence[str], found: Sequence[list[Hypothesis]], dictionary: Mapping[str, str]
+    model: TranslationModel, texts: Sequence[str], found: Sequence[list[Hypothesis]], dictionary: Mapping[str, str]
 ) -> list[list[Wording]]:
     """All outputs in words, none of them unknown but for outputs that have nothing to look at."""
     target = _check(model, dictionary)
@@ -44,7 +44,7 @@ def replace_unknown(
     return worded
 
 
-def _check(model: Translator, dictionary: Mapping[str, str]) -> Tokeniser:
+def _check(model: TranslationModel, dictionary: Mapping[str, str]) -> Tokeniser:
     """Refuse a model that writes no unknown words or has no attention, and a dictionary that gives no single words."""
     source, target = model.task.source, model.task.target
     if words_in(source, "a") != ["a"] or words_in(target, "a") != ["a"]:

@@ -19,7 +19,8 @@ from regard.training.snapshot import Validation
 from regard.verbs.translate.certainty import FEWEST, Certainty, find_certainty
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel, load_translation_model
-from regard.verbs.translate.search import Search
+from regard.verbs.translate.plan import Plan, whole_texts
+from regard.verbs.translate.run import runner
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 FIRST_TIMED, TIMED = 8, 64  # validation pairs translated to know what a validation costs
@@ -49,11 +50,12 @@ class TranslationValidator(Validator):
         samples: list[tuple[str, str, str]] = []
         certainty: Certainty | None = None
         if beam:
-            data, search = from_pairs(pairs, "valid", recipe.data.merge_references), self.model.search(beam, n_best=1)
-            found = self._translate(data.sources, search)
+            data = from_pairs(pairs, "valid", recipe.data.merge_references)
+            plan = self.model.plan(beam=beam, n_best=1)
+            found = self._translate(data.sources, plan)
             outputs, certainty = [each.text for each in found], find_certainty(found)
             for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
-                score = score_outputs(outputs, data.references, metric, "valid", search)
+                score = score_outputs(outputs, data.references, metric, "valid", plan)
                 measures[metric] = Measure.of_value(score.value, BETTER[metric], score.signature)
                 scores.append(score.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)
@@ -62,18 +64,18 @@ class TranslationValidator(Validator):
         kept = None if certainty is None else certainty.to_bytes()
         return Validation(measures, scores, samples, details, kept)
 
-    def _translate(self, texts: Sequence[str], search: Search) -> list[Translated]:
+    def _translate(self, texts: Sequence[str], plan: Plan) -> list[Translated]:
         """Translations of all texts, in as many shares as batches have pieces, which ranks take in turn.
 
         A text's mates in a search decide its last bits, and so the shares are the same however many ranks there are.
         """
-        shares, ranks = self.model.recipe.training.pieces, self.ranks
+        shares, ranks, run = self.model.recipe.training.pieces, self.ranks, runner(self.model, plan)
         if shares == 1:
-            return self.model.translate_by(texts, search)
+            return run(whole_texts(texts))
         own = {
             share: [
                 (each.text, each.score, each.tokens, each.token_scores)
-                for each in self.model.translate_by(texts[share::shares], search)
+                for each in run(whole_texts(texts[share::shares]))
             ]
             for share in range(ranks.rank, shares, ranks.size)
         }
@@ -107,7 +109,8 @@ class TranslationValidator(Validator):
         task, outputs = self.model.task, list[Translated]()
 
         def translate() -> None:
-            outputs[:] = self.model.translate([source for source, _ in sample], beam=beam, n_best=1)
+            run = runner(self.model, self.model.plan(beam=beam, n_best=1))
+            outputs[:] = run(whole_texts([source for source, _ in sample]))
 
         seconds = seconds_of(translate, most)
         written = sum(len(output.tokens) + 1 for output in outputs)
@@ -120,6 +123,7 @@ class TranslationValidator(Validator):
         if recipe.training.validation_beam:
             return {}  # the validation of these very weights has found it
         model = load_translation_model(folder, device)
-        texts = [source for source, _ in self.model.task.pairs.corpus.valid[:CERTAIN]]
-        certainty = find_certainty(model.translate_by(texts, model.search(n_best=1))) if len(texts) >= FEWEST else None
+        pieces = whole_texts([source for source, _ in self.model.task.pairs.corpus.valid[:CERTAIN]])
+        run = runner(model, model.plan(n_best=1))
+        certainty = find_certainty(run(pieces)) if len(pieces) >= FEWEST else None
         return {CERTAINTY: certainty.to_bytes()} if certainty else {}

@@ -12,9 +12,9 @@ from regard.base.recipe import Options
 from regard.commands.demo import SENTENCES
 from regard.data.demo.corpus import pairs
 from regard.data.demo.draws import Dice
-from regard.data.demo.lexicon import Determiner, Noun, lexicon
+from regard.data.demo.entries import Determiner, Noun, lexicon
+from regard.data.demo.filled_patterns import DemoSentences
 from regard.data.demo.patterns import Action, Description, Pattern
-from regard.data.demo.sentences import DemoSentences
 
 SIGNED = {
     # Subjects, verbs and tenses

@@ -11,7 +11,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.demo.lexicon import VERB_FILES, _noun, lexicon, read_grammar
+from regard.data.demo.entries import VERB_FILES, _noun, lexicon, read_grammar
 from regard.data.demo.patterns import Pattern
 
 IRREGULAR_PLURALS = {"irmão": "irmãos", "mãe": "mães", "lápis": "lápis", "ônibus": "ônibus", "país": "países"}

@@ -14,8 +14,8 @@ import pytest
 from regard.base.faults import Fault
 from regard.data.demo import corpus as generated
 from regard.data.demo.corpus import NOTICE, SPLITS, held_out, pairs
-from regard.data.demo.lexicon import lexicon
-from regard.data.demo.phrases import Combination
+from regard.data.demo.entries import lexicon
+from regard.data.demo.noun_phrases import Combination
 
 BE = "(?:am|is|are|was|were|will be|will not be|won't be|(?:is|are|was|were)(?:n't| not))"
 BETWEEN = r"(?:(?!in |on |to |under |behind |near |next )[\w'-]+ ){0,5}?"  # words that start no phrase of their own

@@ -6,10 +6,10 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.texts.lines import lines_of_split
 from regard.data.texts.options import PhraseOptions, WordsData
 from regard.data.texts.phrases import join_phrases, learn_phrases
 from regard.data.texts.prepare import prepare_text
+from regard.data.texts.recipe_lines import lines_of_split
 
 
 def texts(data: WordsData) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.texts.lines import lines_of_split
 from regard.data.texts.options import LanguageModelData
+from regard.data.texts.recipe_lines import lines_of_split
 
 
 def lines_of(path: Path, text: str, **options: Any) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.tokenisers.sampling import Chance, DropoutSampler, Sampler, UnigramSampler, chances
+from regard.data.tokenisers.random_pieces import Chance, DropoutSampler, Sampler, UnigramSampler, chances
 from regard.data.tokenisers.subwords import SubwordTokeniser
 from regard.data.tokenisers.tokeniser import TokeniserOptions, train_tokeniser
 
@@ -120,7 +120,7 @@ def test_dropout_is_the_published_algorithm(word: str, dropout: float, key: int)
 @pytest.mark.parametrize("room", [0, 5, 10_000])
 def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch, dropout: float, room: int) -> None:
     """Words of all kinds in one text, drawn from one stream: known, new, without room, too long to be remembered."""
-    monkeypatch.setattr("regard.data.tokenisers.sampling._REMEMBERED_WAYS", room)
+    monkeypatch.setattr("regard.data.tokenisers.random_pieces._REMEMBERED_WAYS", room)
     ranks = {"ab": 0, "aa": 1, "ba": 2, "aaaa": 3, "aba": 4, "aaa": 5, "a": 6, "b": 7}
     words = ["abaab", "", "a", "aaaaaa", "bab☃", "ab" * 30, "abaab", "aaaaaa"]
     sampler = DropoutSampler(ranks, dropout)

@@ -18,10 +18,10 @@ from regard.kernels import text_updates
 from regard.kernels.text_updates import Branches, Chances, Settings, Tables, learn_text
 from regard.kernels.word_vectors import learn_places
 from regard.models.words.huffman import huffman_tree
-from regard.models.words.losses import Predictions
 from regard.models.words.options import Word2VecOptions
 from regard.models.words.sampling import alias_table, shares
 from regard.models.words.text import TextBatch
+from regard.models.words.text_losses import Predictions
 
 COUNTS = np.array([5, 4, 3, 2, 2, 1, 1])
 WORDS = np.array([0, 1, 2, 3, 4, 1, 5, 6], np.int32)  # two sentences, of five words and of three

@@ -80,20 +80,20 @@ def test_a_planned_run_is_its_recipe_whatever_remains(
     final: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It seems to be ten times slower than it is, so that intervals change on the way too."""
-    pretend(monkeypatch, Machine(step=lambda seconds: 2.0 if seconds < 9 else 0.2, validation=1.0))
-    start(toy("transformer", tmp_path, steps=5000, final=final, keep=3), tmp_path / "run", 1)
+    pretend(monkeypatch, Machine(step=lambda seconds: 4.0 if seconds < 9 else 0.4, validation=1.0))
+    start(toy("gpt", tmp_path, steps=5000, final=final, keep=3), tmp_path / "run", 1)
     settings = json.loads((tmp_path / "run" / "training" / "plan.json").read_text())["settings"]
     table = read_recipe(tmp_path / "run")
     assert apply_settings(table, settings) == table
-    assert table["training"]["steps"] > 150
+    assert table["training"]["steps"] > 75
     assert train_by_recipe(tmp_path / "run", tmp_path / "again") == weights(tmp_path / "run")
 
 
 PACES: dict[str, Any] = {
-    "steady": lambda seconds: 0.5,
-    "six times slower at first": lambda seconds: 3.0 if seconds < 12 else 0.5,
-    "twice as slow in the end": lambda seconds: 0.5 if seconds < 60 else 1.0,
-    "now fast, now slow": lambda seconds: 0.2 if int(seconds) % 8 < 4 else 1.5,
+    "steady": lambda seconds: 1.0,
+    "six times slower at first": lambda seconds: 6.0 if seconds < 12 else 1.0,
+    "twice as slow in the end": lambda seconds: 1.0 if seconds < 60 else 2.0,
+    "now fast, now slow": lambda seconds: 0.3 if int(seconds) % 8 < 4 else 2.0,
 }
 
 
@@ -141,14 +141,16 @@ def killed_and_resumed(
     """Plan a run for one minute, kill it when so many steps were taken, and let it go on without a clock."""
     table = toy(name, folder, steps=3000, **more)
     with monkeypatch.context() as patch:
-        machine = pretend(patch, Machine(step=lambda seconds: 1.5 if seconds < 10 else 0.4, off_after=off_after))
+        machine = pretend(patch, Machine(step=lambda seconds: 3.0 if seconds < 10 else 0.8, off_after=off_after))
         with pytest.raises(Killed):
             start(table, folder / "run", 1)
     start(table, folder / "run", None, resume=True)
     return machine
 
 
-@pytest.mark.parametrize("name", ["transformer", "tagging rnn", "gpt"])
+@pytest.mark.parametrize(
+    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+)
 def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,7 +158,7 @@ def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     for folder in (whole, pieces):
         folder.mkdir()
     with monkeypatch.context() as patch:
-        pretend(patch, Machine(step=lambda seconds: 1.5 if seconds < 10 else 0.4))
+        pretend(patch, Machine(step=lambda seconds: 3.0 if seconds < 10 else 0.8))
         start(toy(name, whole, steps=3000), whole / "run", 1)
     steps = read_recipe(whole / "run")["training"]["steps"]
     machine = killed_and_resumed(name, pieces, monkeypatch, off_after=steps)
@@ -167,7 +169,7 @@ def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
 
 
 def test_a_run_killed_before_goes_on_by_the_plan_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = killed_and_resumed("gpt", tmp_path, monkeypatch, off_after=30)
+    machine = killed_and_resumed("gpt", tmp_path, monkeypatch, off_after=15)
     training = read_recipe(tmp_path / "run")["training"]
     assert machine.taken[-1] < training["steps"] / 2
     facts = RunFolder(tmp_path / "run").facts()
@@ -194,7 +196,7 @@ def test_a_plan_whose_recipe_was_not_written_any_more_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed between the two files: the plan has an interval that the recipe lacks."""
-    machine = pretend(monkeypatch, Machine(step=lambda seconds: 0.5, off_after=60))
+    machine = pretend(monkeypatch, Machine(step=lambda seconds: 1.0, off_after=30))
     table = toy("gpt", tmp_path, steps=3000)
     with pytest.raises(Killed):
         start(table, tmp_path / "run", 1)

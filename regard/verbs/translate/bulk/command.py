@@ -13,7 +13,7 @@ from regard.console import console_progress, refuse_existing, remark
 from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator, is_joined, join
 from regard.verbs.translate.bulk.shards import Shard, cut_into_shards, number_of_shards, remove_shards, shard_folder
 from regard.verbs.translate.bulk.workers import Tally, finish_shards
-from regard.verbs.translate.files import LineJob
+from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.unfinished import Unfinished, hold_output, remark_finished
 
 _MOST = 1_000_000  # shards that --shard may ask for

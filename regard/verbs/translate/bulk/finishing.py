@@ -20,8 +20,13 @@ from regard.base.files import whole_file
 from regard.base.progress import Progress, silent
 from regard.console import remark
 from regard.verbs.translate.bulk.shards import Shard, number_of_shards
-from regard.verbs.translate.files import LineJob, read_portions, translate_lines
-from regard.verbs.translate.portions import LineTranslator, LongLines
+from regard.verbs.translate.line_translator import (
+    LineJob,
+    LineTranslator,
+    LongLines,
+    read_portions,
+    translate_lines,
+)
 from regard.verbs.translate.unfinished import Kept, Unfinished, digest_of_lines, hold_output, refuse_difference
 
 _BLOCK = 2**20  # bytes that are copied at once
@@ -71,7 +76,7 @@ class BulkJob:
             return False
         own, read = self.lines.limited_to(shard.lines), ""
         for portion in read_portions(own.given, own.constraints()):
-            read = digest_of_lines(read, portion.lines, portion.constraints)
+            read = digest_of_lines(read, portion.lines, portion.asked)
         if read != mark.read:
             raise Fault(
                 f"{self.place(shard)} has translations of other lines than the input has there ({shard}); "

@@ -18,7 +18,7 @@ from regard.console.refused import refusal_sentence
 from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator
 from regard.verbs.translate.bulk.shards import Shard
 from regard.verbs.translate.bulk.workers import Tally
-from regard.verbs.translate.portions import LongLines
+from regard.verbs.translate.line_translator import LongLines
 from regard.verbs.translate.unfinished import Held
 
 _PATIENCE = 60.0  # seconds that a worker which is gone may still hold its shard

@@ -32,7 +32,7 @@ from regard.console import remark, remarks_on_text
 from regard.console.refused import refusal_sentence
 from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator
 from regard.verbs.translate.bulk.shards import Shard
-from regard.verbs.translate.portions import LongLines
+from regard.verbs.translate.line_translator import LongLines
 
 MOST_DEATHS = 3  # of workers, one after the other, at the same portion of a shard
 LOOK = 5.0  # seconds between two looks at whether workers live

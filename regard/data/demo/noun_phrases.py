@@ -14,7 +14,7 @@ from pydantic import Field
 from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.data.demo.draws import Dice, Urn
-from regard.data.demo.lexicon import Determiner, Lexicon, Noun, Role
+from regard.data.demo.entries import Determiner, Lexicon, Noun, Role
 
 Entry = TypeVar("Entry")
 

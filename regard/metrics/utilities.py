@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from regard.base.faults import Fault
-from regard.metrics.counting import sentence_statistics
+from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.text import METRICS, OF_TREES, SACREBLEU
 
 ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better

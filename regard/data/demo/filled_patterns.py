@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from regard.base.recipe import check
 from regard.data.demo.draws import Dice, Urn
-from regard.data.demo.lexicon import CopulaName, DemoWords, Lexicon, Modal, Role, Tense, read_grammar
+from regard.data.demo.entries import CopulaName, DemoWords, Lexicon, Modal, Role, Tense, read_grammar
+from regard.data.demo.noun_phrases import Combination, DemoPhrases, Phrase, agreeing
 from regard.data.demo.patterns import Action, Description, Pattern, Patterns
-from regard.data.demo.phrases import Combination, DemoPhrases, Phrase, agreeing
 
 THIRD = 1  # the verb form of he, she and it, counted from 0
 
