@@ -34,10 +34,9 @@ def main() -> NoReturn:
 
 
 def _train() -> int:
-    from regard.cli.train import console_audience
     from regard.runs.planning.allowance import Allowance
     from regard.runs.ranks import INTERRUPTED, LOST, Job
-    from regard.runs.start import silent_audience, train_table
+    from regard.runs.start import console_audience, silent_audience, train_table
     from regard.training.process_group import Address, LostRank, ProcessGroup, open_store
     from regard.training.pulse import Farewell, Pulse, say_farewell
 

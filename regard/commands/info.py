@@ -103,7 +103,7 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
     from regard.base.model_folder import read_recipe
     from regard.base.recipe import apply_settings
     from regard.families import check_recipe
-    from regard.runs.budget.estimate import budget_lines, budget_of
+    from regard.runs.budget import budget_lines, budget_of
     from regard.runs.request import recipe_table, refuse_comparison
 
     table, name = (read_recipe(recipe), "") if recipe.is_dir() else recipe_table(str(recipe))

@@ -52,11 +52,11 @@ def command(
 ) -> None:
     """Train variants of a RECIPE with several seeds each, score them all, and say which differ by more than luck."""
     from regard.base.recipe import apply_settings
-    from regard.cli.train import console_audience
     from regard.runs.compare.plan import make_plan
     from regard.runs.compare.request import asked_for
     from regard.runs.compare.running import Manner, folder_of, run_comparison
     from regard.runs.request import recipe_table
+    from regard.runs.start import console_audience
 
     manner = Manner(split, resume, overwrite, jobs, minutes)
     manner.check()

@@ -1,6 +1,8 @@
-"""`regard evaluate`: score a model on a split of its data, or on files."""
+"""`regard evaluate`: score a model on a split of its data or on files, and word vectors on questions about words."""
 
 import json
+import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,7 +11,6 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import in_figures
-from regard.cli.evaluate_words import evaluate_vectors, say_word_scores
 from regard.console import console_progress, options, print_json, remark, say_table
 from regard.verbs.words import options as word_options
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
     from regard.runs.from_text.own_data import OwnFiles
+    from regard.runs.word_scores import WordQuestions
+    from regard.verbs.words.evaluation import WordScore
 
 
 _Model = Annotated[Path, typer.Argument(help="A model folder, or a file of word vectors.")]
@@ -100,7 +103,7 @@ def command(
         _refuse_for_file(
             model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
         )
-        evaluate_vectors(model, asked, as_json)
+        _evaluate_vectors(model, asked, as_json)
         return
     from regard.families.abilities import needs
     from regard.model import load
@@ -151,7 +154,7 @@ def _evaluate(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json
     if as_json:
         print_json(found.as_dict())
     elif found.words is not None:
-        say_word_scores(found.words.found, as_json, found.words.losses)
+        _say_word_scores(found.words.found, as_json, found.words.losses)
     else:
         _say_scores(found.scores, found.counted)
         _say_parts(found.parts)
@@ -195,3 +198,38 @@ def _refuse_for_file(file: Path, options: dict[str, object]) -> None:
     """Refuse what is asked of models, where only vectors in a file are scored."""
     if given := [name for name, value in options.items() if value is not None]:
         raise Fault(f"{given[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")
+
+
+def _evaluate_vectors(place: Path, asked: "WordQuestions", as_json: bool) -> None:
+    """Score the vectors of a file on files of questions."""
+    from regard.runs.word_scores import EXAMPLE
+    from regard.verbs.words.evaluation import evaluate_words, read_questions
+    from regard.verbs.words.opening import open_lexicon
+
+    if not asked.analogies and not asked.similarities:
+        raise Fault(f"Say what the vectors of {place} are scored on: --analogies or --similarities, as {EXAMPLE}.")
+    questions = read_questions(asked.analogies, asked.similarities)
+    with console_progress() as progress:
+        lexicon = open_lexicon(place, asked.side, None, progress, remark)
+        found = evaluate_words(lexicon, questions, asked.manner(), progress)
+    _say_word_scores(found, as_json)
+
+
+def _say_word_scores(found: "Sequence[WordScore]", as_json: bool, losses: "Sequence[Score]" = ()) -> None:
+    """Print losses on text, and scores on questions about words with how many of them could be asked."""
+    if as_json:
+        print_json({"scores": [*(each.as_dict() for each in losses), *(each.as_dict() for each in found)]})
+        return
+    rows = [["own text", each.split or "", each.metric, each.shown, f"{each.n:,}", ""] for each in losses]
+    rows += [
+        [
+            re.split("[:/]", each.file)[-1],
+            each.section,
+            each.score.metric,
+            "-" if math.isnan(each.score.value) else each.score.shown,
+            f"{each.score.n:,} of {each.asked:,}",
+            f"{each.coverage:.1%}",
+        ]
+        for each in found
+    ]
+    say_table(["file", "section", "metric", "value", "asked", "coverage"], rows)

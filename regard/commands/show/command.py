@@ -9,11 +9,12 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
-from regard.cli.show_gallery import gallery
 from regard.console import (
+    console_progress,
     print_json,
     refuse_existing,
     refuse_folder,
+    remark,
     remark_written,
     say_table,
     terminal_width,
@@ -21,6 +22,7 @@ from regard.console import (
 )
 
 if TYPE_CHECKING:
+    from regard.viewing.head_places import ConvolutionLesson
     from regard.viewing.lessons import Lesson, LessonPanel
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
@@ -230,12 +232,11 @@ def gates(
     _check_out(out, overwrite)
     from regard.model import load
     from regard.seeing.lessons.gates import gates_of
-    from regard.verbs.look.gates import say_gates
-    from regard.viewing.gates import draw_gates, gates_to_json
+    from regard.viewing.gates import draw_gates, gates_table, gates_to_json
 
     found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
-    heading = "token" if tokens else "word"
-    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: say_gates(found, heading))
+    table = gates_table(found, "token" if tokens else "word")
+    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: say_table(*table))
     _show(view, out, as_json)
 
 
@@ -333,16 +334,56 @@ def convolution(
     _check_out(out, overwrite)
     if kernel % 2 == 0:
         raise Fault(f"--kernel is {kernel}, but a filter needs a middle; give an odd number.")
-    from regard.cli.show_convolution import say_convolution
     from regard.model import load
     from regard.seeing.lessons.convolution import convolution_lesson
     from regard.viewing.head_places import draw_head_places, lesson_to_json
 
     lesson = convolution_lesson(kernel, seed, None if model is None else load(model, device="cpu"))
     view = View(
-        lambda: lesson_to_json(lesson), lambda path: draw_head_places(lesson, path), lambda: say_convolution(lesson)
+        lambda: lesson_to_json(lesson), lambda path: draw_head_places(lesson, path), lambda: _say_convolution(lesson)
     )
     _show(view, out, as_json)
+
+
+def _say_convolution(lesson: "ConvolutionLesson") -> None:
+    """Where each head looks and how wide, then by sharpness how far the heads are from the convolution."""
+    for heads in lesson.heads:
+        print(heads.title)
+        rows = [
+            [str(number), f"{down:+.2f}", f"{across:+.2f}", f"{spread:.2f}"]
+            for number, ((down, across), spread) in enumerate(zip(heads.centres, heads.spreads, strict=True), 1)
+        ]
+        say_table(["head", "down", "across", "spread"], rows)
+        print()
+    say_table(["sharpness", "largest difference"], [[f"{each:g}", f"{most:.1e}"] for each, most in lesson.differences])
+
+
+@app.command("gallery")
+def gallery(
+    model: _Model,
+    out: Annotated[Path, typer.Option("-o", "--out", help="An .html file, which holds the pictures too.")],
+    split: Annotated[Literal["test", "valid"], typer.Option(help="Which pictures of the recipe's data.")] = "test",
+    count: Annotated[int, typer.Option(min=1, max=200, help="How many of the best, and of the worst.")] = 12,
+    overwrite: _Overwrite = False,
+) -> None:
+    """The captions with the highest and the lowest CIDEr, with their pictures and where each word looked.
+
+    The page holds the pictures; whether it may be passed on is for their owners to say.
+    """
+    from regard.commands.show.gallery import caption_gallery
+    from regard.families.abilities import needs
+    from regard.model import load
+    from regard.viewing.gallery import gallery_page
+
+    if out.suffix.lower() != ".html":
+        raise Fault(f"{out} does not end in .html, which is what a gallery is.")
+    refuse_existing(out, overwrite)
+    loaded = load(model)
+    needs(loaded.recipe, "caption")
+    with console_progress() as progress:
+        found = caption_gallery(loaded, model, split, count, progress, remark)
+    gallery_page(found).write(out)
+    remark_written(out)
 
 
 def _check_out(out: Path | None, overwrite: bool) -> None:
@@ -351,6 +392,3 @@ def _check_out(out: Path | None, overwrite: bool) -> None:
         refuse_existing(out, overwrite)
         if out.suffix.lower() not in SUFFIXES:
             raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")
-
-
-app.command("gallery")(gallery)

@@ -2,17 +2,14 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from regard.base.faults import Fault
-from regard.console import console_progress, options, remark
+from regard.console import options, remark
 from regard.console.inputs import example_command
 from regard.data.catalogue.unpack import bare
-
-if TYPE_CHECKING:
-    from regard.runs.start import Audience
 
 Recipe = Annotated[
     str | None,
@@ -81,7 +78,7 @@ def command(
     """Train a RECIPE, perhaps on --data, or from text files with good defaults: --source and --target, or --pairs."""
     began = time.monotonic()  # loading what trains takes seconds, which count
     from regard.runs.request import Tables, TrainingRequest
-    from regard.runs.start import start_training
+    from regard.runs.start import console_audience, start_training
 
     if recipe is not None and _holds_pairs(recipe):
         pairs, recipe = _only(pairs, data, Path(recipe)), None
@@ -112,14 +109,6 @@ def command(
         raise typer.Exit(130)
     if started.leads and not started.was_finished:
         say_result(started.folder)
-
-
-def console_audience() -> "Audience":
-    """The person at the terminal."""
-    from regard.runs.start import Audience
-    from regard.training.listeners import progress_listener
-
-    return Audience(remark, console_progress, progress_listener)
 
 
 def _holds_pairs(name: str) -> bool:

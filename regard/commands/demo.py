@@ -26,10 +26,10 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
 ) -> None:
     """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
-    from regard.cli.train import console_audience, say_result
+    from regard.commands.train import say_result
     from regard.data.demo.corpus import NOTICE
     from regard.runs.request import TrainingRequest
-    from regard.runs.start import start_training
+    from regard.runs.start import console_audience, start_training
 
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []
