@@ -20,7 +20,8 @@ FIELDS: dict[str, dict[str, str]] = {
     "embed": {"texts": "text", "source": "text"},
     "look": {"inputs": "input", "side": "sides", "layer": "layers", "head": "heads", "width": "beam", "lines": "mode"},
 }
-FILES = {"context", "out", "overwrite", "as_json"}  # of the command itself, and of what it writes
+# Of the command itself: what follows MODEL, which has a name of its own in each body, and what is written.
+FILES = {"context", "inputs", "text", "out", "overwrite", "as_json"}
 DRAWN = {"rings", "sheet", "following", "bars", "min_p", "typical", "temperature", "top_k", "top_p", "contexts"}
 # What no client can ask for.
 NOT_SERVED: dict[str, set[str]] = {
