@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from regard.verbs.translate.files import open_translator
 
+from regard.verbs.translate.line_translator import open_translator
 from regard.verbs.translate.request import TranslateRequest
 
 # Convolutions go through oneDNN on every processor; the last one here is the first one again, after 300 others.
