@@ -16,7 +16,8 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.data.corpora.options import Corpus
-from regard.data.corpora.text import read_lines, read_pairs
+from regard.data.corpora.text import read_pairs
+from regard.data.lines import read_lines
 from regard.metrics import score
 
 TATOEBA = "tatoeba-en-pt:eng-por.test-v2021-08-07.tsv.gz"

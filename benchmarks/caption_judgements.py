@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.metrics.bleu import UNCUT, bleu
 from regard.metrics.ngrams import words
 from regard.metrics.sentence_counts import sentence_statistics

@@ -17,7 +17,8 @@ import numpy as np
 import regard
 from regard.base.model_folder import read_recipe
 from regard.data.corpora.options import Corpus
-from regard.data.corpora.text import file_of, read_lines, read_pairs
+from regard.data.corpora.text import file_of, read_pairs
+from regard.data.lines import read_lines
 from regard.verbs.translate.certainty import certainty_of
 from regard.verbs.translate.model import TranslationModel
 

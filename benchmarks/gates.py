@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from regard.console import say_table
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
 from regard.data.generated.corpora import generated_opinions
+from regard.data.lines import read_lines
 from regard.model import load
 from regard.seeing.lessons.gates import gates_of
 

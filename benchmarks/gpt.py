@@ -38,7 +38,7 @@ from regard.tasks.language.options import GradientLanguageTraining
 from regard.tasks.language.reserving import ReservingLanguage
 from regard.tasks.language.streams import StreamBatch
 from regard.training.options import OptimizerOptions
-from regard.verbs.generate.lines import PastEnds
+from regard.verbs.generate.continuing import PastEnds
 
 VOCABULARY, SQUARE = 50_257, 8192
 PROMPT, WRITTEN = 32, 128  # tokens of a prompt, and at most of what is written after it

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from regard.data.catalogue.entries import locate
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 from regard.metrics import score
 from regard.metrics.cider import cider
 from regard.metrics.ngrams import words

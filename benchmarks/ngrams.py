@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from table import Rate, Ratio, against, in_turns, run_alone
 
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_tokeniser
 from regard.models.ngram import NgramOptions, Ngrams

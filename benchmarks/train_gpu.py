@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from regard.attention.positions import sinusoids
 from regard.base.recipe import check
-from regard.models.transformer.network import PRESETS, Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import PRESETS, TransformerOptions
 from regard.protocols import Loss
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import CrossEntropy

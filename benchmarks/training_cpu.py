@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from regard.base.recipe import check
 from regard.models.cross_entropy import projected_cross_entropy
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.runs.start import quick_products
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions

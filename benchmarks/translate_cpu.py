@@ -26,7 +26,7 @@ from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2.engine import CTranslate2Engine, load_engine
 from regard.engines.ctranslate2.export import export_ctranslate2
-from regard.engines.exported import CTRANSLATE2, ONNX, RECORD, SHORTLIST, origins, write_record
+from regard.engines.exported import CTRANSLATE2, ONNX, RECORD, SHORTLIST, is_export, origins, write_record
 from regard.engines.onnx import engine as onnx_engine
 from regard.engines.onnx.engine import OnnxEngine
 from regard.engines.onnx.export import export_onnx
@@ -163,7 +163,7 @@ def ratios_of(model: Path, listed: Path | None, texts: list[str] | None, generat
         if listed is not None:
             contenders["ours with a shortlist"] = by_engine(load_engine(listed, rows=rows), own, beam)
         for folder, more in ((model, ""), (listed, " with a shortlist")):
-            if folder is not None and onnx_engine.has_export(folder):
+            if folder is not None and is_export(folder / ONNX):
                 contenders[f"ours by ONNX graphs{more}"] = by_engine(onnx_engine.load_engine(folder), own, beam)
         if generate:
             contenders["HF generate"] = by_generate(own, beam, rows)

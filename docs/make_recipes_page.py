@@ -105,7 +105,7 @@ def _family(name: str) -> Iterator[str]:
     """The section of a family's model, and its presets."""
     family = FAMILIES[name]
     _, kind = family.load()
-    presets: dict[str, dict[str, Any]] = getattr(import_module(family.module), "PRESETS", {})
+    presets: dict[str, dict[str, Any]] = getattr(import_module(kind.__module__), "PRESETS", {})
     sizes = {size: "of the preset" for preset in presets.values() for size in preset}
     yield from _section(f'### `[model]` of `family = "{name}"`', kind, sizes)
     if presets:

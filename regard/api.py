@@ -23,8 +23,7 @@ from regard.runs.compare.running import Manner, folder_of, run_comparison
 from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest, recipe_of
-from regard.runs.start import Audience, silent_audience, start_training
-from regard.training.listeners import progress_listener
+from regard.runs.start import console_audience, silent_audience, start_training
 from regard.verbs.translate.request import helpers_of
 
 File = str | Path
@@ -95,7 +94,7 @@ def train(
 
 def _train(asked: TrainingRequest, quiet: bool) -> Path:
     """Train what is asked for, and return the folder of the run."""
-    audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
+    audience = silent_audience() if quiet else console_audience()
     started = start_training(asked, audience)
     if started.interrupted:
         raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
@@ -181,7 +180,7 @@ def compare(
     named = {each: apply_settings({}, list(settings_of(changes))) for each, changes in (variants or {}).items()}
     others = {"seeds": seeds, "metrics": None if metrics is None else list(metrics), "by_length": by_length}
     plan = make_plan(with_comparison(table, varied, named, others), name)
-    audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
+    audience = silent_audience() if quiet else console_audience()
     manner = Manner(split, resume, overwrite, jobs, minutes)
     folder = folder_of(name, _path(out))
     found = run_comparison(plan, folder, manner, audience)

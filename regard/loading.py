@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.base.files import refuse_oversized
 from regard.base.notebook import table
-from regard.base.recipe import Recipe, faults_of
-from regard.families import check_recipe, task_class
+from regard.base.recipe import Recipe
+from regard.families import task_class
 from regard.families.abilities import has, needs, verbs_of
+from regard.families.folder import facts_of, open_folder
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights
@@ -48,12 +49,7 @@ class Loaded:
 
     def facts(self) -> dict[str, Any]:
         """What it is, by name: its family and task, its languages, how large it is, and what its task knows of it."""
-        data = self.recipe.data
-        known: dict[str, Any] = {"family": self.recipe.family, "task": self.recipe.task}
-        if hasattr(data, "source_language"):
-            known["languages"] = f"{data.source_language}-{data.target_language}"
-        own = self.task.facts() if isinstance(self.task, Describes) else {}
-        return {**known, "parameters": self.parameters, **own}
+        return facts_of(self.recipe, self.parameters, self.task.facts() if isinstance(self.task, Describes) else {})
 
     def __repr__(self) -> str:
         facts = self.facts()
@@ -102,17 +98,7 @@ def load_as(
     if precision not in PRECISIONS:
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
-    table = checkpoint.read_recipe(folder)
-    with faults_of(folder / checkpoint.RECIPE):
-        recipe = check_recipe(table)
-    listed = checkpoint.read_manifest(folder)
-    if checkpoint.WEIGHTS not in listed:
-        raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not reached its first validation.")
-    unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
-                if (folder / file).exists() and file not in listed]  # fmt: skip
-    if unlisted:
-        raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
-    own = checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
+    recipe, own = open_folder(folder)
     shapes = _shapes_of(recipe, own, folder)
     with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
         weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))

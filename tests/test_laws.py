@@ -19,11 +19,12 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
-from regard.models.copying import Copying, can_copy
+from regard.models.copying import Copying
 from regard.models.ctc.head import Alignment
 from regard.models.ctc.text import CTCTextOptions
 from regard.models.online.steps import Decision
 from regard.models.online.text import OnlineOptions
+from regard.models.translator_options import can_copy
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying_task import CopyingTranslation

@@ -209,7 +209,7 @@ TRANSLATORS = (
     "seeing/pair_reports.py",
     "seeing/next_token.py",
     "seeing/lessons/",
-    "serving/doors/views.py",
+    "verbs/look/views.py",
 )
 
 

@@ -14,7 +14,8 @@ from toys import open_toy
 from regard.models.gpt.network import GPT
 from regard.models.gpt.options import GPTOptions
 from regard.models.transformer import packing
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.protocols import Sectional
 from regard.training.passes import Passes
 from regard.training.ranks import Ranks
@@ -77,7 +78,7 @@ def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[No
         ("transformer", "float32"),
         ("transformer", "bf16"),
         ("gpt", "float32"),
-        ("bert", "float32"),
+        pytest.param("bert", "float32", marks=pytest.mark.long),
         *(pytest.param(name, "bf16", marks=pytest.mark.long) for name in LAYERS if name != "transformer"),
     ],
 )

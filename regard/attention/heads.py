@@ -11,8 +11,7 @@ from regard.attention.core import Attention, PreparedKeys
 from regard.attention.masks import Mask
 from regard.attention.positions import First, alibi_bias, rotate
 from regard.attention.scores import ScoreName, named_score
-
-Join = Literal["concatenated", "averaged"]
+from regard.base.head_costs import Depths, Join, head_depths, looking_cost
 
 
 class Cache(NamedTuple):
@@ -62,8 +61,7 @@ class MultiHead(nn.Module):
         self.heads, self.options = heads, options
         self.key_value_heads = options.key_value_heads or heads
         _check(width, heads, self.key_value_heads, options)
-        self.value_depth = width if options.join == "averaged" else width // heads
-        self.key_depth = self.value_depth if options.shared_key_value else width // heads
+        self.key_depth, self.value_depth = head_depths(width, heads, options.join, options.shared_key_value)
         keys, values = self.key_value_heads * self.key_depth, self.key_value_heads * self.value_depth
         self.sizes = [keys] if options.shared_key_value else [keys, values]
         self.to_query = nn.Linear(width, heads * self.key_depth)
@@ -109,11 +107,8 @@ class MultiHead(nn.Module):
 
     def multiplications(self, length: int) -> int:
         """What looking from `length` places at as many takes, beside the projections: the scores, then the mixing."""
-        depth, groups = self.key_depth, self.key_value_heads
-        # The inner width of an additive score is the depth, so a pair costs it what it costs a product.
-        pairs = length**2 * self.heads * (depth + self.value_depth)
-        shared = {"bilinear": groups, "additive": self.heads + groups}.get(self.options.score, 0)
-        return pairs + length * shared * depth**2
+        depths = Depths(self.key_depth, self.value_depth)
+        return looking_cost(self.heads, self.key_value_heads, depths, self.options.score, length)
 
     def _rotate(self, states: Tensor, first: First) -> Tensor:
         return rotate(states, first) if self.options.positions == "rotary" else states

@@ -1,6 +1,7 @@
-"""Numbers as people read them."""
+"""Numbers and quotations as people read them."""
 
 _LARGE = 1e6  # from here on digits before the point are more than anybody reads
+_SNIPPET = 60  # characters of a quotation
 
 
 def quantity(count: int, one: str, several: str | None = None) -> str:
@@ -17,3 +18,8 @@ def in_figures(value: float, digits: int, sign: str = "") -> str:
         return f"{value:{sign}.{digits}f}"
     mantissa, _, power = f"{value:{sign}.1e}".partition("e")
     return f"{mantissa}e{int(power)}" if power else mantissa
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a text, enough of it to find it by."""
+    return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"

@@ -7,14 +7,14 @@ nothing outside the folder is opened. None of this loads torch, so that a fast e
 
 import errno
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.files import checksum, is_inner_file, read_regular_file, write_file
+from regard.base.files import checksum, finite, is_inner_file, read_regular_file, write_file
 from regard.base.parsing import MOST_LISTED, check_json_size, parse_json, parse_toml
 
 MANIFEST = "manifest.json"
@@ -133,3 +133,8 @@ def read_recipe(folder: Path) -> dict[str, Any]:
         return parse_toml(content.decode("utf-8"), str(folder / RECIPE))
     except UnicodeDecodeError as error:
         raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None
+
+
+def scores_to_bytes(scores: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the content of scores.json; JSON knows finite numbers only, so any other becomes null."""
+    return json.dumps(finite({"scores": scores}), indent=1, ensure_ascii=False, allow_nan=False).encode()

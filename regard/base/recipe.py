@@ -23,7 +23,7 @@ _LONGEST_SHOWN = 200  # characters of a wrong value or name
 _TABLE = "a table"  # what TOML calls names with values
 
 
-class Options(BaseModel):
+class Options(BaseModel, defer_build=True):  # most are parts of a recipe, and need no validator of their own
     """A small frozen set of options; each field's description is its help text everywhere."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)

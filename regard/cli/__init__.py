@@ -1,10 +1,11 @@
-"""The command line: one plain table of commands, each imported only when someone uses it.
+"""The command line: dispatch by the table of commands, each imported only when someone uses it.
 
 Results go to standard output, everything else to standard error. The exit status is 0 for success, 2 for a fault of
 the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read our output has gone away.
 """
 
 import atexit
+import gc
 import os
 import select
 import signal
@@ -12,11 +13,11 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import cache
-from importlib import import_module
+from functools import cache, wraps
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -24,62 +25,27 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
 from regard.base.version import __version__
-from regard.cli.cautions import caution_first
+from regard.commands import COMMANDS, SETS_RECIPE
+from regard.console import remark
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
-from regard.verbs.table import ROOMS
+from regard.training.pace import read_course
 
-
-def _room(verb: str) -> tuple[str, str, str]:
-    """Return the row of a command that lives in the room of its verb."""
-    room = ROOMS[verb]
-    module, _, name = room.command.partition(":")
-    return module, name, room.summary
-
-
-# What people type -> the module that does it, the name in that module (a function, or an app with commands of its
-# own), and the sentence in `regard --help`, which is short enough never to be cut off.
-COMMANDS: dict[str, tuple[str, str, str]] = {
-    "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
-    "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
-    "translate": _room("translate"),
-    "answer": _room("answer"),
-    "caption": _room("caption"),
-    "transcribe": _room("transcribe"),
-    "speak": _room("speak"),
-    "draw": _room("draw"),
-    "embed": _room("embed"),
-    "generate": _room("generate"),
-    "neighbours": _room("neighbours"),
-    "analogy": _room("analogy"),
-    "map": _room("map"),
-    "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
-    "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
-    "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),
-    "look": _room("look"),
-    "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, losses, galleries."),
-    "heads": ("regard.cli.heads", "command", "Rank the heads of a model by what their looks are like."),
-    "info": ("regard.cli.info", "command", "Say what a model folder holds."),
-    "average": ("regard.cli.average", "command", "Average the last checkpoints of a run."),
-    "serve": ("regard.cli.serve", "command", "Serve models: a page and a REST interface."),
-    "export": ("regard.cli.export", "command", "Write a model for CTranslate2, ONNX or Marian."),
-    "import": ("regard.cli.import_", "app", "Bring in a model of another tool."),
-    "recipes": ("regard.cli.recipes", "command", "List the recipes, or print one."),
-    "families": ("regard.cli.families", "command", "List the families of models and their papers."),
-    "data": ("regard.cli.data", "app", "List the data sets and get them."),
-    "doctor": ("regard.cli.doctor", "command", "Say what is installed, what is missing and what to do next."),
-}
-
+# Objects that come to be before the garbage collector looks at the young ones. Python's 700 let it look a thousand
+# times while torch is imported, which took a tenth of that time and found nothing: what a module makes stays.
+_YOUNG = 20_000
+MODELS = ("model", "models")  # the parameters of commands that name model folders
 _HABITS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Deferred(TyperCommand):
-    """A command known by its line in the table; the module behind it is imported when its arguments are read."""
+    """A command known by its row in the table; the module behind it is imported when its arguments are read."""
 
-    def __init__(self, name: str, module: str, attribute: str, summary: str) -> None:
+    def __init__(self, name: str, place: str, summary: str) -> None:
         super().__init__(name, help=summary, rich_markup_mode=None)
-        self.module, self.attribute = module, attribute
+        self.place = place
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         command = self._load()
@@ -88,7 +54,7 @@ class _Deferred(TyperCommand):
         return command.make_context(info_name, args, parent=parent, **extra)
 
     def _load(self) -> Any:
-        return _command_of(getattr(import_module(self.module), self.attribute), self.name, self.help)
+        return _command_of(find_place(self.place), self.name, self.help)
 
 
 @cache
@@ -103,7 +69,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
     command = get_command(target)
     command.context_settings = {**_HABITS, **command.context_settings}
     _write_arguments_in_capitals(command)
-    caution_first(command)
+    _caution_first(command)
     return command
 
 
@@ -114,6 +80,35 @@ def _write_arguments_in_capitals(command: Any) -> None:
     for parameter in command.params:
         if parameter.param_type_name == "argument" and parameter.metavar is None:
             parameter.metavar = parameter.name.upper()
+
+
+def _caution_first(command: Any) -> None:
+    """Let a command, or each one of a group, say of the models it is given if they have hardly been trained."""
+    for inner in getattr(command, "commands", {}).values():
+        _caution_first(inner)
+    plain = command.callback
+    if plain is None or not any(parameter.name in MODELS for parameter in command.params):
+        return
+
+    @wraps(plain)
+    def callback(**given: Any) -> Any:
+        for name in MODELS:
+            _caution(_places(given.get(name)))
+        return plain(**given)
+
+    command.callback = callback
+
+
+def _places(value: Any) -> list[Path]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [each for each in values if isinstance(each, Path)]
+
+
+def _caution(folders: Iterable[Path]) -> None:
+    folders = list(folders)
+    for folder in folders:
+        if (course := read_course(folder / "training")) and (caution := course.caution()):
+            remark(caution if len(folders) == 1 else f"{folder}: {caution}")
 
 
 def _print_version(wanted: bool) -> None:
@@ -141,8 +136,8 @@ def _root() -> TyperGroup:
     app.callback(epilog="`regard COMMAND --help` explains a command; start with `regard demo`.")(_start)
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    for name, line in COMMANDS.items():
-        group.add_command(_Deferred(name, *line))
+    for name, room in COMMANDS.items():
+        group.add_command(_Deferred(name, room.command, room.summary))
     return group
 
 
@@ -152,6 +147,7 @@ def run() -> NoReturn:
     That would stop threads which a second Ctrl-C left inside torch, and C++ would abort and say so.
     """
     status = 130
+    gc.set_threshold(_YOUNG)
 
     def leave_at_once() -> None:
         if status == 130:
@@ -277,7 +273,7 @@ def _hint(context: Any, option: str) -> str | None:
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
     if known := paths_called(option, list(own)):
         return f"Did you mean '{own[known[0]]}'?"
-    if context.info_name not in ("train", "compare"):
+    if context.info_name not in SETS_RECIPE:
         return None
     from regard.families import described_options
 

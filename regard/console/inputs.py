@@ -1,8 +1,9 @@
-"""What an input is to a model, in the words of the command line: what it is called, and how it is given."""
+"""Inputs of a model on the command line: how each kind is called, and the one rule for what follows MODEL."""
 
-import os
+import errno
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from regard.tasks import TASKS, input_kind
 if TYPE_CHECKING:
     from regard.data.stories.telling import Asked
 
-LONGEST_NAME = 255  # bytes of a file's name; to ask for a longer one is an error of the system
+TEXTS = ("text", "tokens", "prompt", "story")  # what --text can give
+FILES = ("picture", "video", "sound", "drawing")
+_FILE_NAME = re.compile(r"\S*(/\S*|[^\s.]\.[A-Za-z][A-Za-z0-9]*)")
 _NAMES = {
     "text": "a sentence",
     "tokens": "a sentence",
@@ -52,9 +55,11 @@ _INTO_FILES = {
 }
 
 
-def name_of_input(recipe: Recipe) -> str:
-    """What one input of a model is called: goes on after "a gat reads"."""
-    return _NAMES[_kind(recipe)]
+def what_it_reads(recipe: Recipe) -> str:
+    """Return what one input of a model is, in the middle of a sentence: "a gat reads a node"."""
+    from regard.families import with_article
+
+    return f"{with_article(recipe.family)} reads {_NAMES[_kind(recipe)]}"
 
 
 def example_command(recipe: Recipe, folder: Path) -> str:
@@ -77,12 +82,70 @@ def _kind(recipe: Recipe) -> str:
     return "features" if is_of_features else input_kind(recipe)
 
 
-def questions_in(name: str) -> Iterator["Asked"]:
-    """Each question in a file of stories, or in those of standard input, `-`, with the facts told before it."""
-    from regard.data.stories.telling import is_question, stories_in
+def inputs_after_model(
+    words: Sequence[str] | None, texts: Sequence[str] | str | None, recipe: Recipe | None = None
+) -> list[TextInput]:
+    """Return where the inputs come from that follow MODEL: all texts together, or each file; nothing if none follow.
 
-    can_be_file = len(os.fsencode(name)) <= LONGEST_NAME
-    if is_question(name.strip()) and not (can_be_file and Path(name).exists()):
-        raise Fault("This is a story, not a file; write it into a file, one fact per line, or to standard input.")
-    given = TextInput() if name == "-" else TextInput(file=Path(name))
-    return stories_in(given.lines(), "standard input" if name == "-" else name)
+    Without a recipe the model reads text. --text is always a text. A word that names a file, or `-`, is the lines of
+    that file; any other word is a text, and refused if it looks like the name of a file. A model that reads files
+    takes each word as a name, and `-` as names on standard input.
+    """
+    words, texts = words or [], [texts] if isinstance(texts, str) else texts or []
+    reads = "text" if recipe is None else input_kind(recipe)
+    if texts and recipe is not None and reads not in TEXTS:
+        raise Fault(f"--text is for models that read text; {what_it_reads(recipe)}.")
+    if words and texts:
+        raise Fault("Give INPUT or --text, not both.")
+    if texts:
+        return [TextInput(tuple(texts))]
+    if reads in FILES:
+        return [TextInput() if word == "-" else TextInput((word,)) for word in words]
+    files = [word for word in words if _is_file(word)]
+    others = [word for word in words if word not in files]
+    if reads in TEXTS and (missing := next(filter(_FILE_NAME.fullmatch, others), None)):
+        raise Fault(f"There is no file {missing}. If it is a text, give it by --text.")
+    if files and others:
+        raise Fault(f"{files[0]} is a file and '{others[0]}' is not; name files or give texts, not both.")
+    if others:
+        return [TextInput(tuple(others))]
+    return [TextInput() if file == "-" else TextInput(file=Path(file)) for file in files]
+
+
+def _is_file(word: str) -> bool:
+    """Return True if a word names a file; a folder counts if it is written as a path, so that it is refused as one."""
+    path = Path(word)
+    try:
+        return word == "-" or (path.exists() and (not path.is_dir() or bool(_FILE_NAME.fullmatch(word))))
+    except OSError as error:  # whoever opens a file that may not be seen says so
+        return error.errno != errno.ENAMETOOLONG
+
+
+def or_standard_input(sources: list[TextInput]) -> list[TextInput]:
+    """Return these sources, or standard input where nothing follows MODEL; refuse it where it is closed."""
+    sources = sources or [TextInput()]
+    for source in sources:
+        source.check()
+    return sources
+
+
+def names_after_model(words: Sequence[str] | None, texts: Sequence[str] | None, recipe: Recipe) -> list[str]:
+    """Return the names of files that follow MODEL, or else those on standard input, for a verb that reads files."""
+    sources = or_standard_input(inputs_after_model(words, texts, recipe))
+    return [name for source in sources for name in source.inputs() if name]
+
+
+def one_text(sources: Sequence[TextInput]) -> str:
+    """Return the one text that follows MODEL, for a verb that takes no more."""
+    texts = [text for source in sources for text in source.inputs()]
+    if len(texts) != 1:
+        raise Fault(f"Give one text, not {len(texts) or 'none'}; put one that has spaces in quotes.")
+    return texts[0]
+
+
+def questions_in(sources: Sequence[TextInput]) -> Iterator["Asked"]:
+    """Return each question of some stories, with the facts told before it."""
+    from regard.data.stories.telling import stories_in
+
+    for source in sources:
+        yield from stories_in(source.lines(), source.name)

@@ -1,4 +1,4 @@
-"""Lines that a command reads: of a text on the command line, of a file or a part of one, or of standard input."""
+"""Lines that a command reads: of texts on the command line, of a file or a part of one, or of standard input."""
 
 import io
 import lzma
@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING
 from regard.base.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.data.corpora.text import LineRange
+    from regard.data.lines import LineRange
 
 
 @dataclass(frozen=True)
 class TextInput:
-    """Where the lines come from: a text on the command line, a file or a part of one, or else standard input."""
+    """Where the lines come from: texts on the command line, a file or a part of one, or else standard input."""
 
-    text: str | None = None
+    texts: tuple[str, ...] = ()
     file: Path | None = None
     part: "LineRange | None" = None
+
+    @property
+    def name(self) -> str:
+        """The name by which a fault speaks of it."""
+        return "--text" if self.texts else str(self.file or "standard input")
 
     @property
     def first(self) -> int:
@@ -38,19 +43,25 @@ class TextInput:
         if self._is_standard and sys.stdin is None:
             raise Fault("There is no standard input; name what is to be read.")
 
-    def lines(self) -> Iterator[str]:
-        from regard.data.corpora.text import read_lines, read_stream
+    def inputs(self) -> Iterator[str]:
+        """Each text as it was given, line breaks and all, or else each line."""
+        return iter(self.texts) if self.texts else self.lines()
 
-        if self.text is not None:
-            given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge
-            return read_stream(io.BytesIO(given or b"\n"), "--text")
+    def lines(self) -> Iterator[str]:
+        from regard.data.lines import read_lines, read_stream
+
+        if self.texts:
+            whole = "".join(text if text.endswith("\n") else f"{text}\n" for text in self.texts)
+            # as it came, for whoever reads it to judge
+            return read_stream(io.BytesIO(whole.encode("utf-8", "surrogateescape")), self.name)
         if self.file is None:
-            return read_stream(sys.stdin.buffer, "standard input")
+            self.check()
+            return read_stream(sys.stdin.buffer, self.name)
         return read_lines(self.file, part=self.part)
 
     def count(self) -> int | None:
         """How many lines there are, where that can be known beforehand."""
-        if self.text is not None:
+        if self.texts:
             return sum(1 for _ in self.lines())
         if self.part is not None:
             return self.part.count
@@ -58,7 +69,7 @@ class TextInput:
 
     @property
     def _is_standard(self) -> bool:
-        return self.text is None and self.file is None
+        return not self.texts and self.file is None
 
 
 def number_of_lines(path: Path) -> int | None:

@@ -1,9 +1,24 @@
-"""The options by which `regard translate` is told how to choose its outputs, one after the other."""
+"""Options that several commands share: what follows MODEL, and how outputs are chosen, one after the other."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="INPUT", help="Texts, or files of text (plain, .gz, .xz, .zst) with one a line; - is standard input."
+    ),
+]
+OneInput = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="INPUT", help="A text, or a file of text that holds one; - is standard input."),
+]
+Texts = Annotated[
+    list[str] | None, typer.Option("--text", metavar="TEXT", help="A text to read, never a file's name; repeatable.")
+]
+NoTexts = Annotated[list[str] | None, typer.Option("--text", hidden=True)]  # so that a refusal says what is read
 
 Beam = Annotated[int | None, typer.Option(help="Width of the beam; 1 is greedy.", min=1, max=64)]
 LengthPenalty = Annotated[float | None, typer.Option(help="Alpha of the length penalty.", min=0)]

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from regard.base.places import find_place
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import engine as ctranslate2
-from regard.engines.exported import CTRANSLATE2, ONNX
-from regard.engines.onnx import engine as onnx_engine
+from regard.engines.exported import CTRANSLATE2, ONNX, is_export
 from regard.engines.translated import Translated
 
 Named = Literal["ctranslate2", "onnx"]
 Choice = Literal["auto", "torch", "ctranslate2", "onnx"]
 CALLED: dict[str, str] = {CTRANSLATE2: "CTranslate2", ONNX: "onnxruntime"}
-_MAKERS = {CTRANSLATE2: ctranslate2, ONNX: onnx_engine}  # the first that a folder has an export for is taken
+_LOADERS = {  # what opens an export, imported when one is opened; the first that a folder has an export for is taken
+    CTRANSLATE2: "regard.engines.ctranslate2.engine:load_engine",
+    ONNX: "regard.engines.onnx.engine:load_engine",
+}
 
 
 class FastEngine(Protocol):
@@ -36,18 +38,23 @@ class FastEngine(Protocol):
 
 
 def load_fast(folder: Path, choice: Choice = "auto") -> FastEngine | None:
-    """The engine of that name, whose export must be there; by auto any that has one, or none."""
+    """Load the engine of that name, whose export must be there; by auto any that has one, or none."""
     if choice == "torch":
         return None
     there = _exports(folder) if choice == "auto" else [choice]
-    return _MAKERS[there[0]].load_engine(folder) if there else None
+    return _load(folder, there[0]) if there else None
 
 
 def load_fastest_alone(folder: Path, choice: Choice = "auto") -> FastEngine | None:
-    """The engine that is faster with a sentence alone than the one for batches is, if a folder has exports for both."""
-    both = choice == "auto" and _exports(folder) == list(_MAKERS)
-    return _MAKERS[ONNX].load_engine(folder) if both else None
+    """Load the engine that is faster with a sentence alone than the one for batches, if a folder has both exports."""
+    both = choice == "auto" and _exports(folder) == list(_LOADERS)
+    return _load(folder, ONNX) if both else None
+
+
+def _load(folder: Path, name: str) -> FastEngine:
+    engine: FastEngine = find_place(_LOADERS[name])(folder)
+    return engine
 
 
 def _exports(folder: Path) -> list[str]:
-    return [name for name, maker in _MAKERS.items() if maker.has_export(folder)]
+    return [name for name in _LOADERS if is_export(folder / name)]

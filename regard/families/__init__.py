@@ -51,7 +51,7 @@ def described_options(family: str = "transformer") -> dict[str, str]:
 @cache
 def recipe_class(family: str, task: str) -> type[Recipe]:
     """The recipes of a family for one of its tasks."""
-    _, options = FAMILIES[family].load()
+    options = FAMILIES[family].load_options()
     way = FAMILIES[family].way(task)
     if way.model is not None:
         options = create_model(options.__name__, __base__=(options, find_place(way.model)))

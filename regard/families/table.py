@@ -17,16 +17,22 @@ class Family:
     tasks: tuple[str, ...]  # that it can be trained for; the first is meant where a recipe names none
     module: str
     model: str
-    options: str
+    options: str  # a name in the same module, or module:name where they are told without torch
     learns: Learning = "gradient"
     looks: bool = True  # whether its networks have attention, or something like it, that can be watched
     heads: bool = True  # and whether they look with heads that can be reported on, where their task can
     embeds: bool = True  # whether they have vectors of words to hand out, where their task can
     blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
+    cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
 
     def load(self) -> tuple[type[Any], type[Options]]:
         """The model's class and its options' class; torch is imported here and not before."""
-        return find_place(self.network), find_place(f"{self.module}:{self.options}")
+        return find_place(self.network), self.load_options()
+
+    def load_options(self) -> type[Options]:
+        """Return the class of its options; torch is imported only where they stand in the module of the network."""
+        found: type[Options] = find_place(self.options if ":" in self.options else f"{self.module}:{self.options}")
+        return found
 
     @property
     def network(self) -> str:
@@ -45,7 +51,8 @@ FAMILIES: dict[str, Family] = {
         tasks=("translation",),
         module="regard.models.transformer.network",
         model="Transformer",
-        options="TransformerOptions",
+        options="regard.models.transformer.options:TransformerOptions",
+        cost="regard.models.transformer.options:transformer_cost",
     ),
     "seq2seq": Family(
         summary="recurrent encoder and decoder, without attention or with Bahdanau's or Luong's",
@@ -287,7 +294,8 @@ FAMILIES: dict[str, Family] = {
         tasks=("language",),
         module="regard.models.gpt.network",
         model="GPT",
-        options="GPTOptions",
+        options="regard.models.gpt.options:GPTOptions",
+        cost="regard.models.gpt.options:gpt_cost",
     ),
     "tacotron": Family(
         summary="symbols become frames of sound, some in each step, by a decoder that looks along the symbols",

@@ -9,7 +9,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
-from regard.data.corpora.text import read_lines, read_stream
+from regard.data.lines import read_lines, read_stream
 from regard.metrics import METRICS, Score, score
 from regard.metrics.bleu import check_tokeniser
 from regard.metrics.explain import Explanation, Match, explain_corpus, explain_sentence, matches

@@ -8,33 +8,17 @@ copy the end, every step would offer to stop.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from pydantic import Field
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, is_watched, note
 from regard.attention.scores import scaled_dot
-from regard.base.recipe import Options
 
 LEAST = torch.finfo(torch.float32).tiny  # that the vocabulary gives to a word beyond it, so that losses are finite
-
-
-class CopyOptions(Options):
-    """The option that networks which can copy share."""
-
-    copies: bool = Field(
-        default=False,
-        description="Whether words of the source can be copied, beside writing those of the vocabulary.",
-    )
-
-
-def can_copy(options: Any) -> bool:
-    """Whether a network with these options copies."""
-    return isinstance(options, CopyOptions) and options.copies
 
 
 class Pointed(NamedTuple):

@@ -29,7 +29,8 @@ from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.parts import FeedForward, Residual
 from regard.models.picture_network import PictureNetwork
-from regard.models.transformer.network import EncoderBlock, TransformerOptions
+from regard.models.transformer.network import EncoderBlock
+from regard.models.transformer.options import TransformerOptions
 
 States = Float[Tensor, "batch patch unit"]
 

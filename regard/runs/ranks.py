@@ -1,6 +1,6 @@
 """Training on several processes of this machine: they are started here, watched, named when one fails, and ended.
 
-Each process is a rank; `regard.cli.rank` is what it does. The store by which they find each other is kept here, so that
+Each process is a rank; `rank_process.py` is what it does. The store by which they find each other is kept here, so that
 it outlives all of them.
 """
 
@@ -32,7 +32,7 @@ _LOOK_SECONDS = 0.1  # between two looks at the ranks
 _STOPPED_SECONDS = 5.0  # after which a rank that was stopped is not waited for any more
 _CULPRIT_SECONDS = 5.0  # in which the rank that went away shows itself, when others have lost it
 _LAST_WORK_SECONDS = 5.0  # for the rank that leads, when another has found a fault
-_RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.cli.rank import main; main()"
+_RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.runs.rank_process import main; main()"
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.base.faults import Fault
+from regard.base.model_folder import SCORES, read_folder, scores_to_bytes, update_folder
 from regard.base.parsing import parse_json
 from regard.base.progress import Remark, ignore_remark
-from regard.metrics import Score
-from regard.training import checkpoint
+from regard.base.scores import Score
 
 
 def keep_scores(folder: Path, scores: Sequence[Score], remark: Remark = ignore_remark) -> None:
@@ -16,18 +16,18 @@ def keep_scores(folder: Path, scores: Sequence[Score], remark: Remark = ignore_r
     replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
     old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
     try:
-        checkpoint.update_folder(folder, {checkpoint.SCORES: checkpoint.scores_to_bytes([*old, *new])})
+        update_folder(folder, {SCORES: scores_to_bytes([*old, *new])})
     except Fault:
         remark(f"{folder} cannot be written to, so the scores are not kept there.")
 
 
 def read_scores(folder: Path) -> list[dict]:
     """The scores kept in a model folder."""
-    if not (folder / checkpoint.SCORES).exists():
+    if not (folder / SCORES).exists():
         return []
     try:
-        path = folder / checkpoint.SCORES
-        scores = parse_json(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES], str(path))["scores"]
+        path = folder / SCORES
+        scores = parse_json(read_folder(folder, [SCORES])[SCORES], str(path))["scores"]
         if all({"metric", "value", "signature", "split"} <= score.keys() for score in scores):
             return list(scores)
     except (KeyError, TypeError, AttributeError):

@@ -15,6 +15,7 @@ import torch
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.base.recipe import Recipe, apply_settings
+from regard.console import console_progress, remark
 from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
 from regard.runs.dry_run import dry_run
@@ -28,7 +29,7 @@ from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
 from regard.training.checkpoint import RunFolder, read_recipe
 from regard.training.events import Listener
-from regard.training.listeners import TensorBoard, deadline, interruptions, minutes_are_over
+from regard.training.listeners import TensorBoard, deadline, interruptions, minutes_are_over, progress_listener
 from regard.training.options import TrainingOptions, UpdatingOptions
 from regard.training.pace import Pace
 from regard.training.pieces import check_shares, refuse_pieces
@@ -80,6 +81,11 @@ class Audience:
 def silent_audience() -> Audience:
     """Nobody is told."""
     return Audience(ignore_remark, lambda: nullcontext(silent), lambda: nullcontext(lambda event: None), is_silent=True)
+
+
+def console_audience() -> Audience:
+    """Return the audience at the terminal: remarks, progress and events on standard error."""
+    return Audience(remark, console_progress, progress_listener)
 
 
 @dataclass(frozen=True)

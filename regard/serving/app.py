@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from regard.base.doors import Door
 from regard.engines.fast import Choice
+from regard.serving.about import about_doors
 from regard.serving.catalogue import Catalogue, open_models
-from regard.serving.doors import answer, caption, draw, embed, generate, look, speak, transcribe, translate, words
-from regard.serving.doors.about import about_doors
-from regard.serving.doors.door import Door, Endpoint, Service, open_doors, refuse_at
+from regard.serving.flow import Endpoint, OwnDoor, Service, endpoint_of
 from regard.serving.http.guard import Guard, Note, Warn
 from regard.serving.http.replies import error_response, json_response, note_failure
 from regard.serving.libre import doors as libre
@@ -25,12 +25,12 @@ from regard.serving.metrics import Metrics
 from regard.serving.openapi import document
 from regard.serving.options import Access, ServingOptions
 from regard.serving.served import Served
+from regard.verbs.table import verb_doors
 
 
 def every_door() -> list[Door]:
-    """All that there are, open or not."""
-    models = [translate, look, answer, generate, caption, transcribe, speak, draw, embed, words]
-    return [*libre.DOORS, *(door for verb in models for door in verb.DOORS), *about_doors()]
+    """Return all doors that there are, open or not."""
+    return [*libre.DOORS, *verb_doors(), *about_doors()]
 
 
 def make_app(
@@ -82,17 +82,18 @@ def app_of(
 
 
 def _routes(service: Service) -> list[Route]:
-    """All doors; behind those that no model opens is a sentence that says what the models can do."""
-    every = every_door()
-    is_open = open_doors(every, service.catalogue)
-    description = document(is_open)
+    """Return the routes of all doors; the description has those behind which there is a model."""
+    every, abilities = every_door(), service.catalogue.abilities
+    description = document([door for door in every if door.can is None or door.can in abilities])
 
     async def describe(service: Service, request: Request) -> Response:
         return json_response(description)
 
-    endpoints = {door: door.endpoint if door in is_open else refuse_at(door) for door in every}
-    endpoints[Door("GET", "/openapi.json", describe)] = describe
-    return [Route(door.path, _answering(service, each), methods=[door.method]) for door, each in endpoints.items()]
+    every.append(OwnDoor(method="GET", path="/openapi.json", endpoint=describe))
+    return [
+        Route(door.path, _answering(service, endpoint_of(door, service.catalogue)), methods=[door.method])
+        for door in every
+    ]
 
 
 def _middleware(access: Access) -> list[Middleware]:

@@ -1,32 +1,37 @@
 """All models that are served, each with the thread that owns it: finding the one that is asked for."""
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
+from regard.base.doors import Job, LanguagesBody
 from regard.base.faults import Fault
 from regard.base.model_folder import read_recipe
 from regard.base.version import __version__
 from regard.engines.fast import Choice
 from regard.families.abilities import ADDRESS
-from regard.serving.doors.bodies import LanguagesBody
-from regard.serving.doors.model_records import ModelsAnswer
 from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, Detector, find_code, is_named, name_of
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
-from regard.serving.prices import PRICES
-from regard.serving.queue.turns import Answer, Work
+from regard.serving.queue.turns import Answer
 from regard.serving.queue.worker import Worker
+from regard.serving.records import ModelsAnswer
 from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
 
-if TYPE_CHECKING:
-    from regard.model import Model
-
+T = TypeVar("T")
 AUTO = "auto"
+_AT_ONCE = 2000  # characters that are worked on without leaving the event loop
 _CLOSING = 2.0  # seconds for what all threads are still working on
+
+
+async def beside(work: Callable[[], T], characters: int) -> T:
+    """Return what work on text gives; much text is worked on in another thread, to keep nobody else waiting."""
+    return work() if characters <= _AT_ONCE else await asyncio.to_thread(work)
 
 
 class Catalogue:
@@ -36,16 +41,13 @@ class Catalogue:
         self.options, self.metrics = options, metrics
         self.models = {model.name: model for model in models}
         self.translators = {model.name: model for model in models if isinstance(model, ServedTranslator)}
-        self.language_models = {
-            model.name: model.model for model in models if isinstance(model, ServedModel) and "generate" in model.can
-        }
         self.workers: dict[str, Worker] = {}
         for name in self.models:
             worker = Worker(name, options.batching, options.limits.waiting, seconds=options.limits.seconds)
             worker.tell = metrics.watch(name, partial(_waiting, worker))
             self.workers[name] = worker
-        for translator in self.translators.values():
-            translator.others, translator.language_models = self.translators, self.language_models
+        for model in models:
+            model.others = self.models
         self.detector = Detector(self.codes)
 
     @property
@@ -123,11 +125,6 @@ class Catalogue:
             raise Refusal(400, f"There is no model {name[:40]!r} here; there are {', '.join(self.models)}.")
         return self.models[name]
 
-    def language_model(self, name: str) -> "Model":
-        """The language model of that name."""
-        check_language_model(name, self.language_models)
-        return self.language_models[name]
-
     def choose(self, body: LanguagesBody, text: str) -> tuple[ServedTranslator, Detected | None]:
         """The translator that a request names, by its name or by its languages, and the language found for auto."""
         if body.model is not None:
@@ -154,31 +151,15 @@ class Catalogue:
                 raise Refusal(400, f"The model {model.name} goes from {model.source} to {model.target}.")
         return model
 
-    def costs(self, path: str, model: Served, asked: Any) -> Sequence[float]:
-        """Return the costs of the items of a request, by the table of prices."""
-        return PRICES[path].costs(model, asked)
-
-    def each(
-        self,
-        path: str,
-        model: Served,
-        asked: Any,
-        key: Hashable | None,
-        work: Work,
-        items: Sequence[Any],
-        costs: Sequence[float] | None = None,
-    ) -> AsyncGenerator[Answer, None]:
-        """Yield what a model makes of each item that is asked for at a door, as they are finished.
-
-        Requests whose keys are equal share batches; `costs` may have been counted before.
-        """
-        counted = self.costs(path, model, asked) if costs is None else costs
-        return self.workers[model.name].each(PRICES[path].price_of(asked), key, work, items, counted)
-
-    async def one(self, path: str, model: Served, asked: Any, work: Callable[[], Any]) -> Any:
-        """Return what comes of work that is asked of a model at a door, and cannot be shared."""
-        (cost,) = self.costs(path, model, asked)
-        return await self.workers[model.name].one(PRICES[path].price, work, cost)
+    async def each(self, job: Job) -> AsyncGenerator[Answer, None]:
+        """Yield what a model makes of each item of a job, as they are finished; no work comes without its price."""
+        if job.characters:
+            self.metrics.characters.labels(job.model.name).inc(job.characters)
+        costs = await beside(job.costs, job.characters)
+        worker = self.workers[job.model.name]
+        async with aclosing(worker.each(job.price, job.key, job.work, job.items, costs)) as answers:
+            async for answer in answers:
+                yield answer
 
     def describe(self) -> ModelsAnswer:
         """All that a page needs to know."""
@@ -188,13 +169,6 @@ class Catalogue:
             needs_key=self.options.access.key is not None,
             models=[model.describe() for model in self.models.values()],
         )
-
-
-def check_language_model(name: str, served: Collection[str]) -> None:
-    """Refuse a language model that is not served."""
-    if name not in served:
-        others = f"there are {', '.join(served)}" if served else "none is served"
-        raise Fault(f"There is no language model {name[:40]!r} here; {others}.")
 
 
 def _waiting(worker: Worker) -> int:

@@ -8,7 +8,7 @@ from regard.base.faults import Fault
 from regard.base.model_folder import SCORES, read_folder, read_recipe
 from regard.base.parsing import parse_json
 from regard.runs.about import data_names, hardly_trained, read_about
-from regard.serving.doors.model_records import HardlyTrained, LearntAmount
+from regard.serving.records import HardlyTrained, LearntAmount
 
 
 def known_of(folder: Path) -> dict[str, Any]:

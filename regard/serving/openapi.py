@@ -6,9 +6,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from regard.base.doors import EVENTS, JSON, TEXT, Door
 from regard.base.version import __version__
-from regard.serving.doors.door import EVENTS, JSON, TEXT, Door
-from regard.serving.doors.records import Error
+from regard.serving.records import Error
 
 _WRONG = {
     400: "Something is wrong with the request.",

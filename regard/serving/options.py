@@ -1,51 +1,11 @@
-"""Options of a server: limits on requests, batching, and who has access."""
+"""Options of a server: batching, and who has access, beside the limits on requests."""
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator
 
+from regard.base.doors import Limits
 from regard.base.recipe import Options
 
 SHORTEST_KEY = 8  # characters
-
-
-class Limits(Options):
-    """The most that one request may ask for, and that may wait at one time."""
-
-    body: int = Field(default=2**21, ge=1024, description="Bytes of a request's body.")
-    characters: int = Field(default=50_000, ge=1, description="Characters of all texts of a request together.")
-    texts: int = Field(default=1000, ge=1, description="Texts of a request.")
-    sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
-    picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
-    sound: int = Field(default=1_500_000, ge=1, description="Bytes of the file of a sound.")
-    pixels: int = Field(
-        default=16_000_000, ge=64, description="Pixels of a picture, or of all frames of a video together."
-    )
-    sound_seconds: float = Field(default=60.0, gt=0, le=600, description="Seconds that a sound lasts.")
-    speech_seconds: float = Field(
-        default=3600.0, gt=0, description="Seconds that the sounds spoken for a request may last together, at most."
-    )
-    points: int = Field(default=20_000, ge=1, description="Points of all strokes that a request gives.")
-    beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
-    n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
-    samples: int = Field(
-        default=64,
-        ge=2,
-        le=1024,
-        description="Samples that minimum Bayes risk chooses among, or for a prompt.",
-    )
-    tokens: int = Field(default=1000, ge=1, description="Tokens that are written after a prompt.")
-    drawings: int = Field(default=64, ge=1, description="Drawings of a request.")
-    mapped: int = Field(default=1000, ge=2, description="Words on a map.")
-    weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
-    vectors: int = Field(default=2_000_000, ge=1, description="Numbers of vectors in one answer.")
-    nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
-    seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")
-    waiting: int = Field(default=4096, ge=1, description="Sentences that may wait for one model.")
-    connections: int = Field(
-        default=1000,
-        ge=8,
-        description="Connections at a time, and at most half of the files that the system lets a process open.",
-    )
-    requests: int = Field(default=0, ge=0, description="Requests a minute of one client; 0 is as many as it likes.")
 
 
 class Batching(Options):

@@ -20,6 +20,7 @@ class Way:
     trains: str  # goes on after "a task of nodes"
     can: tuple[str, ...]  # verbs, beside those of everything that learns in this way
     model: str | None = None  # options that its models have beside those of their family
+    describes: str | None = None  # what describes a model by its files alone, without torch
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
                 can=("translate", "embed", "look", "heads"),
+                describes="regard.tasks.translation.described:describe",
             )
         },
     ),
@@ -236,6 +238,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
                 can=("generate", "embed", "look", "heads"),
+                describes="regard.tasks.language.described:describe",
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",

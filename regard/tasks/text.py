@@ -1,8 +1,7 @@
-"""What tasks of text share: their training options, and tokens as people see them."""
+"""Tokens as people see them, for all tasks of text."""
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import Field
 from torch import Tensor
 
 from regard.data.tokenisers.labels import is_spelled_word, labels
@@ -12,26 +11,9 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.data.tokenisers.words import split_words
 from regard.models.text.texts import InputTokens
 from regard.protocols import TextVectors
-from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 from regard.viewing.sides import Words
 
 _CUTS = {"spaces": split_at_spaces, "words": split_words}  # of the tokenisers whose tokens are words
-
-
-class TextTraining(TrainingOptions):
-    """How a model that writes text is trained by gradient."""
-
-    batch_tokens: int | None = Field(
-        default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
-    )
-    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
-
-
-class AnswerTraining(TrainingOptions):
-    """How a model that answers for texts, with a class for each or a tag for each word, is trained."""
-
-    best_by: str = best_by("accuracy")
-    precision: Precision = numbers_in("float32")
 
 
 def cut_words(kind: str, text: str) -> list[str]:

@@ -3,11 +3,10 @@
 import io
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 import torch
 from pydantic import TypeAdapter, ValidationError
@@ -17,7 +16,7 @@ from safetensors.torch import save as tensors_to_bytes
 from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.base.files import finite, write_file
+from regard.base.files import write_file
 from regard.base.model_folder import (
     ABOUT,
     CERTAINTY,
@@ -30,6 +29,7 @@ from regard.base.model_folder import (
     read_folder,
     read_manifest,
     read_recipe,
+    scores_to_bytes,
     update_folder,
     write_manifest,
 )
@@ -71,11 +71,6 @@ def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
         return load_tensors(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise Fault(f"{name} does not hold tensors: {error}.") from None
-
-
-def scores_to_bytes(scores: Sequence[Mapping[str, Any]]) -> bytes:
-    """The content of scores.json; JSON knows finite numbers only, so that a loss which is none becomes null."""
-    return json.dumps(finite({"scores": scores}), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _facts(content: bytes, folder: Path) -> Facts:

@@ -198,3 +198,19 @@ class UpdatingOptions(Options):
     epochs: int = Field(default=5, ge=1, description="How often it goes through all of its training data.")
     save_every: int = Field(default=1000, ge=1, description="Batches between checkpoints.")
     validate_every: int = Field(default=1, ge=1, description="Epochs between validations; the last is always measured.")
+
+
+class TextTraining(TrainingOptions):
+    """How a model that writes text is trained by gradient."""
+
+    batch_tokens: int | None = Field(
+        default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
+    )
+    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+
+
+class AnswerTraining(TrainingOptions):
+    """How a model that answers for texts, with a class for each or a tag for each word, is trained."""
+
+    best_by: str = best_by("accuracy")
+    precision: Precision = numbers_in("float32")

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 20}
 BUILDS: list[dict[str, Any]] = [

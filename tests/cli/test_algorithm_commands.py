@@ -8,7 +8,7 @@ from small import undrawn
 
 from regard.base.progress import silent
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.train import say_result
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train

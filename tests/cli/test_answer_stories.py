@@ -113,10 +113,10 @@ def test_a_file_that_is_not_there_is_a_fault(run: Run, model: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["answer", "look"])
-def test_a_story_in_the_place_of_its_file_is_told_where_it_belongs(run: Run, model: Path, verb: str) -> None:
+def test_a_story_on_one_line_is_asked_for_its_facts(run: Run, model: Path, verb: str) -> None:
     code, _, said = run(verb, model, f"{'Ana went to the garden. ' * 20}Where is Ana?")
     assert code == 2
-    assert "This is a story, not a file; write it into a file, one fact per line, or to standard input." in said
+    assert "it has no facts: tell something before you ask 'Ana went to the garden." in said
 
 
 def test_scores_are_told_of_the_whole_and_of_each_file(run: Run, model: Path) -> None:

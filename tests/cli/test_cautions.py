@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from regard.base.model_folder import RECIPE, update_folder
-from regard.cli import _root, main
-from regard.cli.cautions import MODELS
+from regard.cli import MODELS, _root, main
 from regard.serving.known import known_of
 from regard.training.pace import Course
 

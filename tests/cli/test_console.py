@@ -7,7 +7,7 @@ import pytest
 
 from regard import console
 from regard.base.faults import Fault
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 
 
 def test_plain_progress_speaks_now_and_then_and_at_each_end(capsys, monkeypatch):

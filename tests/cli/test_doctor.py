@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
-from regard.cli import doctor
+from regard.commands import doctor
 
 
 @pytest.fixture

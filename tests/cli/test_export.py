@@ -8,7 +8,8 @@ import ctranslate2
 import pytest
 
 from regard.cli import main
-from regard.engines.ctranslate2.engine import has_export, load_engine
+from regard.engines.ctranslate2.engine import load_engine
+from regard.engines.exported import CTRANSLATE2, is_export
 from regard.verbs.translate.model import load_translation_model
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
@@ -33,7 +34,7 @@ def test_export_goes_into_the_model_folder_and_computes_in_eight_bits(
     written = capsys.readouterr()
     assert written.out == ""
     assert f"{copied / 'ctranslate2'} is {copied} for ctranslate2" in written.err
-    assert has_export(copied)
+    assert is_export(copied / CTRANSLATE2)
     translator = ctranslate2.Translator(str(copied / "ctranslate2"), compute_type="default")
     assert translator.compute_type.startswith("int8")
     load_engine(copied)
@@ -43,7 +44,7 @@ def test_export_goes_into_the_model_folder_and_computes_in_eight_bits(
 def test_export_elsewhere_leaves_the_model_as_it_was(copied: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "export"
     assert main(["export", str(copied), "--to", "ctranslate2", "-o", str(out), "--quantisation", "float32"]) == 0
-    assert not has_export(copied)
+    assert not is_export(copied / CTRANSLATE2)
     assert ctranslate2.contains_model(str(out))
     assert ctranslate2.Translator(str(out)).compute_type == "float32"
     assert {path.name for path in out.parent.iterdir()} == {"export"}

@@ -180,7 +180,7 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN"], "A gat reads a node; give one to look at, not none."),
         (["look", "RUN", "1", "2"], "A gat reads a node; give one to look at, not 2."),
         (["look", "RUN", "99"], "There is no node 99"),
-        (["look", "RUN", "--text", "0"], "--text is for translators; a gat reads a node."),
+        (["look", "RUN", "--text", "0"], "--text is for models that read text; a gat reads a node."),
         (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
         (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has one alone, so omit --side."),
         (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),

@@ -11,7 +11,7 @@ import zstandard
 
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.cli.train import _holds_pairs
+from regard.commands.train import _holds_pairs
 from regard.data.vectors.files import read_vectors, write_vectors
 from regard.data.vectors.word_vectors import WordVectors
 from regard.engines.arpa import import_arpa

@@ -57,7 +57,7 @@ def test_whoever_tells_of_it(
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr("regard.cli.families.command", fail)
+    monkeypatch.setattr("regard.commands.families.command", fail)
     assert main(["families"]) == 2
     assert capsys.readouterr().err == f"regard: {sentence}\n"
 

@@ -14,7 +14,9 @@ import pytest
 
 from regard import cli
 from regard.base.faults import Fault
-from regard.cli import COMMANDS, main
+from regard.cli import main
+from regard.commands import COMMANDS
+from regard.verbs.table import Room
 
 # A command line with two commands more than ours: `made`, which does what its test says, and `kit`, a sub-app.
 MADE = """
@@ -23,7 +25,9 @@ from typing import Annotated
 import typer
 import regard.cli
 from regard.base.faults import Fault
+from regard.commands import COMMANDS
 from regard.console import console_progress, remark
+from regard.verbs.table import Room
 
 def command(count: Annotated[int, typer.Option("--count", help="How [many].")] = 1) -> None:
     "Do as the test says."
@@ -40,8 +44,8 @@ def get(name: str) -> None:
     print("got", name)
 
 if __name__ == "__main__":
-    regard.cli.COMMANDS["made"] = ("__main__", "command", "Do as the test says.")
-    regard.cli.COMMANDS["kit"] = ("__main__", "app", "A kit of commands.")
+    COMMANDS["made"] = Room("__main__:command", "Do as the test says.")
+    COMMANDS["kit"] = Room("__main__:app", "A kit of commands.")
     regard.cli.run()
 """
 
@@ -59,8 +63,8 @@ class Done:
 def made(monkeypatch, capsys):
     """Run `regard` with the made commands in this process; `body` is what `made` does."""
     monkeypatch.delenv("REGARD_TRACEBACK", raising=False)
-    monkeypatch.setitem(COMMANDS, "made", ("made", "command", "Do as the test says."))
-    monkeypatch.setitem(COMMANDS, "kit", ("made", "app", "A kit of commands."))
+    monkeypatch.setitem(COMMANDS, "made", Room("made:command", "Do as the test says."))
+    monkeypatch.setitem(COMMANDS, "kit", Room("made:app", "A kit of commands."))
 
     def run(*arguments, body="pass", **environment):
         for name, value in environment.items():
@@ -89,15 +93,15 @@ def test_help_names_every_command_and_imports_none_of_them():
         "import sys, regard.cli\n"
         "assert regard.cli.main(['--help']) == 0\n"
         "heavy = {'torch', 'numpy', 'pydantic', 'matplotlib', 'rich', 'sentencepiece'}\n"
-        "ours = ('regard.cli.', 'regard.console', 'regard.verbs.')\n"
+        "ours = ('regard.cli.', 'regard.commands.', 'regard.console', 'regard.verbs.')\n"
         "print(sorted(heavy & set(sys.modules)), sorted(name for name in sys.modules if name.startswith(ours)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
     # What must be there when no file can be opened any more, how commands speak, what they say of models, and the rows.
-    assert imported == "[] ['regard.cli.cautions', 'regard.console', 'regard.console.refused', 'regard.verbs.table']"
-    for name, (_, _, sentence) in COMMANDS.items():
-        assert any(line.split() == [name, *sentence.split()] for line in help_lines), f"{name} is cut off"
+    assert imported == "[] ['regard.console', 'regard.console.refused', 'regard.verbs.table']"
+    for name, room in COMMANDS.items():
+        assert any(line.split() == [name, *room.summary.split()] for line in help_lines), f"{name} is cut off"
 
 
 def test_importing_regard_leaves_torch_alone():
@@ -391,7 +395,7 @@ def test_a_dumb_terminal_gets_lines(tmp_path):
 
 
 def test_recipes_lists_them_and_refuses_an_unknown_one(tmp_path, monkeypatch, capsys):
-    from regard.cli import recipes
+    from regard.commands import recipes
 
     (tmp_path / "demo.toml").write_text("# The small translator\nfamily = 'transformer'\n", encoding="utf-8")
     monkeypatch.setattr("regard.runs.recipes.FOLDER", tmp_path)

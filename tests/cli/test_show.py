@@ -196,7 +196,8 @@ def test_what_is_no_finite_number_is_refused(capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize(
-    "extreme", ["--keep=-100", "--input-scale=1000", pytest.param("--keep=100", marks=pytest.mark.long)]
+    "extreme",
+    ["--keep=-100", *(pytest.param(each, marks=pytest.mark.long) for each in ("--input-scale=1000", "--keep=100"))],
 )
 def test_the_extremes_can_be_drawn(tmp_path: Path, extreme: str) -> None:
     assert main(["show", "gradients", *QUICK, extreme, "-o", str(tmp_path / "g.png")]) == 0

@@ -13,7 +13,7 @@ import zstandard
 from small import write_corpus
 
 from regard.cli import main
-from regard.data.corpora.text import LineRange, read_lines
+from regard.data.lines import LineRange, read_lines
 from regard.verbs.translate import line_translator, unfinished
 from regard.verbs.translate.bulk import workers
 from regard.verbs.translate.bulk.shards import cut_into_shards

@@ -19,7 +19,8 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
 from regard.hardware.cuda_graphs import leaves
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.protocols import State
 from regard.tasks.translation.reserving import Reserving
 from regard.tasks.translation.task import Translation

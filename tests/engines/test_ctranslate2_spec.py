@@ -14,7 +14,7 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.engines.ctranslate2.export import token_names
 from regard.engines.ctranslate2.spec import check_expressible
-from regard.models.transformer.network import TransformerOptions
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.task import Translation
 

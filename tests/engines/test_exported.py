@@ -14,9 +14,9 @@ from marian_models import make
 from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2.engine import has_export, load_engine
+from regard.engines.ctranslate2.engine import load_engine
 from regard.engines.ctranslate2.export import export_ctranslate2
-from regard.engines.exported import read_export
+from regard.engines.exported import CTRANSLATE2, is_export, read_export
 from regard.engines.marian.importing import import_marian
 from regard.training import checkpoint
 from regard.verbs.translate.model import load_translation_model
@@ -41,7 +41,7 @@ def copied(exported: Path, tmp_path: Path) -> Path:
 
 
 def test_a_model_folder_with_an_export_is_as_whole_as_before(exported: Path) -> None:
-    assert has_export(exported)
+    assert is_export(exported / CTRANSLATE2)
     before = checkpoint.read_folder(exported)
     assert "weights.safetensors" in before
     load_translation_model(exported, device="cpu")
@@ -117,7 +117,7 @@ sys.exit("torch" in sys.modules)
 
 
 def test_a_folder_without_an_export_says_how_to_make_one(trained: Path) -> None:
-    assert not has_export(trained)
+    assert not is_export(trained / CTRANSLATE2)
     with pytest.raises(Fault) as caught:
         load_engine(trained)
     assert str(caught.value) == (

@@ -11,7 +11,9 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2.engine import CTranslate2Engine
 from regard.engines.ctranslate2.export import describe_network
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.engines.ctranslate2.files import check_files
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.task import Translation
 
 SIZES: dict[str, Any] = {
@@ -48,4 +50,5 @@ def engine(task: Translation, folder: Path, rows: int = 32) -> CTranslate2Engine
     translator = opened(task, folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     tokenisers = task.source, task.target
-    return CTranslate2Engine(translator, files, tokenisers, DecodingOptions(), task.model.options.longest, rows)
+    names, longest = check_files(folder, files, *tokenisers), task.model.options.longest
+    return CTranslate2Engine(translator, False, names, tokenisers, DecodingOptions(), longest, rows)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard import kernels
-from regard.cli.doctor import report_lines
+from regard.commands.doctor import report_lines
 
 
 @pytest.fixture(autouse=True)

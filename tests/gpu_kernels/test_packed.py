@@ -10,7 +10,8 @@ from torch import Tensor
 from regard.base.recipe import check
 from regard.models.freezing import freeze
 from regard.models.transformer import packing
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.models.transformer.packed import forced_states
 from regard.models.transformer.packing import PackedSentences
 from regard.tasks.translation.batches import PairBatch

@@ -32,7 +32,7 @@ JSON_LINES = "".join(f'{{"source": "a text {n}", "target": "um texto {n}"}}\n' f
 
 
 def read_text(path: Path) -> object:
-    from regard.data.corpora.text import read_lines
+    from regard.data.lines import read_lines
 
     return list(read_lines(path))
 

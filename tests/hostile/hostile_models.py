@@ -93,6 +93,12 @@ def load(path: Path) -> object:
     return regard.load(path.parent, device="cpu")
 
 
+def describe(path: Path) -> object:
+    from regard.families.folder import describe_folder
+
+    return describe_folder(path.parent, 32)
+
+
 def vouch(path: Path) -> None:
     """Give the manifest of a model folder the checksum of a file that was changed: whoever forges one can do so too."""
     from regard.base.files import checksum

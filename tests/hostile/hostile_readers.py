@@ -39,7 +39,7 @@ def _tokeniser(kind: str, *modules: str) -> Reader:
     return Reader(("data.tokenisers.tokeniser", *modules), models.make_tokeniser(kind), models.read_tokeniser(kind))
 
 
-CONTENT, LINES = "data.catalogue.unpack", "data.corpora.text"
+CONTENT, LINES = "data.catalogue.unpack", "data.lines"
 TABLES = ("data.corpora.tables", "data.corpora.table_rows", "base.confinement")
 TENSORS = ("base.tensors", "training.checkpoint")
 PICTURES = ("data.pictures.files",)
@@ -49,7 +49,7 @@ READERS: dict[str, Reader] = {
     "text, gzip": Reader((LINES, CONTENT), data.written("a.txt.gz", gzip.compress(data.TEXT.encode())), data.read_text),
     "text, xz": Reader((LINES, CONTENT), data.written("a.txt.xz", lzma.compress(data.TEXT.encode())), data.read_text),
     "text, Zstandard": Reader((LINES, "data.catalogue.zstandard"), data.make_zstandard, data.read_text),
-    "pairs": Reader((LINES,), data.written("a.tsv", data.PAIRS), data.read_pairs),
+    "pairs": Reader((LINES, "data.corpora.text"), data.written("a.tsv", data.PAIRS), data.read_pairs),
     "table, CSV": Reader(("data.tables.reading",), data.written("a.csv", data.CSV), data.read_pairs),
     "table, JSON lines": Reader(
         ("data.tables.reading",), data.written("a.jsonl", data.JSON_LINES), data.read_pairs_of("source:target")
@@ -153,6 +153,12 @@ READERS: dict[str, Reader] = {
     ),
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
+    "model, described": Reader(
+        ("families.folder", "base.tensors"),
+        models.make_toy("transformer", "weights.safetensors"),
+        models.describe,
+        models.vouch,
+    ),
     "model, words": _model("transformer", "tokeniser.json", "data.tokenisers.words"),
     "model, n-grams of a bag": _model("bag", "ngrams.npy", "tasks.classification.task"),
     "model, labels": _model("bag", "labels.json", "data.labelled.prepare"),

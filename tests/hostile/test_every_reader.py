@@ -125,7 +125,7 @@ def test_of_every_library_it_is_known_whether_it_parses_files() -> None:
         ("def f(path):\n    return path.read_bytes()", True),
         ("def f(path):\n    return path.open('rb').read()", True),
         ("def f(path):\n    with path.open('wb') as file:\n        file.write(b'')", False),
-        ("from regard.data.corpora.text import read_lines\nrows = list(read_lines(path))", True),
+        ("from regard.data.lines import read_lines\nrows = list(read_lines(path))", True),
         ("import numpy as np\nnp.load(path)", True),
         ("import json\njson.dumps({})", False),
     ],

@@ -12,7 +12,8 @@ from regard.base.recipe import check
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.models.copying import Copying, Pointed, coverage_loss, log_likelihood, log_mixture
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.copying import CopyingCrossEntropy, forced_copies
 from regard.tasks.translation.copying_task import CopyingTranslation
 from regard.tasks.translation.objectives import objective_for

@@ -171,8 +171,8 @@ def _learn(task: Translation, pairs: list[tuple[str, str]], steps: int) -> float
 @pytest.mark.parametrize(
     "table",
     [
-        {"decoder": "bahdanau", "cell": "gru"},
         {"decoder": "luong", "score": "bilinear"},
+        pytest.param({"decoder": "bahdanau", "cell": "gru"}, marks=pytest.mark.long),
         pytest.param({"decoder": "bottleneck", "score": "additive"}, marks=pytest.mark.long),
         pytest.param({"hard": "reinforce", "score": "mixed"}, marks=pytest.mark.long),
         pytest.param({"hard": "straight-through", "decoder": "bahdanau"}, marks=pytest.mark.long),

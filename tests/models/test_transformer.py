@@ -10,7 +10,8 @@ from torch import Tensor
 from regard.attention import watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.models.transformer.network import PRESETS, Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import PRESETS, TransformerOptions
 
 BUILDS = [
     {"norm": norm, "positions": positions, "activation": activation}

@@ -8,9 +8,8 @@ import pytest
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.families import check_recipe
-from regard.runs.budget import estimate
-from regard.runs.budget.estimate import budget_lines, budget_of
-from regard.runs.budget.figures import MEASURED, PUBLISHED
+from regard.runs import budget as budgets
+from regard.runs.budget import MEASURED, PUBLISHED, budget_lines, budget_of
 from regard.tasks.translation.task import FILLED
 
 
@@ -76,7 +75,7 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     bert = check_recipe({"family": "bert", "data": {"train": "text.txt"}, "model": {"preset": "small"}})
     assert budget_of(bert).tokens == bert.training.batch * bert.training.span
     assert budget_of(bert).pace <= max(each.tokens for each in MEASURED if each.family == "bert")
-    monkeypatch.setattr(estimate, "MEASURED", ())
+    monkeypatch.setattr(budgets, "MEASURED", ())
     assert ("pace", "nothing like it was measured, so there is no saying how long it would take") in budget_lines(
         budget_of(gpt), 8
     )

@@ -29,7 +29,7 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(folder: Path, files: dict[str, bytes]) -> None:
         raise Fault("There is no room.")
 
-    monkeypatch.setattr("regard.training.checkpoint.update_folder", refuse)
+    monkeypatch.setattr("regard.runs.scores.update_folder", refuse)
     said: list[str] = []
     keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], said.append)
     assert said == [f"{tmp_path} cannot be written to, so the scores are not kept there."]

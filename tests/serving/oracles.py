@@ -3,13 +3,16 @@
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.requests.fields import Held
+from regard.base.requests.rules import VerbRequest
 from regard.protocols import Answer, Tags
-from regard.serving.doors.model_records import ModelAnswer
+from regard.serving.records import ModelAnswer
 from regard.serving.served import Reads, Served
-from regard.verbs.answer.request import AnswerRequest
+from regard.verbs.answer.door import AnswerBody
 
 
 class Oracle(Served):
@@ -19,6 +22,10 @@ class Oracle(Served):
 
     def __init__(self, name: str, can: Sequence[str] = ("prophesy", "be silent"), reads: Reads = "prompt") -> None:
         self.name, self._can, self.reads = name, can, reads
+
+    @property
+    def model(self) -> Any:
+        return SimpleNamespace(task=None)
 
     @property
     def can(self) -> Sequence[str]:
@@ -47,8 +54,10 @@ class Parity(Oracle):
         super().__init__("parity", ["answer"], reads)
         self.gate, self.begun, self.batches = gate, threading.Event(), list[list[Any]]()
 
-    def answer(self, inputs: Sequence[Any], request: AnswerRequest, taggers: Sequence[Any] = ()) -> list[Answer | Tags]:
-        self.batches.append(list(inputs))
+    def ask(self, request: VerbRequest, **more: Any) -> list[Answer | Tags]:
+        assert isinstance(request, AnswerBody)
+        inputs = [each.content for each in request.inputs if isinstance(each, Held)]
+        self.batches.append(inputs)
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)

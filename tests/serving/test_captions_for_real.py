@@ -26,6 +26,7 @@ from regard.runs.open import open_run
 from regard.runs.parents import resolve
 from regard.runs.train import train
 from regard.serving.app import make_app
+from regard.serving.options import ServingOptions
 from regard.tasks.captioning.task import Captioning
 
 
@@ -111,6 +112,19 @@ def test_the_server_describes_pictures_and_shows_their_places(folder: Path) -> N
         assert refused.status_code == 400
         assert refused.json()["error"].startswith("The picture is not in a picture format")
         assert client.post("/v1/caption", json={"pictures": ["text"]}).status_code == 400
+
+
+def test_the_server_draws_captions_at_random_as_python_does(folder: Path) -> None:
+    content, sample = (folder / "my.png").read_bytes(), {"seed": 5, "temperature": 3.0}
+    drawn = regard.load(folder / "run", device="cpu").caption([content] * 8, sample=sample, attention=False)
+    asked = {"pictures": [{"picture": b64encode(content).decode()}] * 8, "sample": sample, "attention": False}
+    options = ServingOptions.model_validate({"batching": {"rows": 3}})
+    with on_loopback(make_app([folder / "run"], options)) as address, httpx.Client(base_url=address) as client:
+        answer = client.post("/v1/caption", json=asked).json()
+        clash = client.post("/v1/caption", json=asked | {"beam": 2}).json()["error"]
+    assert [each["text"] for each in answer["captions"]] == [each.text for each in drawn]
+    assert len({each.text for each in drawn}) > 1
+    assert "a sampled caption uses neither" in clash
 
 
 @pytest.mark.parametrize(

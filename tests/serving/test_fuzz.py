@@ -15,8 +15,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from regard.base.doors import Door
 from regard.serving.app import every_door
-from regard.serving.doors.door import Door
 
 POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam")
 QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))

@@ -13,28 +13,33 @@ import pytest
 import soundfile
 from PIL import Image
 
+from regard.base.doors import Limits, Price, Question, VerbDoor
 from regard.base.faults import Fault
+from regard.decoding.options import DecodingOptions
 from regard.serving.app import every_door
-from regard.serving.doors.answer import check_inputs
-from regard.serving.doors.bodies import (
-    AnswerBody,
-    CaptionBody,
-    DrawBody,
-    EmbedBody,
-    GenerateBody,
-    MapBody,
-    NeighboursBody,
-    SpeakBody,
-    TranscribeBody,
-)
-from regard.serving.doors.limits import check_drawings, check_speech
-from regard.serving.options import Limits
-from regard.serving.prices import PRICES
+from regard.serving.flow import OwnDoor
+from regard.verbs.answer.door import AnswerBody
 from regard.verbs.answer.request import PictureInput
+from regard.verbs.caption.door import CaptionBody
+from regard.verbs.draw.door import DrawBody, check_drawings
+from regard.verbs.embed.door import EmbedAnswer, EmbedBody
+from regard.verbs.generate.door import GenerateBody
+from regard.verbs.inputs import check_inputs
+from regard.verbs.speak.door import SpeakBody, check_speech
+from regard.verbs.table import verb_doors
+from regard.verbs.transcribe.door import TranscribeBody
 from regard.verbs.transcribe.request import SoundInput
+from regard.verbs.translate.door import TranslateBody, TranslateJob
+from regard.verbs.translate.plan import Engine, Plan
+from regard.verbs.words.door import MapBody, NeighboursBody
 
 NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body, behind which no model works
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PRICED = {door.path: door for door in verb_doors()} | {
+    door.path: next(verb for verb in verb_doors() if verb.path == door.works_as)
+    for door in every_door()
+    if isinstance(door, OwnDoor) and door.works_as
+}
 
 
 def silence(seconds: float, rate: int = 8000) -> SoundInput:
@@ -59,20 +64,28 @@ def model(reads: str = "text") -> Any:
 
 def test_every_verb_has_a_price() -> None:
     verbs = {door.path for door in every_door() if door.method == "POST"} - NO_MODEL
-    lacking = sorted(verbs - PRICES.keys())
+    lacking = sorted(verbs - PRICED.keys())
     assert not lacking, (
-        f"{', '.join(lacking)} has no row in the table of prices. Add one to PRICES in regard/serving/prices.py that "
+        f"{', '.join(lacking)} has no price. Declare it as a VerbDoor in the room of its verb, with a price that "
         "counts what its work takes time for, and call between_steps between the steps of that work; or, if no model "
         "works behind it, add it to NO_MODEL here."
     )
-    assert PRICES.keys() <= verbs, "a row of PRICES is of no door"
+    assert PRICED.keys() <= verbs, "a door of a verb takes no body"
+
+
+def test_no_door_of_a_verb_is_made_without_a_price_and_costs() -> None:
+    made: dict[str, Any] = {"path": "/v1/new", "can": "new", "body": EmbedBody, "answer": EmbedAnswer}
+    with pytest.raises(TypeError, match="price"):
+        VerbDoor(**made)
+    with pytest.raises(TypeError, match="the door /v1/new does not say what its work costs"):
+        VerbDoor(**made, price=Price("letters", 1000))
 
 
 def test_every_verb_is_in_the_benchmark_of_slow_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
     import slow_verbs
 
-    lacking = sorted(PRICES.keys() - {case.path for case in slow_verbs.CASES})
+    lacking = sorted(PRICED.keys() - {case.path for case in slow_verbs.CASES})
     assert not lacking, f"add a request at the limits of {', '.join(lacking)} to CASES in benchmarks/slow_verbs.py"
 
 
@@ -89,7 +102,9 @@ def test_every_request_of_that_benchmark_is_one_that_its_door_reads(monkeypatch:
 
 
 def costs(path: str, body: Any, reads: str = "text") -> Sequence[float]:
-    return PRICES[path].costs(model(reads), body)
+    count = PRICED[path].costs
+    assert count is not None
+    return count(Question(model(reads), body, Limits()))
 
 
 def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_little() -> None:
@@ -124,14 +139,16 @@ def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> N
 
 
 @pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.0)])
-def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: str, longest: float) -> None:
+def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: Engine, longest: float) -> None:
     """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
-    for path in ("/translate", "/v1/translate"):
-        assert PRICES[path].price_of(SimpleNamespace(plan=SimpleNamespace(engine=engine))).longest == longest
-    assert PRICES["/v1/embed"].price_of(EmbedBody(text=["a"])) == PRICES["/v1/embed"].price
+    translator: Any = SimpleNamespace(name="toy", cutting=lambda request, longest: lambda text: [])
+    question = Question(translator, TranslateBody(text=["a"]), Limits())
+    job = TranslateJob(question, Plan(engine=engine, options=DecodingOptions()))
+    assert job.price.longest == longest
+    assert (job.price == PRICED["/v1/translate"].price) == (engine != "ctranslate2")
 
 
-def refusal(check: Callable[[], None]) -> str:
+def refusal(check: Callable[[], Any]) -> str:
     with pytest.raises(Fault) as fault:
         check()
     return str(fault.value)
@@ -153,10 +170,10 @@ def test_what_a_file_holds_is_bounded_by_its_head_before_it_is_decoded() -> None
 
 def test_sounds_and_strokes_that_would_be_too_many_are_refused_when_they_are_asked_for() -> None:
     limits = Limits(speech_seconds=10, points=5)
-    check_speech(SpeakBody(text=["a" * 18]), limits)
+    check_speech(Question(model(), SpeakBody(text=["a" * 18]), limits))
     assert "may last 11 seconds, but those of a request here last at most 10" in refusal(
-        lambda: check_speech(SpeakBody(text=["a" * 18, ""]), limits)
+        lambda: check_speech(Question(model(), SpeakBody(text=["a" * 18, ""]), limits))
     )
     assert "have 6 points, but a request here gives at most 5" in refusal(
-        lambda: check_drawings(DrawBody(between=[[[[0.0, 0.0]] * 3], [[[1.0, 1.0]] * 3]]), limits)
+        lambda: check_drawings(Question(model(), DrawBody(between=[[[[0.0, 0.0]] * 3], [[[1.0, 1.0]] * 3]]), limits))
     )

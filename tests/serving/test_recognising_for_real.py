@@ -11,7 +11,7 @@ from stroke_files import rings, write_ring
 from toys import open_toy, open_trained_toy
 
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.train import say_result
 from regard.serving.app import make_app
 from regard.training.passes import Passes
 

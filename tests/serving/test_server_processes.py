@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from loopback import WAIT, until
 
+from regard.base.doors import Limits
 from regard.base.processes import is_stopped
 from regard.cli import main
-from regard.serving.options import Limits, ServingOptions
+from regard.serving.options import ServingOptions
 from regard.serving.processes import Serving, _Server, _Servers
 from regard.serving.shared_metrics import SharedMetrics, add_up, set_aside
 

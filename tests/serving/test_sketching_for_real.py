@@ -14,7 +14,7 @@ from toys import open_toy, open_trained_toy
 import regard
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.train import say_result
 from regard.serving.app import make_app
 from regard.training.passes import Passes
 

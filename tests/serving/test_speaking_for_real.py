@@ -28,7 +28,9 @@ from regard.tasks.speaking.hearing import Hearing
 from regard.tasks.speaking.task import distances, stop_surprise, straying
 from regard.training.passes import Passes
 
-VOICES = Voices(symbols=["", "end", " ", "e", "h", "n", "o", "r", "t"], spelling={"3": "three"}, speakers=["a"], rate=9)
+VOICES = Voices(
+    symbols=["", "end", " ", "e", "h", "n", "o", "r", "t"], spelling={"3": "three"}, speakers=["a"], rate=8000
+)
 
 
 def test_words_are_spelled_out_and_each_letter_knows_its_word() -> None:

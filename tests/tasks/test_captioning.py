@@ -16,7 +16,7 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.train import say_result
 from regard.console.inputs import example_command
 from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData

@@ -24,7 +24,8 @@ from regard.engines.marian.export import export_marian
 from regard.engines.onnx.export import export_onnx
 from regard.families import check_recipe
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.models.transformer.packing import serves
 from regard.runs.open import Run, open_run
 from regard.runs.train import train

@@ -7,7 +7,8 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.models.recurrent.seq2seq import Seq2SeqOptions
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.objectives import Consistent, CrossEntropy, objective_for
 from regard.tasks.translation.task import Translation
 

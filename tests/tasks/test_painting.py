@@ -11,7 +11,7 @@ from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.train import say_result
 from regard.data.painting.options import PaintingData
 from regard.data.painting.prepare import CaptionWords, prepare_painting
 from regard.families import check_recipe

@@ -11,10 +11,10 @@ from toys import open_trained_toy
 import regard
 from regard.base.progress import silent
 from regard.cli import main
-from regard.cli.train import say_result
+from regard.commands.show.gallery import caption_gallery
+from regard.commands.train import say_result
 from regard.data.captions.generated import generate_named
 from regard.runs.evaluate import own_data
-from regard.runs.gallery import caption_gallery
 from regard.serving.served import ServedModel
 from regard.verbs.caption.validation import CaptionValidator
 

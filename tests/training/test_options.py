@@ -6,9 +6,8 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.tasks.text import TextTraining
 from regard.tasks.translation.options import TranslationTraining
-from regard.training.options import CountingOptions, TrainingOptions
+from regard.training.options import CountingOptions, TextTraining, TrainingOptions
 
 
 def test_each_task_has_the_options_of_the_wider_one_and_its_own() -> None:

@@ -9,7 +9,8 @@ from regard.base.faults import Fault
 from regard.data.arrays import array_in
 from regard.data.captions.options import FeatureFiles
 from regard.data.catalogue.unpack import Unusable, read_content
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.data.tokenisers.words import split_words
 
 # A picture's name, perhaps the number of a caption among those of the picture, and the caption. Behind a number spaces

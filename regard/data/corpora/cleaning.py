@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.data.corpora.hashes import HashedPairs, hash_folded
 from regard.data.corpora.options import Cleaning
 from regard.data.corpora.shards import SIDES
@@ -16,7 +17,6 @@ from regard.data.tokenisers.spelling import Spelling, spellings_line
 _HELD_OUT_SHARE = 0.05
 _SAMPLE = 500_000  # pairs
 _RATIO_GRACE = 5
-_SNIPPET = 60
 
 
 class Fate(IntEnum):
@@ -173,11 +173,6 @@ class Drop(BaseModel):
 
     def __add__(self, later: "Drop") -> "Drop":
         return Drop(count=self.count + later.count, example=self.example)
-
-
-def shorten(text: str) -> str:
-    """The beginning of a text, enough of it to find it by."""
-    return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
 
 
 Drops = dict[str, Drop]

@@ -1,20 +1,13 @@
-"""Reading text: plain or compressed files, UTF-8 checked and brought to NFC, as lines and as pairs of sentences.
+"""Corpora of sentence pairs, read from text files, tables and folders in chunks of lines.
 
-A line ends at a line feed and nowhere else: the other separators of Unicode are part of the text, or two files would
-disagree about which line is which. A byte order mark at the beginning is no part of it, and the reader is told. Lines
-are cut into chunks before they are decoded, so that the slow part can be done by another process.
+Chunks are decoded only when their pairs are asked for, so that another process can do the slow part.
 """
 
-import gzip
 import logging
-import lzma
 import re
 import unicodedata
-import zlib
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -22,12 +15,12 @@ from typing import Literal
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.data.catalogue.entries import locate
-from regard.data.catalogue.unpack import most_held, open_content, packing
 from regard.data.corpora.folders import parallel_files
 from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import TAB, Corpus
 from regard.data.corpora.tables import USUAL_COLUMNS, is_table, read_table, table_files
 from regard.data.generated.corpora import generate
+from regard.data.lines import decode_block, first_lines, raw_lines, read_lines, tell_of_mark
 from regard.data.tables.columns import Column, Part, columns_in_words, parse_columns
 from regard.data.tables.formats import NAMES, TableKind, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header
@@ -35,11 +28,8 @@ from regard.data.tables.reading import Cell, Row, Table, open_table
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
-_PEEKED = 20  # lines by which a file is known for what it is
-_BLOCK = 1 << 20  # bytes that are read at once
 _LINE_ENDS = re.compile(r"\r\n|[\r\n\t]")
 _SHOWN = 40  # characters of a cell in a remark
-_HELD = 1 << 24  # bytes of lines that are decoded at once
 _IN_A_SET = re.compile(r"[\w-]+:")
 
 
@@ -56,7 +46,7 @@ class Chunk:
 
     def pairs(self) -> list[tuple[str, str]]:
         """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
-        sides = [_decode_block(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
+        sides = [decode_block(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
         if len(sides) == 2:
             return list(zip(*sides, strict=True))
         return [self._part(line, number) for number, line in enumerate(sides[0], self.first)]
@@ -69,7 +59,7 @@ class Chunk:
         """How many lines of a file of pairs have more than a sentence and its translation."""
         if len(self.blocks) == 2:
             return 0
-        lines = _decode_block(self.blocks[0], self.names[0], self.first)
+        lines = decode_block(self.blocks[0], self.names[0], self.first)
         return sum(line.count(self.separator) > 1 for line in lines)
 
     def _part(self, line: str, number: int) -> tuple[str, str]:
@@ -85,62 +75,10 @@ class Chunk:
         return columns[0], columns[1]
 
 
-@dataclass(frozen=True)
-class LineRange:
-    """Neighbouring lines of a file: the number of the first, counted from 0, how many, and the byte they begin at."""
-
-    first: int
-    count: int
-    start: int
-
-
-def line_starts(path: Path, every: int) -> tuple[list[int], int]:
-    """At which bytes of a file every so many lines begin, and how many lines it has; packed files count unpacked."""
-    starts, start, count = list[int](), 0, 0
-    raw = _raw_lines(path)
-    while lines := list(islice(raw, every)):
-        starts.append(start)
-        start, count = start + sum(map(len, lines)), count + len(lines)
-    return starts, count
-
-
 def _count_without(separator: str, path: Path) -> int:
     """How many lines of a file have no separator."""
-    lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in _raw_lines(path))
+    lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in raw_lines(path))
     return sum(separator not in line for line in lines)
-
-
-def read_lines(
-    path: Path, normal: bool = True, encoding: str = "utf-8", part: LineRange | None = None
-) -> Iterator[str]:
-    """The lines of a text file, or a part of them, without their ends; in NFC, unless they are to stay as they are."""
-    raw, first = _raw_lines(path), 1
-    if part is not None:
-        raw, first = islice(_raw_lines(path, part.start), part.count), part.first + 1
-    while lines := _take(raw, _CHUNK):
-        if first == 1:
-            _tell_of_mark(lines, str(path))
-        yield from _decode_block(b"".join(lines), str(path), first, normal, encoding)
-        first += len(lines)
-
-
-def _take(lines: Iterator[bytes], most: int) -> list[bytes]:
-    """Take so many lines, or as many as make up a few blocks: long ones are not held by the thousand."""
-    taken, size = list[bytes](), 0
-    for line in islice(lines, most):
-        taken.append(line)
-        size += len(line)
-        if size >= _HELD:
-            break
-    return taken
-
-
-def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
-    """The lines of an open stream, each as soon as it has come; in NFC, unless they are to stay as they are."""
-    for number, line in enumerate(stream, 1):
-        if number == 1:
-            _tell_of_mark([line], name)
-        yield from _decode_block(line, name, number, normal)
 
 
 def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -199,7 +137,7 @@ def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
             return
         if first == 1:
             for lines, name in zip(parts, corpus.names, strict=True):
-                _tell_of_mark(lines, name)
+                tell_of_mark(lines, name)
             if not is_made and corpus.pairs is not None:
                 _tell_of_columns(parts[0][0], corpus.pairs, separator)
         yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator, unit)
@@ -221,7 +159,7 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
     for name in corpus.names if corpus.pairs is None else ():
         if (kind := kind_by_name(name)) in ("csv", "jsonl", "conllu"):
             raise Fault(f"{name} is {NAMES[kind]}, not lines of text; give it as pairs, with columns SOURCE:TARGET.")
-    return [_raw_lines(file_of(name)) for name in corpus.names]
+    return [raw_lines(file_of(name)) for name in corpus.names]
 
 
 def _is_tabular(corpus: Corpus) -> bool:
@@ -236,14 +174,6 @@ def _is_tabular(corpus: Corpus) -> bool:
     first = first_lines(path)
     cells = [line.split(TAB) for line in first]
     return bool(first) and (is_json_object(first[0]) or (len(cells[0]) > 1 and looks_like_header(cells[0], cells[1:])))
-
-
-def first_lines(path: Path) -> list[str]:
-    """Return the first lines of a file, for a look at what it is; a byte that is no UTF-8 is told by who reads it."""
-    if path.is_fifo():
-        return []
-    raw = b"".join(islice(_raw_lines(path), _PEEKED)).removeprefix(BOM_UTF8)
-    return raw.decode("utf-8", "replace").splitlines()
 
 
 def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -332,67 +262,3 @@ def _tell_of_columns(line: bytes, name: str, separator: str) -> None:
 
 def _columns(pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:
     return (f"{source}{TAB}{target}\n".encode() for source, target in pairs)
-
-
-def _raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
-    """The lines of a file as bytes, decompressed, with their ends; from this byte of its content on."""
-    if path.is_dir():
-        raise Fault(f"{path} is a folder; name a text file inside it.")
-    try:
-        with open_content(path) as stream:
-            _skip(stream, start)
-            yield from _lines_within(stream, path)
-    except FileNotFoundError:
-        raise Fault(f"There is no file {path}.") from None
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
-    except OSError as error:
-        raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def _lines_within(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a stream; in a packed file one that unpacks to far too much ends in an EOFError."""
-    if not packing(path.name):
-        yield from stream
-        return
-    most = most_held(path.stat().st_size)
-    while line := stream.readline(most + 1):
-        if len(line) > most:
-            raise EOFError(f"one of its lines unpacks to more than {most:,} bytes")
-        yield line
-
-
-def _skip(stream: BufferedIOBase, count: int) -> None:
-    """Go on behind so many bytes of a stream, from its beginning; one that cannot leap is read so far."""
-    if stream.seekable():
-        stream.seek(count)
-        return
-    while count and (block := stream.read(min(count, _BLOCK))):
-        count -= len(block)
-
-
-def _tell_of_mark(lines: list[bytes], name: str) -> None:
-    """Say of a text whose first lines these are that the mark it begins with is left out."""
-    if lines and lines[0].startswith(BOM_UTF8):
-        _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
-
-
-def _decode_block(block: bytes, name: str, first: int, normal: bool = True, encoding: str = "utf-8") -> list[str]:
-    """The lines of a block whose first line has the number `first`."""
-    try:
-        text = block.decode(encoding)
-    except UnicodeDecodeError as error:
-        number = first + block.count(b"\n", 0, error.start)
-        wide = first == 1 and block.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        advice = f"it begins as UTF-16, so convert it: iconv -f UTF-16 -t UTF-8 {name} > FILE"
-        raise Fault(
-            f"{name}, line {number}: not valid UTF-8 (byte 0x{block[error.start]:02x}); "
-            + (advice if wide else "is the file in another encoding, or not text?")
-        ) from None
-    if first == 1:
-        text = text.removeprefix("\ufeff")
-    # A line feed neither joins nor is passed by anything in NFC, so whole blocks come out as their lines would.
-    lines = (unicodedata.normalize("NFC", text) if normal else text).split("\n")
-    if block.endswith(b"\n"):
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]

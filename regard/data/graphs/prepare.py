@@ -9,7 +9,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import write_file
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
 from regard.data.graphs.labelled import (
     CLASSES_FILE,
     GRAPH_FILE,
@@ -23,6 +23,7 @@ from regard.data.graphs.labelled import (
 )
 from regard.data.graphs.options import GraphData
 from regard.data.graphs.planetoid import read_planetoid
+from regard.data.lines import read_lines
 from regard.data.prepared import make_folder
 
 _SEPARATOR = re.compile(r"[\s,]+")

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.tables import is_table
-from regard.data.corpora.text import ArrowTable, choose_rows, file_of, join_cells, open_rows, read_lines
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, join_cells, open_rows
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
+from regard.data.lines import read_lines
 from regard.data.tables.columns import Column, Part, columns_in_words, named
 from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header

@@ -19,7 +19,7 @@ from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
 from regard.base.progress import Remark, ignore_remark
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 from regard.data.pictures.idx import LARGEST_SIDE
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "TIFF", "WEBP")

@@ -11,7 +11,8 @@ from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.progress import Progress
 from regard.data.catalogue.unpack import bare
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.data.pictures.files import read_listing
 from regard.data.pictures.fitting import Expected, background_of
 from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures

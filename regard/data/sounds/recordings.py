@@ -9,7 +9,8 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.data.catalogue.unpack import Unusable, archive_members, naming_damage
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.data.sounds.files import from_16_bits, read_sound, to_16_bits
 from regard.data.sounds.options import SoundFiles
 

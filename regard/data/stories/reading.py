@@ -15,7 +15,7 @@ from regard.base.faults import Fault
 from regard.base.names import natural_order
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import Unusable, archive_members
-from regard.data.corpora.text import read_lines, read_stream
+from regard.data.lines import read_lines, read_stream
 
 LARGEST = 2**30  # bytes of all files in a folder or an archive of stories
 _IN_A_SET = re.compile(r"[\w-]+:")

@@ -13,7 +13,7 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 from regard.data.strokes.archives import LARGEST, read_archive
 
 DOWN, UP, DONE = range(3)  # behind a move the pen goes on, ends a stroke or, as networks read it, ends the drawing

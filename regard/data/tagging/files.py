@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import ArrowTable, choose_rows, file_of, open_rows, read_lines
+from regard.data.corpora.text import ArrowTable, choose_rows, file_of, open_rows
+from regard.data.lines import read_lines
 from regard.data.tables.columns import Column, Part, columns_in_words, named
 from regard.data.tables.reading import Table
 from regard.data.tagging.options import SKIPPED, TAG, WORD, TaggingData

@@ -5,7 +5,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import choose_rows, file_of, first_lines, open_rows, read_lines
+from regard.data.corpora.text import choose_rows, file_of, open_rows
+from regard.data.lines import first_lines, read_lines
 from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile

@@ -158,3 +158,8 @@ class MarianTokeniser:
             if fragments[place]:
                 break
         return fragments
+
+
+def read_marian(model: bytes, vocabulary: bytes) -> MarianTokeniser:
+    """Read a tokeniser from the files of a model folder: a ValueError says what is wrong with them."""
+    return MarianTokeniser(model, MarianVocabulary.from_json(vocabulary))

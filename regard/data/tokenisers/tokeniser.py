@@ -12,15 +12,13 @@ from pydantic import Field, model_validator
 
 from regard.base.faults import Fault
 from regard.base.parsing import MOST_LISTED, check_json_size
+from regard.base.places import find_place
 from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
-from regard.data.tokenisers.byte_pairs import read_byte_pairs
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.data.tokenisers.symbols import NAMES, SILENT, clean
-from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces, read_wordpieces
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
 
 _MARK = ";"
@@ -50,6 +48,11 @@ class FeatureTokeniser(WordTokeniser):
 
 Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "features", "wordpiece", "gpt2", "marian"]
 
+_READERS = {  # what reads the files of kinds that models of other tools have
+    "wordpiece": "regard.data.tokenisers.wordpiece:read_wordpieces",
+    "gpt2": "regard.data.tokenisers.byte_pairs:read_byte_pairs",
+    "marian": "regard.data.tokenisers.marian:read_marian",
+}
 _SAMPLED = ("unigram", "bpe")
 _OF_WORDS = ("words", "spaces")
 _SMALLEST_WITH_BYTES = 300
@@ -259,6 +262,8 @@ def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) 
     sample, what = list(lines), "training the tokeniser"
     progress(what, 0, len(sample))
     if options.kind == "wordpiece":
+        from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces
+
         spelling = WordPieceOptions(lower_case=options.lower_case, strip_accents=options.strip_accents)
         return learn_wordpieces(sample, options.vocabulary, spelling)
     model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, sample)
@@ -331,12 +336,9 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return SpaceTokeniser(read_words(contents[0]))
         case "features":
             return FeatureTokeniser(read_words(contents[0]))
-        case "wordpiece":
-            return read_wordpieces(contents[0])
-        case "gpt2":
-            return read_byte_pairs(contents[0])
-        case "marian":
-            return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
+        case "wordpiece" | "gpt2" | "marian":  # each has a parser of its own, which the others do without
+            tokeniser: Tokeniser = find_place(_READERS[options.kind])(*contents)
+            return tokeniser
     return SubwordTokeniser(contents[0], options.kind, options.sampling)
 
 

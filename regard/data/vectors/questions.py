@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 
 Analogy = tuple[str, str, str, str]  # the first is to the second as the third to the fourth
 

@@ -20,7 +20,7 @@ from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
-from regard.engines.ctranslate2.files import check_files, read_names
+from regard.engines.ctranslate2.files import check_files
 from regard.engines.ctranslate2.search import (
     FinishedOutput,
     arguments,
@@ -31,7 +31,7 @@ from regard.engines.ctranslate2.search import (
     read_result,
     score_of,
 )
-from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings, try_out
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import first_unsupported
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
@@ -50,11 +50,6 @@ class _Asked:
     explained: bool
 
 
-def has_export(folder: Path) -> bool:
-    """Whether a model folder holds an export, whatever its state."""
-    return is_export(folder / CTRANSLATE2)
-
-
 def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS) -> "CTranslate2Engine":
     """The export in a model folder, ready to translate with so many workers (one for each core if not given).
 
@@ -63,9 +58,11 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     folder = Path(folder)
     files = read_export(folder / CTRANSLATE2)
     around = read_surroundings(folder / CTRANSLATE2)
-    check_files(folder / CTRANSLATE2, files, *around.tokenisers)
+    names = check_files(folder / CTRANSLATE2, files, *around.tokenisers)
     translator = _open(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
-    engine = CTranslate2Engine(translator, files, around.tokenisers, around.decoding, around.longest, rows)
+    engine = CTranslate2Engine(
+        translator, SHORTLIST in files, names, around.tokenisers, around.decoding, around.longest, rows
+    )
     engine.learnt, engine.language = around.learnt, around.language
     try_out(engine, folder / CTRANSLATE2)
     return engine
@@ -93,7 +90,8 @@ class CTranslate2Engine:
     def __init__(
         self,
         translator: Any,
-        files: dict[str, bytes],
+        has_shortlist: bool,
+        names: tuple[list[str], list[str]],
         tokenisers: tuple[Tokeniser, Tokeniser],
         decoding: DecodingOptions,
         longest: int,
@@ -104,8 +102,8 @@ class CTranslate2Engine:
         self.longest = self.learnt = longest  # tokens of a text, its end counted
         self.language = ""  # of the texts, if it is known
         self._translator, self._rows = translator, rows
-        self.shares_shortlist = SHORTLIST in files  # a batch has one, of what any of its texts may become
-        self._source_names, self._target_names = read_names(files, self.source, self.target)
+        self.shares_shortlist = has_shortlist  # a batch has one, of what any of its texts may become
+        self._source_names, self._target_names = names  # of the tokens of each side
         self._target_tokens = {name: token for token, name in enumerate(self._target_names)}
 
     def translate(

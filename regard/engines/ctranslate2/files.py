@@ -12,6 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.exported import SHORTLIST
 
 CONFIG = "config.json"
+_SEPARATE = ("source_vocabulary.json", "target_vocabulary.json")  # where the two sides share none
 
 
 class _Config(Options):
@@ -29,21 +30,26 @@ class _Config(Options):
     multi_query_attention: bool = False
 
 
-def check_files(folder: Path, files: Mapping[str, bytes], source: Tokeniser, target: Tokeniser) -> None:
-    """Refuse files that are not of a model between these tokenisers."""
-    source_names, target_names = read_names(files, source, target, folder)
+def check_files(
+    folder: Path, files: Mapping[str, bytes], source: Tokeniser, target: Tokeniser
+) -> tuple[list[str], list[str]]:
+    """Return the names of the source's and the target's tokens; refuse files of a model between other tokenisers."""
+    source_names, target_names = _read_names(files, source, target, folder)
     _check_config(folder / CONFIG, files.get(CONFIG, b""), target, target_names)
     if SHORTLIST in files:
         _check_shortlist(folder / SHORTLIST, files[SHORTLIST], source_names, target_names)
+    return source_names, target_names
 
 
-def read_names(
-    files: Mapping[str, bytes], source: Tokeniser, target: Tokeniser, folder: Path = Path()
+def _read_names(
+    files: Mapping[str, bytes], source: Tokeniser, target: Tokeniser, folder: Path
 ) -> tuple[list[str], list[str]]:
-    """The names of the source's and the target's tokens."""
-    sides = ("shared", "shared") if "shared_vocabulary.json" in files else ("source", "target")
-    source_file, target_file = (f"{side}_vocabulary.json" for side in sides)
-    return _names(folder, files, source_file, source.size), _names(folder, files, target_file, target.size)
+    shared, size = "shared_vocabulary.json", target.size
+    if shared in files and source.size == size:
+        names = _names(folder, files, shared, size)
+        return names, names
+    source_file, target_file = (shared, shared) if shared in files else _SEPARATE
+    return _names(folder, files, source_file, source.size), _names(folder, files, target_file, size)
 
 
 def _names(folder: Path, files: Mapping[str, bytes], file: str, size: int) -> list[str]:

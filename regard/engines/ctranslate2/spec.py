@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from regard.attention.heads import MultiHead
 from regard.base.faults import Fault
 from regard.models.parts import FeedForward, Residual
-from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer, TransformerOptions
+from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
+from regard.models.transformer.options import TransformerOptions
 
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}  # CTranslate2's GELU is the exact one, as torch's is
 

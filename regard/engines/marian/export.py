@@ -18,7 +18,8 @@ from regard.engines.marian.config import STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.weights import THEIR_BIAS, WeightPart, arrange, block_parts, order
 from regard.loading import Loaded
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 

@@ -20,7 +20,7 @@ from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
-from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
+from regard.engines.exported import LISTED, ONNX, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
 from regard.engines.shortlist import Shortlist
@@ -30,11 +30,6 @@ from regard.engines.translated import Translated
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
 _NAP = 0.01  # seconds between two looks at whether anyone wants something else
 _OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
-
-
-def has_export(folder: Path) -> bool:
-    """Whether a model folder holds an export, whatever its state."""
-    return is_export(folder / ONNX)
 
 
 def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":

@@ -8,7 +8,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.presets import with_preset
 from regard.models.transformer.encoder_blocks import block_options
-from regard.models.transformer.network import TransformerOptions
+from regard.models.transformer.options import TransformerOptions
 
 # Those of Turc et al. 2019, Well-Read Students Learn Better, and the published base.
 PRESETS: dict[str, dict[str, int]] = {

@@ -17,7 +17,8 @@ from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.captions.written import Annotations, Written
 from regard.models.parts import Embedding, count_matrix_weights
-from regard.models.transformer.network import DecoderBlock, EncoderBlock, TransformerOptions
+from regard.models.transformer.network import DecoderBlock, EncoderBlock
+from regard.models.transformer.options import TransformerOptions
 
 
 class CaptionTransformerOptions(Options):

@@ -13,40 +13,11 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import note
 from regard.attention.masks import real_places
-from regard.base.recipe import Options
 from regard.models.ctc.prefixes import only_real_frames
-
-
-class CTCOptions(Options):
-    """The options that translators with a CTC head share."""
-
-    ctc: float = Field(
-        default=0.0,
-        ge=0,
-        lt=1,
-        description="Share of the loss that is of CTC, by a head on the encoder (published: 0.2 to 0.5); 0: no head.",
-    )
-    ctc_frames: int = Field(
-        default=2,
-        ge=1,
-        le=16,
-        description="Frames of each source token for CTC, which writes at most one token a frame.",
-    )
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        return () if self.ctc else ("ctc_frames",)
-
-    @model_validator(mode="after")
-    def _check_ctc(self) -> "CTCOptions":
-        if not self.ctc and self.ctc_frames != type(self).model_fields["ctc_frames"].default:
-            raise ValueError("ctc is 0 and there is no head, so ctc_frames would do nothing")
-        return self
 
 
 class CTCHead(nn.Module):

@@ -20,7 +20,8 @@ from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, o
 from regard.models.parts import count_matrix_weights
 from regard.models.recurrent.layers import Stack
 from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
-from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
+from regard.models.transformer.network import EncoderBlock, places_of
+from regard.models.transformer.options import TransformerOptions
 
 OF_TRANSFORMERS = ("heads", "feed_forward", "positions")
 OF_RECURRENT = ("cell",)

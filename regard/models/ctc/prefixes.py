@@ -126,3 +126,14 @@ def _enter_and_stay(
         stayed = torch.cat([stayed[:, :length], stayed[:, length:] + stayed[:, :-length]], dim=1)
         length *= 2
     return F.pad(entered, (1, 0), value=NEVER)
+
+
+def with_end(
+    labels: Float[Tensor, "*place token"], end: Float[Tensor, "*place"], token: int
+) -> Float[Tensor, "*place token"]:
+    """The log-probabilities of all tokens, of which one stands for the end.
+
+    No frame should say that one; if one does, it ends the output like the end of all frames, so that all sum to one.
+    """
+    other = torch.arange(labels.shape[-1], device=labels.device) != token
+    return torch.where(other, labels, log_sum(torch.stack([labels[..., token], end], dim=-1))[..., None])

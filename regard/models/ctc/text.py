@@ -22,7 +22,8 @@ from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_la
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 from regard.models.transformer.encoder_blocks import block_options
-from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
+from regard.models.transformer.network import EncoderBlock, places_of
+from regard.models.transformer.options import TransformerOptions
 from regard.models.translator import Translator
 
 ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that one encoder alone has

@@ -23,7 +23,7 @@ from regard.attention.watch import is_watched
 from regard.kernels import available
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.gpt import memory as remembered
-from regard.models.gpt.options import GPTOptions
+from regard.models.gpt.options import GPTOptions, gpt_cost
 from regard.models.language import TEXT, Memory, Reading
 from regard.models.parts import FeedForward, Residual
 
@@ -223,11 +223,8 @@ class GPT(nn.Module):
 
     def multiplications(self, size: int) -> int:
         """All matrices for every token, and what the heads look at within the context."""
-        matrices = sum(each.numel() for name, each in self.named_parameters() if each.dim() == 2 and "blocks" in name)
-        within, rest = divmod(size, self.context)
-        looks = [part for part in self.modules() if isinstance(part, MultiHead)]
-        looking = sum(within * look.multiplications(self.context) + look.multiplications(rest) for look in looks)
-        return size * (matrices + self.output.weight.numel()) + looking
+        shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
+        return gpt_cost(self.options, shapes, len(self.output.weight), size)["multiplications"]
 
 
 def _places_of(options: GPTOptions) -> nn.Module:

@@ -1,9 +1,12 @@
 """What a decoder-only Transformer is built like, and named sets of sizes."""
 
+from collections.abc import Mapping
+from math import prod
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from regard.base.head_costs import head_depths, looking_cost
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.presets import with_preset
@@ -86,3 +89,19 @@ class GPTOptions(Options):
                 f"overlap is {self.overlap}, but a window has {self.context} tokens, as many as the context"
             )
         return self
+
+
+def gpt_cost(options: GPTOptions, shapes: Mapping[str, tuple[int, ...]], tokens: int, size: int) -> dict[str, int]:
+    """Return what a text of so many tokens takes: all matrices for each, and the looking within the context.
+
+    `shapes` are those of the parameters by their names, and `tokens` is the size of the vocabulary.
+    """
+    matrices = sum(prod(shape) for name, shape in shapes.items() if len(shape) == 2 and "blocks" in name)
+    depths = head_depths(options.width, options.heads, "concatenated", shared_key_value=False)
+    within, rest = divmod(size, options.context)
+    key_value_heads = options.key_value_heads or options.heads
+    whole, part = (
+        looking_cost(options.heads, key_value_heads, depths, "scaled-dot", length) for length in (options.context, rest)
+    )
+    looking = options.layers * (within * whole + part)
+    return {"multiplications": size * (matrices + tokens * options.width) + looking}

@@ -17,6 +17,8 @@ from regard.models.translator import Translator
 class OnlineOptions(WritingOptions):
     """What a translator is built like that writes while it reads."""
 
+    explores: ClassVar[bool] = True  # training samples where each token is written
+
     longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @property

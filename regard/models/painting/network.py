@@ -19,7 +19,8 @@ from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.painting.codebook import Codebook, Coded, Codes, Painted
 from regard.models.parts import choose_by
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 
 BEGIN = 0  # what stands before the first code of a picture; that of a code is one more than its number
 

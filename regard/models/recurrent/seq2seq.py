@@ -20,13 +20,14 @@ from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
-from regard.models.copying import Copying, CopyOptions, Pointed
-from regard.models.ctc.head import CTCHead, CTCOptions
+from regard.models.copying import Copying, Pointed
+from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
 from regard.models.translator import Translator
+from regard.models.translator_options import CopyOptions, CTCOptions
 
 
 class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
@@ -107,6 +108,11 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
             "only models that copy count what they have looked at": not self.copies and ["coverage"],
         }
         return {reason: names for reason, names in found.items() if names}
+
+    @property
+    def explores(self) -> bool:
+        """True if training samples: tokens of the model's own, or what it looks at."""
+        return self.own_tokens > 0 or self.hard == "reinforce"
 
     @property
     def idle(self) -> tuple[str, ...]:

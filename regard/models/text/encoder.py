@@ -20,7 +20,8 @@ from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
 from regard.models.transformer.encoder_blocks import block_options
-from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
+from regard.models.transformer.network import EncoderBlock, places_of
+from regard.models.transformer.options import TransformerOptions
 
 FIRST = "[first]"  # the name of the token before a text, for people
 

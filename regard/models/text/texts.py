@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.masks import real_places
-from regard.models.text.contexts import ContextSource
+
+if TYPE_CHECKING:
+    from regard.models.text.contexts import ContextSource
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class InputTokens:
     unknown: int
     vector_width: int | None = None
     beside: int = 0
-    contexts: ContextSource | None = None
+    contexts: "ContextSource | None" = None
     begin: int = 0
     end: int = 0
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regard.models.transformer.network import TransformerOptions
+from regard.models.transformer.options import TransformerOptions
 
 _SHARED = ("width", "feed_forward", "heads", "dropout", "longest")  # what both call by one name
 

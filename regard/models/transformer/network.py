@@ -7,125 +7,21 @@ option.
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
-from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
-from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
-from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
-from regard.models.ctc.head import CTCHead, CTCOptions
+from regard.models.copying import Copying, Pointed, Pointer
+from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding, FeedForward, Residual
-from regard.models.presets import with_preset
+from regard.models.transformer.options import TransformerOptions, transformer_cost
 from regard.models.translator import Translator
-
-PRESETS: dict[str, dict[str, int]] = {
-    "tiny": {"encoder_layers": 4, "decoder_layers": 4, "width": 128, "feed_forward": 256, "heads": 4},
-    "small": {"encoder_layers": 3, "decoder_layers": 3, "width": 256, "feed_forward": 1024, "heads": 4},
-    "iwslt": {"encoder_layers": 6, "decoder_layers": 6, "width": 512, "feed_forward": 1024, "heads": 4},
-    "base": {"encoder_layers": 6, "decoder_layers": 6, "width": 512, "feed_forward": 2048, "heads": 8},
-    "big": {"encoder_layers": 6, "decoder_layers": 6, "width": 1024, "feed_forward": 4096, "heads": 16},
-}
-
-
-class TransformerOptions(CopyOptions, CTCOptions):
-    """What a Transformer is built like; the preset gives every size that is not given."""
-
-    preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
-        default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
-    )
-    encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the encoder.")
-    decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
-    width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
-    feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
-    heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each attention.")
-    decoder_feed_forward: int | None = Field(
-        default=None,
-        ge=1,
-        le=WIDEST_INSIDE,
-        description="Width inside the decoder's feed-forward nets, if not that of the encoder's.",
-    )
-    decoder_heads: int | None = Field(
-        default=None, ge=1, description="Attention heads of the decoder's attentions, if not as many as the encoder's."
-    )
-    dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
-    attention_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the attention weights.")
-    feed_forward_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout inside the feed-forward nets.")
-    norm: Literal["before", "after"] = Field(
-        default="after", description="Layer norm after each sublayer, as published, or before it."
-    )
-    positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
-        default="sinusoidal", description="How a token knows its place."
-    )
-    score: Literal["scaled-dot", "dot", "bilinear", "additive"] = Field(
-        default="scaled-dot",
-        description="How well a key answers a query; additive needs far more memory than the others.",
-    )
-    key_value_heads: int | None = Field(
-        default=None,
-        ge=1,
-        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
-    )
-    shared_key_value: bool = Field(default=False, description="The keys are the values too, by one projection.")
-    join: Literal["concatenated", "averaged"] = Field(
-        default="concatenated", description="Heads side by side, as published, or the mean of heads of the full width."
-    )
-    activation: Literal["relu", "gelu", "swish"] = Field(
-        default="relu", description="Activation of the feed-forward nets."
-    )
-    tied: bool = Field(
-        default=True, description="One matrix for embeddings and output layer, of both languages if they share tokens."
-    )
-    shared_embeddings: bool | None = Field(
-        default=None,
-        description="One matrix of embeddings for both languages; if not given, it is so where they share a tokeniser.",
-    )
-    output_bias: bool = Field(
-        default=False,
-        description="A bias for each token in the output layer; imported models bring theirs, and none is learnt.",
-    )
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
-
-    @property
-    def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
-        return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
-
-    @property
-    def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
-        free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
-        return frozenset(free - {"longest"} if self.positions == "learned" else free)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_from_preset(cls, given: Any) -> Any:
-        return with_preset(cls, given, PRESETS)
-
-    @model_validator(mode="after")
-    def _check_heads(self) -> "TransformerOptions":
-        if self.width % 2:
-            raise ValueError(f"width {self.width} is odd, but positions come in pairs of coordinates")
-        for heads in dict.fromkeys((self.heads, self.decoder_heads or self.heads)):
-            self._check_count(heads)
-        return self
-
-    def _check_count(self, heads: int) -> None:
-        """Refuse a number of heads that the width, the positions or the heads of keys and values do not allow."""
-        if self.width % heads:
-            raise ValueError(f"width {self.width} cannot be shared out among {heads} heads")
-        whole = self.join == "averaged" and self.shared_key_value
-        depth = self.width if whole else self.width // heads
-        if self.positions == "rotary" and depth % 2:
-            raise ValueError(f"rotary positions turn pairs, but a head has {depth} coordinates")
-        if self.key_value_heads and heads % self.key_value_heads:
-            raise ValueError(f"{heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
 
 
 class Memory(NamedTuple):
@@ -305,24 +201,9 @@ class Transformer(Translator):
         return scores if self.output_bias is None else scores + self.output_bias
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """What reading and writing `length` tokens takes: multiplications, and the weights of all attentions.
-
-        A matrix costs its size for every token; an attention of a length costs length² x width twice over (the scores
-        and the mixing), which is what makes long texts dear.
-        """
-        heads = [part for part in self.modules() if isinstance(part, MultiHead)]
-        elsewhere = ("embedding", ".score.")  # looked up, and counted with the looking
-        matrices = sum(
-            p.numel() for name, p in self.named_parameters() if p.dim() == 2 and not any(e in name for e in elsewhere)
-        )
-        outward = 0 if not self.options.tied else self.target_embedding.weight.numel()
-        looking = sum(part.multiplications(length) for part in heads)
-        total = length * (matrices + outward) + looking
-        return {
-            "multiplications": total,
-            "attention_share": looking / total,
-            "weights": sum(part.heads for part in heads) * length**2,
-        }
+        """Return what reading and writing `length` tokens takes: multiplications, and the weights of all attentions."""
+        shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
+        return transformer_cost(self.options, shapes, self.out.out_features, length)
 
 
 def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> MultiHead:

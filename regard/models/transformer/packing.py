@@ -11,7 +11,8 @@ from torch import Tensor
 
 from regard.attention.watch import is_watched
 from regard.kernels import available, obstacle
-from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.models.transformer.network import Transformer
+from regard.models.transformer.options import TransformerOptions
 
 __all__ = ["LONGEST", "PackedSentences", "obstacle", "serves"]
 

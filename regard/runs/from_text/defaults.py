@@ -15,7 +15,7 @@ from regard.data.corpora.alphabets import DISTINCT, Alphabet
 from regard.data.corpora.languages import find_language
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
-from regard.models.transformer.network import TransformerOptions
+from regard.models.transformer.options import TransformerOptions
 from regard.runs.from_text.expectations import expectation
 from regard.tasks.translation.budget import CPU_TOKENS
 

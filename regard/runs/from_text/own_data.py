@@ -9,8 +9,8 @@ from regard.base.faults import Fault
 from regard.base.recipe import Recipe, check
 from regard.data.corpora.options import PairData
 from regard.data.corpora.tables import is_table
-from regard.data.corpora.text import first_lines
 from regard.data.labelled.options import LabelledData
+from regard.data.lines import first_lines
 from regard.data.tables.columns import parse_columns
 from regard.data.tables.formats import is_json_object, kind_by_name
 from regard.data.tagging.files import fitting_scheme

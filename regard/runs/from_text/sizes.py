@@ -6,7 +6,7 @@ from typing import Any
 from regard.data.corpora.prepared import PreparedPairs
 from regard.families import with_settings
 from regard.hardware.devices import pick_device
-from regard.models.transformer.network import PRESETS
+from regard.models.transformer.options import PRESETS
 from regard.runs.from_text.expectations import brief_expectation
 from regard.runs.planning.allowance import Allowance
 from regard.runs.planning.costs import Costs, Stopwatch, time_steps

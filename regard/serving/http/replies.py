@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from regard.base.doors import TooLarge
 from regard.base.faults import Fault
 from regard.base.files import finite
 from regard.serving.http.refusals import Refusal
@@ -21,9 +22,13 @@ Event = tuple[str, Any]  # its name, and a record or a table
 
 
 def json_bytes(value: Any) -> bytes:
-    """A record or plain values as JSON."""
+    """Return a record, a list of records or plain values as JSON; bytes are JSON already."""
+    if isinstance(value, bytes):
+        return value
     if isinstance(value, BaseModel):
         return value.model_dump_json().encode()
+    if isinstance(value, list) and any(isinstance(each, BaseModel) for each in value):
+        return b"[" + b",".join(map(json_bytes, value)) + b"]"
     return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -31,7 +36,7 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
     return Response(json_bytes(value), status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
-def listed_response(record: BaseModel, name: str, items: Sequence[bytes]) -> Response:
+def listed_json(record: BaseModel, name: str, items: Sequence[bytes]) -> bytes:
     """Return a record as JSON, its empty list of this name filled with items that are JSON already.
 
     A long list is thus written item by item where the items are made, in turns, and never as a whole by the event
@@ -40,8 +45,7 @@ def listed_response(record: BaseModel, name: str, items: Sequence[bytes]) -> Res
     empty = f'"{name}":[]'.encode()  # no text of a record reads so, for a quotation mark in one is escaped
     before, found, after = json_bytes(record).partition(empty)
     assert found, f"the list {name} of {type(record).__name__} is not empty"
-    content = b"".join([before, empty[:-1], b",".join(items), b"]", after])
-    return Response(content, 200, {"Cache-Control": "no-store"}, "application/json")
+    return b"".join([before, empty[:-1], b",".join(items), b"]", after])
 
 
 def refusal_of(error: BaseException) -> Refusal:
@@ -49,6 +53,8 @@ def refusal_of(error: BaseException) -> Refusal:
     match error:
         case Refusal():
             return error
+        case TooLarge():
+            return Refusal(413, " ".join(error.sentences))
         case Fault():
             return Refusal(400, " ".join(error.sentences))
         case TimeoutError():

@@ -1,23 +1,83 @@
-"""The addresses that LibreTranslate's clients know."""
+"""The addresses that LibreTranslate's clients know, and what they send and get there."""
 
 import asyncio
+from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from regard.serving.doors.door import FORM, JSON, Door, Service
+from regard.base.doors import FORM, JSON, DoorAnswer
+from regard.serving.flow import OwnDoor, Service
 from regard.serving.http.bodies import read_values
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
 from regard.serving.libre import interface
-from regard.serving.libre.records import (
-    LibreAnswer,
-    LibreBody,
-    LibreDetectBody,
-    LibreDetection,
-    LibreLanguage,
-    LibreSettings,
-)
+from regard.serving.records import Language
+
+Texts = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
+
+
+class LibreBody(BaseModel):
+    """What LibreTranslate's clients send to /translate."""
+
+    model_config = ConfigDict(extra="allow")
+
+    q: Texts = Field(description="A text, or in JSON several.")
+    source: str = Field(description="The language of the text, or auto.", min_length=1)
+    target: str = Field(description="The language to translate into.", min_length=1)
+    format: Literal["text", "html", ""] | None = Field(
+        default="text", description="Whether q is plain text or HTML; empty is plain text."
+    )
+    alternatives: Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern="^[0-9]*$")] | None = Field(
+        default=0, description="How many other translations are wanted; forms have the number as text."
+    )
+    api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
+
+
+class LibreDetectBody(BaseModel):
+    """What they send to /detect."""
+
+    model_config = ConfigDict(extra="allow")
+
+    q: Texts = Field(description="A text, or in JSON several, of one language.")
+    api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
+
+
+class LibreDetection(DoorAnswer):
+    """A language, and how sure that is."""
+
+    confidence: float = Field(ge=0, le=100)
+    language: str
+
+
+class LibreAnswer(DoorAnswer):
+    """What they get from /translate; the last two only where they were asked for."""
+
+    translated_text: str | list[str] = Field(alias="translatedText")
+    detected_language: LibreDetection | list[LibreDetection] = Field(
+        default=LibreDetection(confidence=0, language=""), alias="detectedLanguage"
+    )
+    alternatives: list[str] | list[list[str]] = Field(default=[])
+
+
+class LibreLanguage(Language):
+    """A language and what it can be translated into."""
+
+    targets: list[str]
+
+
+class LibreSettings(BaseModel):
+    """What a page of theirs asks for first."""
+
+    char_limit: int = Field(alias="charLimit")
+    frontend_timeout: int = Field(alias="frontendTimeout")
+    api_keys: bool = Field(alias="apiKeys")
+    key_required: bool = Field(alias="keyRequired")
+    suggestions: bool
+    files_translation: bool = Field(alias="filesTranslation")
+    supported_files_format: list[str] = Field(alias="supportedFilesFormat")
+    language: dict[Literal["source", "target"], Language]
 
 
 async def translate(service: Service, request: Request) -> Response:
@@ -49,19 +109,43 @@ async def refuse_suggestions(service: Service, request: Request) -> Response:
 
 
 DOORS = (
-    Door(
-        "POST", "/translate", translate, "translate", "Translate.", LibreAnswer,
-        body=LibreBody, body_kinds=(JSON, FORM),
+    OwnDoor(
+        path="/translate",
+        endpoint=translate,
+        can="translate",
+        summary="Translate.",
+        answer=LibreAnswer,
+        body=LibreBody,
+        body_kinds=(JSON, FORM),
+        works_as="/v1/translate",
     ),
-    Door(
-        "POST", "/detect", detect, "translate", "Find the language of a text, among those that are served.",
-        LibreDetection, is_list=True, body=LibreDetectBody, body_kinds=(JSON, FORM),
+    OwnDoor(
+        path="/detect",
+        endpoint=detect,
+        can="translate",
+        summary="Find the language of a text, among those that are served.",
+        answer=LibreDetection,
+        is_list=True,
+        body=LibreDetectBody,
+        body_kinds=(JSON, FORM),
     ),
-    Door(
-        "GET", "/languages", languages, "translate", "The languages, and what each can be translated into.",
-        LibreLanguage, is_list=True,
+    OwnDoor(
+        method="GET",
+        path="/languages",
+        endpoint=languages,
+        can="translate",
+        summary="The languages, and what each can be translated into.",
+        answer=LibreLanguage,
+        is_list=True,
     ),
-    Door("GET", "/frontend/settings", settings, "translate", "What a page should know.", LibreSettings),
-    Door("POST", "/translate_file", refuse_files, "translate"),
-    Door("POST", "/suggest", refuse_suggestions, "translate"),
-)  # fmt: skip
+    OwnDoor(
+        method="GET",
+        path="/frontend/settings",
+        endpoint=settings,
+        can="translate",
+        summary="What a page should know.",
+        answer=LibreSettings,
+    ),
+    OwnDoor(path="/translate_file", endpoint=refuse_files, can="translate"),
+    OwnDoor(path="/suggest", endpoint=refuse_suggestions, can="translate"),
+)

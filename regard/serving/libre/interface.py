@@ -7,18 +7,20 @@ import asyncio
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from regard.base.doors import Question, check_amount
 from regard.data.corpora.sentences import Sentence, rejoin
 from regard.engines.translated import Translated, join_sentences, link_sentences
-from regard.serving.catalogue import AUTO, Catalogue
-from regard.serving.doors.limits import check_amount
-from regard.serving.doors.translate import all_finished, served_job
+from regard.serving.catalogue import AUTO, Catalogue, beside
+from regard.serving.flow import results_of
 from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, has_words, name_of
 from regard.serving.libre.markup import TextRun, read_html, write_unchanged
 from regard.serving.libre.placing import put_back
 from regard.serving.served import ServedTranslator
+from regard.verbs.translate.door import TranslateJob
 from regard.verbs.translate.plan import leave_untranslated
 from regard.verbs.translate.request import TranslateRequest
 
@@ -165,9 +167,11 @@ async def _sentences(
 ) -> list[_Parts]:
     """The sentences of each text and their translations, searched for as widely as the alternatives ask for."""
     request = TranslateRequest(text=list(texts), n_best=alternatives + 1, explain=explain)
-    job = await served_job(catalogue, request, model, model.plan(request), has_words)
-    told = await all_finished(catalogue, job)
-    return [(sentences, [each.translated for each in own]) for sentences, own in zip(job.cut, told, strict=True)]
+    question = Question(model, request, catalogue.options.limits)
+    begin = partial(TranslateJob, question, model.plan(request), has_words)
+    job = await beside(begin, sum(map(len, texts)))
+    finished = job.finished(await results_of(catalogue, job))
+    return [(sentences, [each.translated for each in own]) for sentences, own in zip(job.cut, finished, strict=True)]
 
 
 async def _html_translated(catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str]) -> list[Given]:

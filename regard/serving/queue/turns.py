@@ -19,6 +19,8 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.base.doors import Price
+
 Work = Callable[[list[Any]], list[Any]]
 Answer = tuple[int, Any]  # the place of an item in its order, and what became of it, or what went wrong
 
@@ -32,16 +34,6 @@ _ENOUGH, _LONG_ENOUGH = 5, 5.0  # full turns that tell, or seconds of them; the 
 _WARMING = 10.0  # seconds of the first work of a kind that tell nothing: libraries load and kernels compile
 _BATCH = 2  # ordinary items that share the first turn
 _GROWTH = 2  # times; the most that a batch grows by from one turn to the next
-
-
-@dataclass(frozen=True)
-class Price:
-    """The unit that a kind of work is counted in, and what is believed of it before it is measured."""
-
-    unit: str
-    a_second: float  # units, on two cores
-    ordinary: float = 0.0  # units of an item that always shares a turn with others like it
-    longest: float = 5.0  # times a turn's time that these may last together
 
 
 @dataclass(eq=False)

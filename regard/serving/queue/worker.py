@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from regard.base.doors import Price
 from regard.base.faults import TextFault
 from regard.base.pauses import pausing
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
 from regard.serving.queue.memory import Memory
-from regard.serving.queue.turns import Answer, Batch, Order, Price, Turns, Work
+from regard.serving.queue.turns import Answer, Batch, Order, Turns, Work
 
 _DEEPEST = 3  # turns inside one another
 _IDLE = 0.5  # seconds without an order, after which memory is given back
@@ -127,11 +128,6 @@ class Worker:
                     missing -= 1
         finally:
             self._cancel(order)
-
-    async def one(self, price: Price, work: Callable[[], Any], cost: float) -> Any:
-        """Return what becomes of a piece of work that stands alone."""
-        (answer,) = [answer async for _, answer in self.each(price, None, lambda _: [work()], [None], [cost])]
-        return answer
 
     def _put(self, order: Order) -> None:
         with self._changed:

@@ -7,8 +7,7 @@ from pydantic import Field, model_validator
 from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
 from regard.models.text.inputs import InputOptions
-from regard.tasks.text import AnswerTraining
-from regard.training.options import OptimizerOptions, ScheduleName
+from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleName
 
 
 class ClassificationOptimizer(OptimizerOptions):

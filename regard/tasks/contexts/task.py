@@ -12,9 +12,9 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import TooLong
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.batching import BatchPlan
-from regard.data.corpora.cleaning import shorten
 from regard.data.texts.options import SpelledData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in

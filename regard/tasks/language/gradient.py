@@ -15,8 +15,8 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
@@ -26,7 +26,8 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
 from regard.tasks.base import Files, build_network
 from regard.tasks.language.batches import Prompts, Sentences
-from regard.tasks.language.language_task import LanguageTask, tokeniser_of
+from regard.tasks.language.described import language_facts, never_written, tokeniser_of
+from regard.tasks.language.language_task import LanguageTask
 from regard.tasks.language.measures import measure_scores, perplexity
 from regard.tasks.language.options import USUAL_SPAN, GradientLanguageRecipe, GradientLanguageTraining
 from regard.tasks.language.prompts import check_fits, limits_within, memory_of, prompt_vectors
@@ -111,8 +112,8 @@ class GradientLanguage(LanguageTask, nn.Module):
     @classmethod
     def build(cls, recipe: GradientLanguageRecipe, files: Files) -> "GradientLanguage":
         tokeniser = tokeniser_of(recipe, files)
-        never = sorted({tokeniser.pad, tokeniser.begin} - {tokeniser.end})
-        return cls(build_network(recipe, tokeniser.size, never), tokeniser, recipe.training)
+        network = build_network(recipe, tokeniser.size, never_written(tokeniser))
+        return cls(network, tokeniser, recipe.training)
 
     def learn_from(self, prepared: PreparedText, recipe: GradientLanguageRecipe) -> None:
         self.text = prepared
@@ -322,8 +323,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         return f"'{shorten(self.tokeniser.decode(batch.wanted[0].tolist()))}'"
 
     def facts(self) -> dict[str, Any]:
-        context = {} if self.model.context is None else {"context": self.model.context}
-        return {"vocabulary": self.tokeniser.size - len(self.model.never)} | context
+        return language_facts(self.tokeniser.size - len(self.model.never), self.model.context)
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a text of so many tokens costs."""

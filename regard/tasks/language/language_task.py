@@ -13,13 +13,13 @@ from torch import Tensor
 from regard.base.progress import Progress, Remark
 from regard.data.texts.prepare import PreparedText, prepare_text
 from regard.data.tokenisers.byte_pairs import BytePairTokeniser
-from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
+from regard.tasks.language.described import tokeniser_of
 from regard.tasks.language.measures import MEASURES
-from regard.tasks.language.options import LanguageRecipe
 
 ENDLESS = 2**31 - 1  # tokens that may be written where there is no limit
 
@@ -82,8 +82,3 @@ def split_lines(tokens: Sequence[int], end: int) -> list[Sequence[int]]:
     """The tokens of each line, without the ends between them; one line more than there are ends."""
     ends = [place for place, token in enumerate(tokens) if token == end]
     return [tokens[first:last] for first, last in zip([0, *(place + 1 for place in ends)], [*ends, None], strict=True)]
-
-
-def tokeniser_of(recipe: LanguageRecipe, files: Files) -> Tokeniser:
-    """The tokeniser among what travels in a model folder."""
-    return tokenisers_in(files, recipe.data.tokeniser.full())[0]

@@ -8,8 +8,7 @@ from regard.base.recipe import TextRecipe
 from regard.data.tagging.options import TaggingData
 from regard.models.text.inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
-from regard.tasks.text import AnswerTraining
-from regard.training.options import OptimizerOptions, ScheduleName
+from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleName
 
 
 class TaggingOptimizer(OptimizerOptions):

@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
 from regard.data.sounds.files import read_sound
 from regard.data.sounds.options import SoundData
 from regard.data.sounds.prepare import (

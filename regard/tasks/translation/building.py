@@ -1,7 +1,7 @@
 """Translators built from recipes: the class of task that a network needs."""
 
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.models.copying import can_copy
+from regard.models.translator_options import can_copy
 from regard.tasks.base import network_class
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation

@@ -16,7 +16,7 @@ from regard.data.corpora.prepared import PreparedPairs
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.models.ctc.head import ctc_loss
-from regard.models.ctc.paths import log_sum
+from regard.models.ctc.prefixes import with_end
 from regard.models.ctc.text import CTCText
 from regard.protocols import Loss, State
 from regard.tasks.translation.batches import PairBatch
@@ -103,14 +103,3 @@ class CTCTranslation(Translation):
         labels = tokens.masked_fill(tokens == self.begin, self.model.blank)
         following, past = self.model.write(labels, state.sentence, state.row)
         return with_end(following[..., :-1], following[..., -1], self.end), State(state.sentence, past)
-
-
-def with_end(
-    labels: Float[Tensor, "*place token"], end: Float[Tensor, "*place"], token: int
-) -> Float[Tensor, "*place token"]:
-    """The log-probabilities of all tokens, of which one stands for the end.
-
-    No frame should say that one; if one does, it ends the output like the end of all frames, so that all sum to one.
-    """
-    other = torch.arange(labels.shape[-1], device=labels.device) != token
-    return torch.where(other, labels, log_sum(torch.stack([labels[..., token], end], dim=-1))[..., None])

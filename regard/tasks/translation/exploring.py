@@ -1,16 +1,20 @@
-"""What a recurrent translator minimises that in training tries things: reads tokens of its own, or draws its looks."""
+"""Training objectives that sample: tokens of the model's own, hard attention, and when to write online."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from regard.attention.hard import Manner
+from regard.base.faults import Fault
+from regard.models.online.learning import learn_to_write
+from regard.models.online.text import Online, OnlineOptions
 from regard.models.recurrent.decoders import Writing
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.models.reinforcement import Learnt, Likelihoods, learn_choices, likelihoods, manners_of_paths
-from regard.protocols import Loss, Tally, map_tree
+from regard.protocols import Loss, Tally, map_tree, mean
 from regard.tasks.drawn_paths import choice_tallies
 from regard.tasks.translation.batches import PairBatch
 
@@ -67,6 +71,37 @@ class Exploring:
         """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
         after = self.options.own_tokens_after
         return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
+
+
+@dataclass(frozen=True)
+class WritingOnline:
+    """Cross-entropy over drawn paths of each pair, and REINFORCE for their decisions to write or to wait."""
+
+    label_smoothing: float
+
+    def __call__(self, network: Online, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        memory = network.read(batch.source, batch.source_lengths)
+        real = real_targets(batch)
+        found = learn_to_write(network, memory, batch.inputs, batch.target, real, carry, self.label_smoothing)
+        tallies = {"entropy": Tally(found.entropy, mean), "place": Tally(found.place, mean)}
+        return Loss(found.loss, batch.tokens, tallies, found.carry)
+
+
+def exploring_for(options: Any, label_smoothing: float, consistency: float) -> Exploring | WritingOnline:
+    """Return what a model with these options minimises; it cannot compare two passes, which would sample otherwise."""
+    if isinstance(options, OnlineOptions):
+        if consistency:
+            raise Fault(
+                "training.consistency compares two passes over the true tokens, and an online model draws where it "
+                "writes each of them; leave it out."
+            )
+        return WritingOnline(label_smoothing)
+    if consistency:
+        raise Fault(
+            "training.consistency compares two passes over the true tokens, so it goes neither with "
+            "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
+        )
+    return Exploring(options, label_smoothing)
 
 
 def real_targets(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:

@@ -10,11 +10,10 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.decoding.options import DecodingOptions
-from regard.models.ctc.prefixes import empty_prefixes, extend, next_labels
+from regard.models.ctc.prefixes import empty_prefixes, extend, next_labels, with_end
 from regard.protocols import State, Stepwise
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering
-from regard.tasks.translation.ctc_task import with_end
 from regard.tasks.translation.task import Translation
 
 

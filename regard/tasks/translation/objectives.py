@@ -8,31 +8,13 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options
-from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
-from regard.models.ctc.head import CTCOptions, ctc_loss
-from regard.models.online.learning import learn_to_write
-from regard.models.online.text import Online, OnlineOptions
-from regard.models.recurrent.seq2seq import Seq2SeqOptions
+from regard.models.ctc.head import ctc_loss
+from regard.models.translator_options import CTCOptions, can_copy
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying import CopyingCrossEntropy
-from regard.tasks.translation.exploring import Exploring, real_targets
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
-
-
-@dataclass(frozen=True)
-class WritingOnline:
-    """Cross-entropy over drawn paths of each pair, and REINFORCE for their decisions to write or to wait."""
-
-    label_smoothing: float
-
-    def __call__(self, network: Online, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
-        memory = network.read(batch.source, batch.source_lengths)
-        real = real_targets(batch)
-        found = learn_to_write(network, memory, batch.inputs, batch.target, real, carry, self.label_smoothing)
-        tallies = {"entropy": Tally(found.entropy, mean), "place": Tally(found.place, mean)}
-        return Loss(found.loss, batch.tokens, tallies, found.carry)
 
 
 @runtime_checkable
@@ -124,9 +106,8 @@ class Joint:
 
 
 def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
-    """What a model with these options minimises."""
-    joint = isinstance(options, CTCOptions) and options.ctc > 0
-    explores = isinstance(options, Seq2SeqOptions) and (options.own_tokens > 0 or options.hard == "reinforce")
+    """Return what a model with these options minimises."""
+    joint, explores = isinstance(options, CTCOptions) and options.ctc > 0, getattr(options, "explores", False)
     if joint and (can_copy(options) or explores):
         raise Fault(
             "model.ctc is learnt beside a decoder that writes the true tokens from its vocabulary, so it goes neither "
@@ -134,20 +115,9 @@ def objective_for(options: Options, label_smoothing: float, consistency: float =
         )
     if can_copy(options):
         return CopyingCrossEntropy(label_smoothing, consistency, getattr(options, "coverage", 0.0))
-    if isinstance(options, OnlineOptions):
-        if consistency:
-            raise Fault(
-                "training.consistency compares two passes over the true tokens, and an online model draws where it "
-                "writes each of them; leave it out."
-            )
-        return WritingOnline(label_smoothing)
-    plain = CrossEntropy(label_smoothing)
-    if isinstance(options, Seq2SeqOptions) and explores:
-        if consistency:
-            raise Fault(
-                "training.consistency compares two passes over the true tokens, so it goes neither with "
-                "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
-            )
-        return Exploring(options, label_smoothing)
-    attention = Consistent(label_smoothing, consistency) if consistency else plain
+    if explores:
+        from regard.tasks.translation.exploring import exploring_for  # which other translators do without
+
+        return exploring_for(options, label_smoothing, consistency)
+    attention = Consistent(label_smoothing, consistency) if consistency else CrossEntropy(label_smoothing)
     return Joint(options, attention) if isinstance(options, CTCOptions) and joint else attention

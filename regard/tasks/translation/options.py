@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from regard.base.recipe import TextRecipe, merge_tables, value_at
 from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
-from regard.models.copying import can_copy
-from regard.tasks.text import TextTraining
+from regard.models.translator_options import can_copy
+from regard.training.options import TextTraining
 
 
 class TranslationTraining(TextTraining):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,13 +13,8 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import Fault, TooLong
+from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shorten
-from regard.data.corpora.prepare import prepare
-from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
-from regard.data.corpora.resampling import PairCutter
-from regard.data.corpora.sample import first_pairs
-from regard.data.corpora.text import file_of
 from regard.data.corpora.turns import DASH
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
@@ -31,12 +26,16 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
+from regard.tasks.translation.described import token_facts
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
-from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side, Words
+
+if TYPE_CHECKING:  # what is learnt from, which a translator that is loaded does without
+    from regard.data.corpora.prepared import PreparedPairs
+    from regard.tasks.translation.training_pairs import TrainingPairs
 
 
 def mark_turns(network: TranslationNetwork, tokeniser: Tokeniser) -> None:
@@ -81,7 +80,7 @@ IMPOSSIBLE = 1e4  # nats of a token that the model cannot write, so that the oth
 FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
 
 
-class Translation(NetworkTask[TrainingPairs]):
+class Translation(NetworkTask["TrainingPairs"]):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
     unit = "tokens"  # that batches are counted in
@@ -106,10 +105,9 @@ class Translation(NetworkTask[TrainingPairs]):
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
         check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
-        if folder is None or not is_prepared(folder):
-            purpose_of(recipe.data)  # every file of text is there
-            if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
-                raise Fault(f"There are no vectors at {recipe.data.vectors}.")
+        from regard.tasks.translation.training_pairs import check_files
+
+        check_files(recipe, folder)
 
     @classmethod
     def step_cost(cls, recipe: TranslationRecipe) -> StepCost:
@@ -124,14 +122,15 @@ class Translation(NetworkTask[TrainingPairs]):
     @classmethod
     def prepare(
         cls, recipe: TranslationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
-    ) -> PreparedPairs:
-        tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
-        corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
-        _check_validation(corpus, recipe.model.longest)
-        return corpus
+    ) -> "PreparedPairs":
+        from regard.tasks.translation.training_pairs import prepare_pairs
+
+        return prepare_pairs(recipe, folder, progress, remark, start)
 
     @classmethod
     def sample(cls, recipe: TranslationRecipe, folder: Path, remark: Remark) -> TranslationRecipe:
+        from regard.data.corpora.sample import first_pairs
+
         first = first_pairs(recipe.data, folder, remark)
         return recipe if first is recipe.data else recipe.model_copy(update={"data": first})
 
@@ -152,13 +151,13 @@ class Translation(NetworkTask[TrainingPairs]):
         torch.manual_seed(recipe.seed)
         return build_network(recipe, source.size, target.size, recipe.data.tokeniser.shared, target.pad)
 
-    def begin_with(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+    def begin_with(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
         """Ready vectors become embeddings."""
         if recipe.data.vectors is not None:
             check = type(recipe).check_other
             self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors, check)]
 
-    def settle(self, recipe: TranslationRecipe, prepared: PreparedPairs, remark: Remark) -> TranslationRecipe:
+    def settle(self, recipe: TranslationRecipe, prepared: "PreparedPairs", remark: Remark) -> TranslationRecipe:
         """The recipe with the size of its batches, found here where it does not say."""
         if recipe.training.batch_tokens is not None:
             return recipe
@@ -169,7 +168,10 @@ class Translation(NetworkTask[TrainingPairs]):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+    def learn_from(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
+        from regard.data.corpora.resampling import PairCutter
+        from regard.tasks.translation.training_pairs import TrainingPairs
+
         training = recipe.training
         if training.batch_tokens is None:
             raise RuntimeError("the size of a batch is settled before a translator learns")
@@ -186,7 +188,7 @@ class Translation(NetworkTask[TrainingPairs]):
         )
 
     @property
-    def pairs(self) -> TrainingPairs:
+    def pairs(self) -> "TrainingPairs":
         """The pairs that it learns from."""
         return self.material
 
@@ -352,19 +354,10 @@ class Translation(NetworkTask[TrainingPairs]):
         return {"source": batch.source_lengths, "target": target} | turn_extents(self.model, batch)
 
     def facts(self) -> dict[str, Any]:
-        return {"source tokens": self.source.size, "target tokens": self.target.size}
+        return token_facts(self.source, self.target)
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
-
-
-def _check_validation(corpus: PreparedPairs, longest: int) -> None:
-    """A validation sentence too long for the model is better told now than at the first validation."""
-    sources = corpus.source.encode_all([source for source, _ in corpus.valid])
-    targets = corpus.target.encode_all([target for _, target in corpus.valid])
-    most = max((len(tokens) + 1 for tokens in [*sources, *targets]), default=0)
-    if most > longest:
-        raise Fault(f"The longest validation sentence has {most} tokens, but model.longest is {longest}.")
 
 
 def _pad(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:

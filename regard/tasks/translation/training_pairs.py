@@ -1,18 +1,54 @@
 """What a translator learns from: a prepared corpus, put into batches by a budget of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
 from regard.data.corpora.batching import BatchPlan
-from regard.data.corpora.prepared import PreparedPairs
+from regard.data.corpora.prepare import prepare
+from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter, SampledPairs, workers_beside_gpu
+from regard.data.corpora.text import file_of
+from regard.data.tokenisers.tokeniser import tokenisers_in
+from regard.tasks.base import Files
 from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch, pack
 
 PackingFit = Callable[[int], bool]  # whether sentences of up to so many tokens can be packed
 TokenRows = tuple[list[np.ndarray], list[np.ndarray]]  # of sources, and of their targets
+
+
+def check_files(recipe: TranslationRecipe, folder: Path | None) -> None:
+    """Refuse a recipe whose files are not there, unless they are prepared already."""
+    if folder is not None and is_prepared(folder):
+        return
+    purpose_of(recipe.data)
+    if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
+        raise Fault(f"There are no vectors at {recipe.data.vectors}.")
+
+
+def prepare_pairs(
+    recipe: TranslationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
+) -> PreparedPairs:
+    """Prepare the pairs of a recipe, with the tokenisers of the model that it starts from if it does."""
+    tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
+    corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
+    _check_validation(corpus, recipe.model.longest)
+    return corpus
+
+
+def _check_validation(corpus: PreparedPairs, longest: int) -> None:
+    """Refuse validation sentences too long for the model now, rather than at the first validation."""
+    sources = corpus.source.encode_all([source for source, _ in corpus.valid])
+    targets = corpus.target.encode_all([target for _, target in corpus.valid])
+    most = max((len(tokens) + 1 for tokens in [*sources, *targets]), default=0)
+    if most > longest:
+        raise Fault(f"The longest validation sentence has {most} tokens, but model.longest is {longest}.")
 
 
 class TrainingPairs:

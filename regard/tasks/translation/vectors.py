@@ -6,13 +6,10 @@ from torch import Tensor
 from regard.base.faults import Fault, TooLong
 from regard.base.progress import silent
 from regard.base.recipe import CheckRecipe
-from regard.data.corpora.text import file_of
-from regard.data.labelled.ready import ready_vectors
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.protocols import Followed, TextVectors
 from regard.tasks.text import text_vectors, words_of
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
-from regard.tasks.words.folder import open_vectors
 
 
 @torch.no_grad()
@@ -47,6 +44,12 @@ def take_vectors(
 
     They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
     """
+    from regard.data.corpora.text import file_of
+    from regard.data.labelled.ready import ready_vectors
+    from regard.tasks.words.folder import (
+        open_vectors,  # the whole room of word vectors, for a run that begins with some
+    )
+
     vectors = open_vectors(check, file_of(name), silent, lambda text: None)
     tokenisers = {"source": source, "target": target}
     sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, where they share

@@ -3,15 +3,14 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.base.faults import Fault, TextFault, printable
-from regard.console import print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
-from regard.console.inputs import questions_in
+from regard.console import options, print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
+from regard.console.inputs import inputs_after_model, or_standard_input, questions_in
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
@@ -30,10 +29,12 @@ def command(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="INPUT…",
-            help="Texts, sentences, numbers of nodes, files of pictures, drawings or stories; or on standard input.",
+            metavar="INPUT",
+            help="Texts, sentences, stories, numbers of nodes, or files with one a line; files of pictures or "
+            "drawings; - or nothing is standard input.",
         ),
     ] = None,
+    text: options.Texts = None,
     beam: Annotated[
         int | None,
         typer.Option(min=1, max=64, help="Width of the search for tags that are chosen knowing the one before."),
@@ -68,18 +69,16 @@ def command(
     from regard.loading import Loaded, load_able, load_as
     from regard.verbs.answer.tagging import own_taggers, tag_search
 
-    lines = TextInput()
-    if not inputs:
-        lines.check()
     if out is not None:
         refuse_folder(out)
         refuse_existing(out, overwrite)
     loaded = load_able(model, "answer")
     _check_tags(loaded, model, spans, out)
-    is_typed = not inputs and lines.is_typed and out is None
+    sources = or_standard_input(inputs_after_model(inputs, text, loaded.recipe))
+    is_typed = len(sources) == 1 and sources[0].is_typed and out is None
     taggers = [load_as(Loaded, folder) for folder in tagger or ()]
     search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
-    answers = _answers(loaded, inputs, lines, search, is_typed, as_is)
+    answers = _answers(loaded, sources, search, is_typed, as_is)
     if out is not None:
         _write_page(model, answers, out)
     else:
@@ -87,15 +86,15 @@ def command(
 
 
 def _answers(
-    model: "Loaded", inputs: list[str] | None, lines: TextInput, search: "TagSearch", is_typed: bool, as_is: bool
+    model: "Loaded", sources: list[TextInput], search: "TagSearch", is_typed: bool, as_is: bool
 ) -> Iterator["Answer | Tags"]:
     """The answers to what is given or typed; a file may hold several stories or drawings."""
     from regard.verbs.answer.run import answer_each
     from regard.verbs.pictures import mark_as_is, with_remarks
 
     reads = TASKS[model.recipe.task].reads
-    questions = chain.from_iterable(map(questions_in, inputs or ["-"])) if reads == "story" else None
-    given: Iterable[Any] = inputs or lines.lines()
+    questions = questions_in(sources) if reads == "story" else None
+    given: Iterable[Any] = (text for source in sources for text in source.inputs())
     if reads == "drawing":
         given = _drawings(model, given)
     given = mark_as_is(model.task, given) if as_is else with_remarks(model.task, given, remark)

@@ -8,7 +8,7 @@ import typer
 from regard.base.faults import Fault, printable
 from regard.base.requests.fields import Held
 from regard.console import options, print_json, remark
-from regard.console.lines import TextInput
+from regard.console.inputs import names_after_model
 from regard.console.option_names import OptionNames
 from regard.verbs.caption.request import CaptionRequest
 
@@ -18,11 +18,12 @@ def command(
     pictures: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PICTURE…",
+            metavar="PICTURE",
             help="Files of pictures, GIFs or folders of frames for a model of videos, .npy files with features, or "
-            "names of pictures of the model's own data; by default these names on standard input.",
+            "names of pictures of the model's own data; - or nothing is these names on standard input.",
         ),
     ] = None,
+    text: options.NoTexts = None,
     beam: Annotated[
         int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy. By default the recipe's.")
     ] = None,
@@ -41,14 +42,11 @@ def command(
     drawing = {name: value for name, value in steps.items() if value is not None}
     if drawing and not sample:
         raise Fault(f"--{next(iter(drawing)).replace('_', '-')} would do nothing without --sample.")
-    lines = TextInput()
-    if not pictures:
-        lines.check()
     from regard.loading import load_able
     from regard.verbs.caption.run import run
 
     loaded = load_able(model, "caption")
-    named = pictures or [line for line in lines.lines() if line]
+    named = names_after_model(pictures, text, loaded.recipe)
     if not named:
         return
     given = {"beam": beam, "length_penalty": length_penalty, "sample": drawing if sample else None}

@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault
-from regard.console import refuse_existing, refuse_folder, remark_written
+from regard.console import options, refuse_existing, refuse_folder, remark_written
+from regard.console.inputs import inputs_after_model, one_text
 
 if TYPE_CHECKING:
     from regard.protocols import Drawn
 
+_Prompt = Annotated[
+    str | None,
+    typer.Option(
+        "--text", "--prompt", metavar="TEXT", help="What to draw, for a model that paints what a text asks for."
+    ),
+]
 SUFFIXES = (".png", ".gif", ".json", ".svg")
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
+    inputs: options.OneInput = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -31,9 +39,7 @@ def command(
     ] = None,
     count: Annotated[int | None, typer.Option(help="How many drawings (1).")] = None,
     seed: Annotated[int | None, typer.Option(help="Which drawings of all that it could draw (1).")] = None,
-    prompt: Annotated[
-        str | None, typer.Option(help="What to draw, for a model that paints what a text asks for.")
-    ] = None,
+    prompt: _Prompt = None,
     temperature: Annotated[
         float | None, typer.Option(help="How freely each step is chosen (1.0); below it, probable ones more often.")
     ] = None,
@@ -64,7 +70,9 @@ def command(
     from regard.console.option_names import OptionNames
     from regard.verbs.draw.request import DrawRequest
 
-    named: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
+    sources = inputs_after_model(inputs, prompt)
+    named: dict[str, Any] = {"count": count, "seed": seed, "temperature": temperature}
+    named |= {"prompt": one_text(sources)} if sources else {}
     named |= {name: _strokes(file) for name, file in (("complete", complete), ("reconstruct", reconstruct)) if file}
     if between is not None:
         named["between"] = [_strokes(file) for file in between]

@@ -1,6 +1,6 @@
 """`regard embed`: the vectors of texts and of their tokens, in every layer of a model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,16 +8,15 @@ import typer
 
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress
-from regard.console import console_progress, refuse_existing, refuse_folder, remark, remark_written
+from regard.console import console_progress, options, refuse_existing, refuse_folder, remark, remark_written
+from regard.console.inputs import inputs_after_model, or_standard_input
 from regard.console.lines import TextInput
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="A text to embed, in place of INPUT.")] = None,
+    inputs: options.Inputs = None,
+    text: options.Texts = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The .npz file for the vectors.")] = None,
     layer: Annotated[
         int | None, typer.Option(min=0, help="The layer, 0 being the plain embedding; by default all.")
@@ -31,10 +30,7 @@ def command(
         raise Fault(f"{out} does not end in .npz, the format in which vectors are written.")
     refuse_folder(out)
     refuse_existing(out, overwrite)
-    if text is not None and source is not None:
-        raise Fault("Give INPUT or --text, not both.")
-    given = TextInput(text, None if str(source) == "-" else source)
-    given.check()
+    sources = or_standard_input(inputs_after_model(inputs, text))
     from regard.loading import load_able
     from regard.verbs.embed.archive import write_vectors
     from regard.verbs.embed.run import embed_each
@@ -42,16 +38,17 @@ def command(
     loaded = load_able(model, "embed")
     try:
         with console_progress() as progress:
-            tokens = write_vectors(out, embed_each(loaded.task, _counted(given, progress), layer))
+            tokens = write_vectors(out, embed_each(loaded.task, _counted(sources, progress), layer))
     except TextFault as fault:
         raise Fault(f"Line {fault.number + 1}: {fault.sentence}") from None
     remark(f"The vectors of {tokens:,} token{'' if tokens == 1 else 's'}.")
     remark_written(out)
 
 
-def _counted(given: TextInput, progress: Progress) -> Iterator[str]:
-    """The lines, with word of how many were taken."""
-    total = given.count()
-    for number, line in enumerate(given.lines(), 1):
+def _counted(sources: Sequence[TextInput], progress: Progress) -> Iterator[str]:
+    """Return the lines, and report how many were taken."""
+    counts = [source.count() for source in sources]
+    total = None if None in counts else sum(filter(None, counts))
+    for number, line in enumerate((line for source in sources for line in source.lines()), 1):
         progress("embedding", number, total)
         yield line

@@ -10,6 +10,7 @@ import typer
 from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
 from regard.console import is_live, options, remark
+from regard.console.inputs import inputs_after_model
 
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from regard.verbs.generate.request import GenerateRequest
     from regard.verbs.generate.telling import WrittenToken
 
+_Prompts = Annotated[
+    list[str] | None,
+    typer.Option("--text", "--prompt", metavar="TEXT", help="What the text begins with; repeatable."),
+]
+
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    prompt: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="What the text begins with; may be given several times.")
-    ] = None,
+    inputs: options.Inputs = None,
+    prompt: _Prompts = None,
     tokens: Annotated[
         int | None, typer.Option(min=1, help="The most tokens that are written after the prompt (100).")
     ] = None,
@@ -56,6 +61,7 @@ def command(
     from regard.console.option_names import OptionNames
     from regard.verbs.generate.request import GenerateRequest
 
+    prompts = [text for source in inputs_after_model(inputs, prompt) for text in source.inputs()]
     table = apply_settings({}, settings or [])
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     drawing = {name: value for name, value in drawing.items() if value is not None}
@@ -67,7 +73,7 @@ def command(
     given = {name: value for name, value in named.items() if value is not None}
     given |= {name: table.pop(name) for name in named if name in table and name not in given}
     request = GenerateRequest.read(
-        {"prompt": prompt or [""], "sample": drawing if sample or drawing else None, "search": table, **given, **own},
+        {"prompt": prompts or [""], "sample": drawing if sample or drawing else None, "search": table, **given, **own},
         OptionNames(),
     )
     from regard.families.abilities import needs

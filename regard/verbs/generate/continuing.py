@@ -4,20 +4,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
 from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
+from regard.decoding.fixed_beam import Reserves, fits, fixed_beam_search
+from regard.decoding.fixed_sampling import fixed_sample
 from regard.decoding.options import DecodingOptions, change_options
-from regard.decoding.output import Hypothesis
+from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample
-from regard.protocols import Stepwise
+from regard.decoding.step_graphs import CapturedSteps, captures_of
+from regard.protocols import State, Stepwise
 from regard.tasks.language.batches import Prompts
-from regard.tasks.language.reserving import ReservingLanguage
-from regard.verbs.generate.captured import captures_for, find_captured
-from regard.verbs.generate.lines import PastEnds
+from regard.tasks.language.gradient import GradientLanguage
+from regard.tasks.language.reserving import ReservingLanguage, can_reserve
 from regard.verbs.generate.request import GenerateRequest, WhenFull
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
 
@@ -119,13 +122,13 @@ def _generate_together(
     batch = read_prompts(task, request.prompt, request.when_full)
     limits = _limits(task, batch, search, request)
     numbers = range(number, number + batch.rows)
-    captures = captures_for(task, batch, limits, search)
+    captures = _captures_for(task, batch, limits, search)
     if captures is None:
         found = _find(_writer(task, task, request), batch, limits, search, request, numbers)
     else:
         writer = _writer(task, ReservingLanguage(task), request)
         drawn = numbers if request.draws else None
-        found = find_captured(writer, batch, limits, search, drawn, captures)
+        found = _find_captured(writer, batch, limits, search, drawn, captures)
     return [
         [_generation(task, prompt, read, each, limit, request) for each in hypotheses]
         for prompt, read, limit, hypotheses in zip(request.prompt, batch.tokens, limits.tolist(), found, strict=True)
@@ -230,3 +233,59 @@ def stem_of(prompt: str, written: str) -> str:
     It stays as it was given, unknown words and all, but for spaces at its end that no token stands for.
     """
     return prompt if written in ("", prompt) else prompt.rstrip(" ")
+
+
+class PastEnds:
+    """A task that goes on past the ends of lines, until it is cut where as much is written as may be.
+
+    Searches end an output by an end token. This gives them another one, behind the vocabulary, which is never written.
+    """
+
+    def __init__(self, task: Any, vocabulary: int) -> None:
+        self._task = task
+        self.begin, self.end = task.begin, vocabulary
+
+    def start(self, batch: Any) -> State:
+        state: State = self._task.start(batch)
+        return state
+
+    def reserve(self, state: State, copies: int, length: int) -> State:
+        """Reserve room, of a task that can."""
+        reserved: State = self._task.reserve(state, copies, length)
+        return reserved
+
+    def extend(self, state: State, length: int) -> State:
+        """Give the state more room."""
+        extended: State = self._task.extend(state, length)
+        return extended
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        # Searches of a fixed shape go on with rows that have ended, and the task does not know this end.
+        tokens = torch.where(tokens == self.end, self._task.end, tokens)
+        scores, state = self._task.step(tokens, state)
+        return torch.cat([scores, torch.full_like(scores[:, :1], float("-inf"))], dim=1), state
+
+
+def _captures_for(task: Any, batch: Prompts, limits: Tensor, search: DecodingOptions) -> CapturedSteps | None:
+    """Captured steps to search with; none off a GPU, for a search with rules, or where the context would overflow."""
+    if not isinstance(task, GradientLanguage) or task.device.type != "cuda":
+        return None
+    if not can_reserve(task) or not fits(search, Demands()):
+        return None
+    context = task.model.context or 0
+    most = max(len(tokens) + limit for tokens, limit in zip(batch.tokens, limits.tolist(), strict=True))
+    return captures_of(task) if most <= context else None
+
+
+def _find_captured(
+    writer: Reserves,
+    batch: Prompts,
+    limits: Tensor,
+    search: DecodingOptions,
+    numbers: Sequence[int] | None,
+    captures: CapturedSteps,
+) -> list[list[Hypothesis]]:
+    """What the search finds for each prompt; with `numbers` it is drawn, and depends on them."""
+    if numbers is not None:
+        return fixed_sample(writer, batch, limits, search, numbers, captures, must_end=False)
+    return fixed_beam_search(writer, batch, limits, search, captures, must_end=False)

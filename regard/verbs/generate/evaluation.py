@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.base.faults import Fault, faults_numbered
-from regard.data.corpora.text import read_lines
+from regard.data.lines import read_lines
 from regard.measuring import add_measures, refuse_unmeasured, scores_of
 from regard.metrics import Score
 from regard.protocols import Measure

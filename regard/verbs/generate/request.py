@@ -35,6 +35,7 @@ class GenerateRequest(VerbRequest):
     Outputs are drawn at random, unless something is said of a beam.
     """
 
+    verb, items = "generate", "prompt"
     rules = (
         *(Clash(draws, _OF_BEAM_SEARCH, _DRAWN % draws) for draws in ("sample", "samples")),
         *(ClashInside(draws, "search", OF_BEAMS, _DRAWN % draws) for draws in ("sample", "samples")),

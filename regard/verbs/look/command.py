@@ -8,8 +8,8 @@ import typer
 
 from regard.base.faults import Fault
 from regard.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
-from regard.console.inputs import name_of_input, questions_in
-from regard.families import with_article
+from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
+from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
 _Inputs = Annotated[
     list[str] | None,
-    typer.Argument(help="What the model reads: a node, a picture's file, a sentence; with --contexts, several."),
+    typer.Argument(
+        metavar="INPUT",
+        help="What the model reads: a sentence, a story, a node, or a file of it; with --contexts, several sentences.",
+    ),
 ]
-_Text = Annotated[str | None, typer.Option(help="A sentence to read.")]
+_Text = Annotated[str | None, typer.Option(metavar="TEXT", help="A text to read, never a file's name.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
     Path | None,
@@ -77,7 +80,6 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
 # The options of a model that translates.
 _OF_TRANSLATORS = ("target", "beam", "following")
-_TEXTS = ("text", "tokens", "prompt")  # inputs of models that --text can give as well
 
 
 def command(
@@ -125,8 +127,7 @@ def command(
     _check(wanted, kind)
     loaded = model_in(model)
     _check_model(loaded, view)
-    given = [*(inputs or []), *([] if text is None else [text])]
-    shown = _shown(context, loaded, given, view, wanted)
+    shown = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, wanted)
     # A drawing that is refused is refused before anything is said of it.
     drawn = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
     missing = set() if out is None else shown.write(out)
@@ -155,36 +156,39 @@ def _check_model(model: "Loaded", view: str) -> None:
         )
 
 
-def _shown(context: typer.Context, model: "Loaded", given: list[str], view: str, wanted: "DrawingRequest") -> "View":
+def _shown(
+    context: typer.Context, model: "Loaded", sources: list[TextInput], view: str, wanted: "DrawingRequest"
+) -> "View":
     """The view that is asked for, of what the model is given."""
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
     if isinstance(model, LanguageModel) and view == "--next":
-        return _view_prompt(context, model, _one(model, given))
+        return _view_prompt(context, model, _one(model, sources))
     if view == "--contexts":
-        from regard.verbs.look.contexts import view_contexts
-
-        return view_contexts(model, context.params["contexts"], given)
+        return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
-        return _view_translation(context, model, _one(model, given), view, wanted)
+        return _view_translation(context, model, _one(model, sources), view, wanted)
     from regard.seeing.looking import view_answer
     from regard.verbs.pictures import mark_as_is, remark_on
 
     _refuse_options(context, model)
-    looked_at = _one(model, given)
-    if TASKS[model.recipe.task].reads == "story":
-        looked_at = _last_question(looked_at)
+    looked_at = _one(model, sources)
     (looked_at,) = mark_as_is(model.task, [looked_at]) if context.params["as_is"] else [looked_at]
     if changed := remark_on(model.task, looked_at):
         remark(f"{changed} --as-is refuses it instead.")
     return view_answer(model, looked_at, context.params["side"], wanted, context.params["speaker"])
 
 
-def _last_question(file: str) -> str:
-    """The last question in the file of a story, with the facts told before it."""
-    *_, last = questions_in(file)
-    return last.text
+def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
+    """Return where a word lies in the texts of some sources, or else in the lines of standard input."""
+    from regard.seeing.contexts import word_contexts
+    from regard.verbs.embed.run import embed_each
+    from regard.viewing.contexts import DrawnContexts
+    from regard.viewing.view import View
+
+    texts = [text for source in or_standard_input(sources) for text in source.inputs()]
+    return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))
 
 
 def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":
@@ -271,17 +275,18 @@ def _check(wanted: "DrawingRequest", kind: str) -> None:
 
 
 def _refuse_options(context: typer.Context, model: "Loaded") -> None:
-    """Refuse what is asked of translators, where a model is none; others may read text too."""
-    reads = TASKS[model.recipe.task].reads
-    refused = _OF_TRANSLATORS if reads in _TEXTS else ("text", *_OF_TRANSLATORS)
-    if given := next((name for name in refused if _is_given(context, name)), None):
-        own = f"{with_article(model.recipe.family)} reads {name_of_input(model.recipe)}"
-        raise Fault(f"{_option(given)} is for translators; {own}.")
+    """Refuse options of translators for a model that is none."""
+    if given := next((name for name in _OF_TRANSLATORS if _is_given(context, name)), None):
+        raise Fault(f"{_option(given)} is for translators; {what_it_reads(model.recipe)}.")
 
 
-def _one(model: "Loaded", given: list[str]) -> str:
-    """The one input to look at."""
-    if len(given) != 1:
-        own = f"{with_article(model.recipe.family)} reads {name_of_input(model.recipe)}"
-        raise Fault(f"{own[0].upper()}{own[1:]}; give one to look at, not {len(given) or 'none'}.")
-    return given[0]
+def _one(model: "Loaded", sources: list[TextInput]) -> str:
+    """Return the one input to look at; of a story that is its last question, with the facts told before it."""
+    if len(sources) == 1 and TASKS[model.recipe.task].reads == "story":
+        *_, last = questions_in(sources)
+        return last.text
+    inputs = [text for source in sources for text in source.inputs()]
+    if len(inputs) != 1:
+        reading = what_it_reads(model.recipe)
+        raise Fault(f"{reading[0].upper()}{reading[1:]}; give one to look at, not {len(inputs) or 'none'}.")
+    return inputs[0]

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 from regard.base.faults import Fault, TextFault
-from regard.console import refuse_existing, refuse_folder, remark, remark_written
+from regard.console import options, refuse_existing, refuse_folder, remark, remark_written
+from regard.console.inputs import inputs_after_model, one_text
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    text: Annotated[str | None, typer.Option(help="What is to be said.")] = None,
+    inputs: options.OneInput = None,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="What is to be said.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The .wav file for the sound.")] = None,
     speaker: Annotated[
         str | None, typer.Option(help="Who is to speak; by default the first that the model knows.")
@@ -26,7 +28,8 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
     """Write a sound in which a text is said."""
-    if text is None:
+    sources = inputs_after_model(inputs, text)
+    if not sources:
         raise Fault('There is nothing to speak; give a text, as --text "3 1 4".')
     if out is None:
         raise Fault("A sound is written to a file; name one, as in -o sound.wav.")
@@ -39,7 +42,7 @@ def command(
 
     named = {"speaker": speaker, "seconds": seconds, "rounds": rounds}
     given = {name: value for name, value in named.items() if value is not None}
-    request = SpeakRequest.read({"text": [text], **given}, OptionNames())
+    request = SpeakRequest.read({"text": [one_text(sources)], **given}, OptionNames())
     from regard.base.files import write_file
     from regard.loading import load_able
     from regard.verbs.speak.run import speak_each

@@ -7,8 +7,8 @@ import typer
 
 from regard.base.faults import Fault, printable
 from regard.base.requests.fields import Held
-from regard.console import print_json
-from regard.console.lines import TextInput
+from regard.console import options, print_json
+from regard.console.inputs import names_after_model
 from regard.console.option_names import OptionNames
 from regard.verbs.transcribe.request import TranscribeRequest
 
@@ -18,9 +18,11 @@ def command(
     sounds: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SOUND…", help="Files of sounds, wav or flac; by default their names on standard input."
+            metavar="SOUND",
+            help="Files of sounds, wav or flac; - or nothing is their names on standard input.",
         ),
     ] = None,
+    text: options.NoTexts = None,
     beam: Annotated[
         int | None,
         typer.Option(min=1, max=1024, help="Prefixes that a search keeps; else the most probable symbol a frame."),
@@ -41,14 +43,11 @@ def command(
     from regard.verbs.opening import model_in
     from regard.verbs.transcribe.run import run
 
-    lines = TextInput()
-    if not sounds:
-        lines.check()
     if fuse is None and fuse_weight is not None:
         raise Fault("--fuse-weight would do nothing without --fuse.")
     loaded = load_able(model, "transcribe")
     given = {"beam": beam, "fuse": fuse and Held(model_in(fuse)), "fuse_weight": fuse_weight}
-    named = sounds or [line for line in lines.lines() if line]
+    named = names_after_model(sounds, text, loaded.recipe)
     if not named:
         return
     table = {"sounds": [Held(name) for name in named]} | {

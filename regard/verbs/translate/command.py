@@ -15,6 +15,7 @@ from regard.base.model_folder import SCORES, read_manifest, read_recipe
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, check
 from regard.console import NoOutput, console_progress, options, refuse_folder
+from regard.console.inputs import inputs_after_model
 from regard.console.lines import TextInput
 from regard.console.option_names import DRAWING, OptionNames
 from regard.verbs.translate.bulk.shards import refuse_shards
@@ -54,10 +55,8 @@ _OWN_OPTIONS = ("beam", "length_penalty", "n_best")  # of a search, which --set 
 def command(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="A text to translate, in place of INPUT.")] = None,
+    inputs: options.Inputs = None,
+    text: options.Texts = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the translations.")] = None,
     beam: options.Beam = None,
     length_penalty: options.LengthPenalty = None,
@@ -97,9 +96,9 @@ def command(
     on: options.On = None,
 ) -> None:
     """Translate text line by line; order is kept, and an empty line gives an empty line."""
-    if text is not None and source is not None:
-        raise Fault("Give INPUT or --text, not both.")
-    given = TextInput(text, None if str(source) == "-" else source)
+    given, *others = inputs_after_model(inputs, text) or [TextInput()]
+    if others:
+        raise Fault(f"One file is translated at a time; give one, not {len(others) + 1}.")
     job = LineJob(model, translate_request(context.params), precision, given, prefix, required, forced)
     _check_output(out, [given.file, vocabulary, dictionary, *job.constraint_files])
     given.check()
@@ -214,7 +213,7 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
 
     Options that are fields of a request have the field's name.
     """
-    from regard.data.corpora.text import read_lines
+    from regard.data.lines import read_lines
     from regard.engines.fast import CALLED
     from regard.verbs.translate.request import TranslateRequest
 
@@ -246,7 +245,7 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
 
 def read_dictionary(path: Path) -> dict[str, str]:
     """Read the words of a file and what they become; of a word that stands there twice the first counts."""
-    from regard.data.corpora.text import read_lines
+    from regard.data.lines import read_lines
 
     found: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):

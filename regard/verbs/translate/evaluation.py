@@ -12,7 +12,8 @@ from regard.base.faults import Fault, faults_numbered
 from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
 from regard.data.corpora.prepared import are_learnt, read_valid
-from regard.data.corpora.text import read_lines, read_pairs
+from regard.data.corpora.text import read_pairs
+from regard.data.lines import read_lines
 from regard.decoding.options import DecodingOptions
 from regard.measuring import measure_in_pieces
 from regard.metrics import METRICS, References, Score, by_sentence, score

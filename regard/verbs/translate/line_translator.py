@@ -18,7 +18,7 @@ from regard.console.lines import TextInput
 from regard.verbs.translate.unfinished import PORTION, Asked, GrowingFile
 
 if TYPE_CHECKING:
-    from regard.data.corpora.text import LineRange
+    from regard.data.lines import LineRange
     from regard.decoding.spare_time import InPieces
     from regard.engines.translated import Translated
     from regard.loading import Loaded
@@ -70,7 +70,7 @@ class ConstraintsByLine:
 
 class _Lines:
     def __init__(self, path: Path | None) -> None:
-        from regard.data.corpora.text import read_lines
+        from regard.data.lines import read_lines
 
         self.path, self.seen = path, 0
         self.lines = iter(read_lines(path)) if path is not None else None

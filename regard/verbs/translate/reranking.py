@@ -11,7 +11,6 @@ from regard.base.faults import Fault, TextFault, TooLong
 from regard.base.pauses import between_steps
 from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
-from regard.metrics.utilities import utility
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of
@@ -27,6 +26,8 @@ def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
 
     Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
     """
+    from regard.metrics.utilities import utility  # every metric, which only this needs
+
     worth = utility(metric)
 
     def rank_one(text: str, found: list[Hypothesis]) -> list[Hypothesis]:

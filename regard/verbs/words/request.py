@@ -23,11 +23,15 @@ class LexiconRequest(VerbRequest):
 class NeighboursRequest(LexiconRequest):
     """The words whose neighbours are wanted."""
 
+    verb, items = "neighbours", "words"
+
     words: Texts = Field(min_length=1, description="One word, or several.")
 
 
 class MapRequest(VerbRequest):
     """Which words are wanted on a map: the most frequent, or some with their neighbours around them."""
+
+    verb = "map"
 
     words: Texts = Field(default=[], description="Words to draw; without any, the most frequent.")
     count: Annotated[int, Field(ge=2, le=5000)] = Field(
@@ -42,6 +46,8 @@ class MapRequest(VerbRequest):
 
 class AnalogyRequest(LexiconRequest):
     """Three words of an analogy, of which the fourth is wanted: a is to b as c is to …"""
+
+    verb = "analogy"
 
     a: Phrase = Field(description="A word.")
     b: Phrase = Field(description="What stands to it in some way.")

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.base.faults import Fault
-from regard.data.corpora import text
+from regard.data import lines
 from regard.data.corpora.options import Corpus
-from regard.data.corpora.text import file_of, read_chunks, read_lines, read_pairs, read_stream
+from regard.data.corpora.text import file_of, read_chunks, read_pairs
+from regard.data.lines import read_lines, read_stream
 
 
 def written(path: Path, contents: bytes) -> Path:
@@ -67,7 +68,7 @@ def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
 
 
 def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_CHUNK", 2)
+    monkeypatch.setattr(lines, "_TAKEN", 2)
     with pytest.raises(Fault, match=r"text, line 4: not valid UTF-8 \(byte 0xe9\)"):
         lines_of(tmp_path, b"one\ntwo\nthree\nOl\xe9\nfive\n")
     with pytest.raises(Fault, match="line 1: not valid UTF-8"):

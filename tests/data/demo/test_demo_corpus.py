@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from regard.base.recipe import Options
-from regard.cli.demo import SENTENCES
+from regard.commands.demo import SENTENCES
 from regard.data.demo.corpus import pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.entries import Determiner, Noun, lexicon

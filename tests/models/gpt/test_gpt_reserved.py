@@ -21,7 +21,7 @@ from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.options import GradientLanguageTraining
 from regard.tasks.language.prompts import memory_of
 from regard.tasks.language.reserving import ReservingLanguage, can_reserve
-from regard.verbs.generate.lines import PastEnds
+from regard.verbs.generate.continuing import PastEnds
 
 COPIES = 3
 PROMPTS = [[5, 6, 7], [], [8], [9, 10, 3, 4]]

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
+from regard.base.doors import Price, Question
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
 from regard.serving.catalogue import Catalogue, open_models
-from regard.serving.doors.bodies import TranslateBody
-from regard.serving.doors.translate import all_finished, prepare
+from regard.serving.flow import results_of
 from regard.serving.http.refusals import Refusal
 from regard.serving.metrics import Metrics
 from regard.serving.options import Batching, ServingOptions
-from regard.serving.queue.turns import Price
 from regard.serving.queue.worker import Abandoned, Done, Worker
+from regard.verbs.translate.door import TranslateBody, TranslateJob
 
 WAIT = 20.0
 PRICE = Price("items", 1000, ordinary=250)
@@ -256,7 +256,8 @@ def test_work_sees_the_context_of_who_asked(worker: Worker) -> None:
 
     async def main() -> str:
         who.set("Ana")
-        return await worker.one(PRICE, who.get, 1.0)
+        (found,) = await all_of(worker, None, lambda _: [who.get()], [None])
+        return str(found)
 
     assert asyncio.run(main()) == "Ana"
     assert who.get() == "nobody"
@@ -382,16 +383,17 @@ def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pyt
 
     async def main() -> None:
         async def translated() -> str:
-            (told,) = await all_finished(catalogue, await prepare(catalogue, TranslateBody(text="Ana reads.")))
-            return told[0].translated.text
+            question = Question(served, TranslateBody(text="Ana reads."), catalogue.options.limits)
+            ((translated, _),) = await results_of(catalogue, TranslateJob(question))
+            return str(translated.text)
 
         before = await translated()
-        looking = asyncio.create_task(catalogue.workers["forth"].one(PRICE, lambda: served.model, 1.0))
+        looking = asyncio.create_task(all_of(catalogue.workers["forth"], None, lambda _: [served.model], [None]))
         assert await asyncio.to_thread(begun.wait, WAIT)
         assert await translated() == before
         assert not looking.done()
         gate.set()
-        assert await looking is served.model
+        assert await looking == [served.model]
 
     asyncio.run(asyncio.wait_for(main(), 3 * WAIT))
     catalogue.close()

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from regard.base.doors import Price
 from regard.base.pauses import between_steps, load_beside_pauses
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
-from regard.serving.queue.turns import Order, Price, Speed, Turns
+from regard.serving.queue.turns import Order, Speed, Turns
 from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0

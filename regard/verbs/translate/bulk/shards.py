@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import LineRange, line_starts
+from regard.data.lines import LineRange, line_starts
 from regard.verbs.translate import unfinished
 
 MOST_SHARDS = 64  # where nobody says how many; few enough to be looked at, and enough for the workers of one machine

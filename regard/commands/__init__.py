@@ -1,0 +1,39 @@
+"""The table of commands, and a room for each that is no question to a model: train, compare, serve and the like.
+
+Rows of verbs are those of their rooms. A row names its place and imports nothing.
+"""
+
+from regard.verbs.table import ROOMS, Room
+
+SETS_RECIPE = ("train", "compare")  # commands whose --set changes a recipe
+# What people type, in the order of `regard --help`.
+COMMANDS: dict[str, Room] = {
+    "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw what it looks at."),
+    "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
+    "translate": ROOMS["translate"],
+    "answer": ROOMS["answer"],
+    "caption": ROOMS["caption"],
+    "transcribe": ROOMS["transcribe"],
+    "speak": ROOMS["speak"],
+    "draw": ROOMS["draw"],
+    "embed": ROOMS["embed"],
+    "generate": ROOMS["generate"],
+    "neighbours": ROOMS["neighbours"],
+    "analogy": ROOMS["analogy"],
+    "map": ROOMS["map"],
+    "evaluate": Room("regard.commands.evaluate:command", "Score a model."),
+    "score": Room("regard.commands.score:command", "Score text files, test a difference, work out BLEU."),
+    "compare": Room("regard.commands.compare:command", "Train variants of a recipe and say which is better."),
+    "look": ROOMS["look"],
+    "show": Room("regard.commands.show.command:app", "Show what teaches: gradients, gates, losses, galleries."),
+    "heads": Room("regard.commands.heads:command", "Rank the heads of a model by what their looks are like."),
+    "info": Room("regard.commands.info:command", "Say what a model folder holds."),
+    "average": Room("regard.commands.average:command", "Average the last checkpoints of a run."),
+    "serve": Room("regard.commands.serve:command", "Serve models: a page and a REST interface."),
+    "export": Room("regard.commands.export:command", "Write a model for CTranslate2, ONNX or Marian."),
+    "import": Room("regard.commands.import_:app", "Bring in a model of another tool."),
+    "recipes": Room("regard.commands.recipes:command", "List the recipes, or print one."),
+    "families": Room("regard.commands.families:command", "List the families of models and their papers."),
+    "data": Room("regard.commands.data:app", "List the data sets and get them."),
+    "doctor": Room("regard.commands.doctor:command", "Say what is installed, what is missing and what to do next."),
+}

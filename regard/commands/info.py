@@ -1,0 +1,172 @@
+"""`regard info`: what a model folder holds, what it scored and what it costs."""
+
+import textwrap
+from collections.abc import Collection, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.base.faults import Fault, printable
+from regard.base.recipe import Options, Recipe
+from regard.console import print_json
+
+if TYPE_CHECKING:
+    from regard.families.folder import Description
+
+WIDTH = 100  # of what is said of a model's sizes
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder; with --budget also a recipe, by its file or name.")],
+    length: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Size of the input whose cost is told: tokens of a sentence, pixels of a side of a picture."
+        ),
+    ] = 32,
+    budget: Annotated[
+        bool, typer.Option("--budget", help="Say instead what its training takes: tokens, work, hours on GPUs.")
+    ] = False,
+    gpus: Annotated[int, typer.Option(min=1, help="GPUs that the budget is shared out to.")] = 8,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Another setting of the budget's recipe.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Say what a model is, what it can be asked for, what it scored, and what an input of some size costs it."""
+    if budget:
+        _say_budget(model, settings or [], gpus, as_json)
+        return
+    if settings:
+        raise Fault("--set changes the recipe of a budget; give --budget too.")
+    _say_model(model, length, as_json)
+
+
+def _say_model(model: Path, length: int, as_json: bool) -> None:
+    from regard.engines.exported import CTRANSLATE2, ONNX, is_export
+    from regard.families.abilities import verbs_of
+    from regard.families.folder import describe_folder
+    from regard.runs.scores import read_scores, score_in_words
+    from regard.training.pace import read_course
+
+    recipe, own, cost = describe_folder(model, length) or _describe_loaded(model, length)
+    course = read_course(model / "training")
+    known, said = _known(model, recipe)
+    facts = own | {
+        **known,
+        "verbs": verbs_of(recipe.family, recipe.task),
+        "sizes": recipe.model.model_dump(),
+        "cost": cost,
+        "start_from": recipe.start_from,
+        "training": course and asdict(course),
+        "scores": read_scores(model),
+        "exports": [name for name in (CTRANSLATE2, ONNX) if is_export(model / name)],
+    }
+    if as_json:
+        print_json(facts)
+        return
+    for name, value in own.items():
+        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
+    for name, words in said.items():
+        print(f"{name:15}{printable(words)}")
+    print(f"{'can':15}{', '.join(facts['verbs'])}")
+    for number, line in enumerate(
+        textwrap.wrap(", ".join(_options(recipe.model, "", _within("model", recipe.idle))), WIDTH)
+    ):
+        print(f"{'' if number else 'built':15}{line}")
+    for number, line in enumerate(_cost_lines(facts["cost"], length)):
+        print(f"{'' if number else 'cost':15}{line}")
+    if recipe.start_from:
+        print(f"{'started from':15}{printable(recipe.start_from)}")
+    if course:
+        print(f"{'trained':15}{course.in_words()}")
+    for score in facts["scores"]:
+        print(f"{'score':15}{printable(score_in_words(score))}")
+    for name in facts["exports"]:
+        print(f"{'export':15}for {name}, in {model / name}")
+
+
+def _describe_loaded(folder: Path, size: int) -> "Description":
+    """Describe a model of a family that cannot be described by its files alone."""
+    from regard.families.folder import Description
+    from regard.protocols import Describes
+    from regard.verbs.opening import model_in
+
+    loaded = model_in(folder)
+    cost = loaded.task.cost(size) if isinstance(loaded.task, Describes) else {}
+    return Description(loaded.recipe, loaded.facts(), cost)
+
+
+def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> None:
+    from regard.base.model_folder import read_recipe
+    from regard.base.recipe import apply_settings
+    from regard.families import check_recipe
+    from regard.runs.budget import budget_lines, budget_of
+    from regard.runs.request import recipe_table, refuse_comparison
+
+    table, name = (read_recipe(recipe), "") if recipe.is_dir() else recipe_table(str(recipe))
+    refuse_comparison(table, name)
+    found = budget_of(check_recipe(apply_settings(table, settings)))
+    if as_json:
+        whole = {"all_tokens": found.all_tokens, "operations": found.operations}
+        print_json(asdict(found) | whole | {"gpus": gpus, "hours": found.hours(gpus), "hours_on_one": found.hours(1)})
+        return
+    for name, words in budget_lines(found, gpus):
+        print(f"{name:15}{words}")
+
+
+def _known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what a model folder says of what its model knows, as facts and in words."""
+    from regard.base.model_folder import CERTAINTY, read_folder, read_manifest, read_recipe
+    from regard.runs.about import about_in_words, data_names, read_about
+
+    about, table, certainty = read_about(folder), read_recipe(folder), None
+    if recipe.task == "translation" and CERTAINTY in read_manifest(folder):
+        from regard.verbs.translate.certainty import certainty_in
+
+        certainty = certainty_in(read_folder(folder, [CERTAINTY]), folder)
+    facts = {
+        "description": recipe.description,
+        "data": data_names(table),
+        "amount": about.amount and asdict(about.amount),
+        "examples": about.examples,
+        "certainty": certainty and certainty.model_dump(),
+    }
+    words = about_in_words(about, table)
+    if certainty:
+        words["unsure"] = f"of outputs whose {certainty.measure} is below {certainty.threshold}"
+    return facts, words
+
+
+def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
+    """What an input costs: of text by its tokens, of all else by the names that its task gives."""
+    if "attention_share" not in cost:
+        return [f"{value:,} {name.replace('_', ' ')}" for name, value in cost.items()]
+    return [
+        f"for {length} tokens in and out: {cost['multiplications']:,} multiplications,",
+        f"of which {cost['attention_share']:.1%} for attention, whose {cost['weights']:,} weights grow as length²",
+    ]
+
+
+def _options(options: Options, above: str, idle: Collection[str]) -> Iterator[str]:
+    """Each option that is set and has an effect, by its whole name as in a recipe, and its value."""
+    idle = {*idle, *options.idle}
+    for name in type(options).model_fields:
+        value = getattr(options, name)
+        if isinstance(value, Options) and name not in idle:
+            yield from _options(value, f"{above}{name}.", _within(name, idle))
+        elif value is not None and name not in idle:
+            yield f"{above}{name} {_show(value)}"
+
+
+def _within(name: str, paths: Collection[str]) -> list[str]:
+    """The paths that begin with a name, without it."""
+    return [path.removeprefix(f"{name}.") for path in paths if path.startswith(f"{name}.")]
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(_show, value)) or "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,1 @@
+"""`regard show`: views that teach."""

@@ -1,0 +1,394 @@
+"""`regard show`: views that teach, of cells and positions in general and of one trained model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from regard.base.faults import Fault
+from regard.base.files import finite, write_file
+from regard.console import (
+    console_progress,
+    print_json,
+    refuse_existing,
+    refuse_folder,
+    remark,
+    remark_written,
+    say_table,
+    terminal_width,
+    wants_colour,
+)
+
+if TYPE_CHECKING:
+    from regard.viewing.head_places import ConvolutionLesson
+    from regard.viewing.lessons import Lesson, LessonPanel
+    from regard.viewing.losses import SentenceLoss
+    from regard.viewing.matrix import Matrix
+
+app = typer.Typer(
+    add_completion=False, help="Show what is worth seeing once: gradients, gates, positions, losses, convolutions."
+)
+
+SUFFIXES = (".png", ".svg", ".json")
+CELLS = ("vanilla", "lstm", "gru")
+OLDER = ("clockwork", "delays")  # cells that reach further back, drawn when they are asked for
+_TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are told in the terminal, and the last
+
+_Model = Annotated[Path, typer.Argument(help="A model folder.")]
+_Text = Annotated[str, typer.Option(help="A sentence for the model to read.")]
+_Out = Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; without it, the terminal.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
+_Layer = Annotated[int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; by default the first.")]
+_Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
+_Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@dataclass(frozen=True)
+class View:
+    """What is to be seen, in its three forms: numbers, a picture, and lines in the terminal."""
+
+    numbers: Callable[[], dict[str, Any]]
+    draw: Callable[[Path], set[str]]  # gives the characters that no font here can draw
+    say: Callable[[], None]
+
+
+def _show(view: View, out: Path | None, as_json: bool) -> None:
+    """Numbers on standard output when they are asked for, a file when one is named, otherwise lines to read."""
+    if as_json:
+        print_json(view.numbers())
+    if out is None:
+        if not as_json:
+            view.say()
+    elif out.suffix.lower() == ".json":
+        import json
+
+        write_file(out, (json.dumps(finite(view.numbers()), ensure_ascii=False, indent=1) + "\n").encode())
+        remark_written(out)
+    else:
+        remark_written(out, view.draw(out))
+
+
+@app.command("gradients")
+def gradients(
+    context: typer.Context,
+    out: _Out = None,
+    cells: Annotated[
+        str, typer.Option(help="Which of vanilla, lstm, gru, clockwork and delays, with commas between.")
+    ] = ",".join(CELLS),
+    length: Annotated[int, typer.Option(min=2, max=200, help="Steps of the sequence.")] = 50,
+    width: Annotated[int, typer.Option(min=2, max=128, help="Units of the cells.")] = 32,
+    gain: Annotated[float, typer.Option(min=0.05, max=10, help="What U of all cells is multiplied by.")] = 1.0,
+    orthogonal: Annotated[bool, typer.Option(help="Orthogonal U in all cells; without it, drawn evenly.")] = False,
+    keep: Annotated[
+        float,
+        typer.Option(min=-100, max=100, help="Bias of the gates that keep: forget of an LSTM, update of a GRU."),
+    ] = 1.0,
+    input_scale: Annotated[float, typer.Option(min=0, max=1000, help="Standard deviation of the drawn inputs.")] = 1.0,
+    gains: Annotated[str, typer.Option(help="Gains of the orthogonal vanilla cells, with commas.")] = "0.5,1,1.5,3",
+    clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Largest norm of the clipped gradient.")] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of weights and inputs.")] = 1,
+    model: Annotated[
+        list[Path] | None,
+        typer.Option(help="A trained seq2seq to look at instead, or one or more models of the task sequences."),
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="The sentence that a seq2seq reads.")] = None,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw how gradients vanish and explode.
+
+    The norm of dh(T)/dh(T-d) by distance d for vanilla, LSTM and GRU cells beside the bound of the vanilla one, for
+    orthogonal U of several gains, and the whole gradient with and without clipping. The weights are drawn from the
+    seed; with --model they are those of a trained encoder, over the tokens of --text. Of models of long sequences it
+    is the gradient of the last loss by what was read d steps before it.
+    """
+    _check_out(out, overwrite)
+    from regard.seeing.lessons.gradients import Experiment, gradients_lesson
+
+    if model or text is not None:
+        _refuse_drawing(context)
+        _show(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
+        return
+    experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
+    _show(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
+
+
+def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
+    """The gradients of a trained encoder over a text, or of models of sequences over examples of theirs."""
+    if text is not None:
+        if len(models) != 1:
+            raise Fault("--model and --text belong together: give one model, the seq2seq that reads the text.")
+        from regard.seeing.lessons.gradients import trained_lesson
+        from regard.verbs.translate.model import load_translation_model
+
+        return trained_lesson(load_translation_model(models[0]), text)
+    from regard.model import load
+    from regard.seeing.lessons.distances import distances_lesson
+
+    return distances_lesson([load(place, device="cpu") for place in models])
+
+
+def _refuse_drawing(context: typer.Context) -> None:
+    """With a trained model nothing is drawn, so whoever says how to draw it is mistaken."""
+    free = {"model", "text", "out", "overwrite", "as_json"}
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in free and source is not None and source.name == "COMMANDLINE":
+            raise Fault(f"--{name.replace('_', '-')} says how weights are drawn; omit it with --model.")
+
+
+def _cells(names: str) -> list[str]:
+    chosen = [name.strip() for name in names.split(",")]
+    for name in chosen:
+        if name not in (*CELLS, *OLDER):
+            known = ", ".join((*CELLS, *OLDER))
+            raise Fault(f"--cells names {name!r}, expected some of {known} with commas between.")
+    return list(dict.fromkeys(chosen))
+
+
+def _gains(numbers: str) -> list[float]:
+    try:
+        gains = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        gains = []
+    if not gains or len(gains) > 6 or not all(0.05 <= gain <= 10 for gain in gains):
+        raise Fault(f"--gains is {numbers!r}, expected at most six numbers from 0.05 to 10 with commas between.")
+    return list(dict.fromkeys(gains))
+
+
+def _lesson_view(lesson: "Lesson") -> View:
+    from regard.viewing.lessons import draw_lesson, lesson_to_json
+
+    def say() -> None:
+        for panel in lesson.panels:
+            _say_panel(panel)
+
+    return View(lambda: lesson_to_json(lesson), lambda out: draw_lesson(lesson, out), say)
+
+
+def _say_panel(panel: "LessonPanel") -> None:
+    """The named lines of a panel as columns, at some of their steps, and then what one sees in them."""
+    import textwrap
+
+    from regard.seeing.lessons.gradients import in_tens
+
+    named = [line for line in panel.lines if line.name]
+    values = [dict(line.points) for line in named]
+    lasts = {max(of_line) for of_line in values}
+    steps = [step for step in sorted(set().union(*values)) if step in (*_TOLD, *lasts)]
+    rows = [[f"{step:g}", *(in_tens(of_line[step]) if step in of_line else "" for of_line in values)] for step in steps]
+    print(panel.title)
+    say_table([panel.along, *(line.name for line in named)], rows)
+    print(textwrap.fill(panel.caption, terminal_width()), end="\n\n")
+
+
+@app.command("positions")
+def positions(
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file.")] = None,
+    kind: Annotated[
+        Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
+    ] = "all",
+    length: Annotated[int, typer.Option(min=2, max=1024, help="Places.")] = 64,
+    width: Annotated[int, typer.Option(min=2, max=1024, help="Coordinates of each place, an even number.")] = 64,
+    heads: Annotated[int, typer.Option(min=1, max=64, help="Heads, which ALiBi gives a slope each.")] = 4,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw how a token can know its place."""
+    _check_out(out, overwrite)
+    if out is None and not as_json:
+        raise Fault("Positions are drawn as a picture; name one with -o positions.png, or give --json for the numbers.")
+    if width % 2:
+        raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
+    from regard.seeing.lessons.positions import encodings
+    from regard.viewing.positions import draw_positions
+
+    found = encodings(None if kind == "all" else kind, length, width, heads)
+    tables = {name: table.tolist() for name, table in found.items()}
+    _show(View(lambda: tables, lambda path: draw_positions(found, path), lambda: None), out, as_json)
+
+
+@app.command("gates")
+def gates(
+    model: _Model,
+    text: _Text,
+    out: _Out = None,
+    layer: _Layer = None,
+    direction: Annotated[
+        Literal["forward", "backward"], typer.Option(help="From the first token on, or from the last back.")
+    ] = "forward",
+    tokens: _Tokens = False,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw the gates of recurrent layers, word by word.
+
+    Of an LSTM the forget, input and output gates and the memory cell, of a GRU the update and reset gates and the
+    state: the mean over the units, and each unit. Beside those of a model that gives texts a class, what it would
+    answer if the text ended at each word.
+    """
+    _check_out(out, overwrite)
+    from regard.model import load
+    from regard.seeing.lessons.gates import gates_of
+    from regard.viewing.gates import draw_gates, gates_table, gates_to_json
+
+    found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
+    table = gates_table(found, "token" if tokens else "word")
+    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: say_table(*table))
+    _show(view, out, as_json)
+
+
+@app.command("implied")
+def implied(
+    model: _Model,
+    text: _Text,
+    target: Annotated[str | None, typer.Option(help="The output to look at; without it, the model's own.")] = None,
+    out: _Out = None,
+    layer: _Layer = None,
+    tokens: _Tokens = False,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw the attention that a GRU implies.
+
+    A state of a GRU is a weighted sum of all candidates before it, the weights being products of its gates. Each unit
+    has weights of its own; what is drawn is their mean, beside the attention that the model learnt, if it has one.
+    """
+    _check_out(out, overwrite)
+    from regard.seeing.lessons.implied import CAPTION, implied_matrices
+    from regard.verbs.translate.model import load_translation_model
+    from regard.viewing.beside import draw_beside
+    from regard.viewing.matrix import to_json
+
+    matrices = implied_matrices(load_translation_model(model), text, target, layer, by_word=not tokens)
+    view = View(
+        lambda: to_json(matrices), lambda path: draw_beside(matrices, path, CAPTION), lambda: _say_matrices(matrices)
+    )
+    _show(view, out, as_json)
+
+
+def _say_matrices(matrices: "list[Matrix]") -> None:
+    import sys
+
+    from regard.viewing.matrix import matrix_lines
+
+    for matrix in matrices:
+        print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))
+
+
+@app.command("loss")
+def loss(
+    model: _Model,
+    text: _Text,
+    target: Annotated[str, typer.Option(help="Its translation, whose tokens are judged.")],
+    out: _Out = None,
+    others: Annotated[int, typer.Option(min=0, max=20, help="How many other tokens stand beside each.")] = 3,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Show the loss of a sentence, token by token.
+
+    Every token is judged with the true ones before it in view, as in training, and beside it stand the tokens that the
+    model thought likeliest instead. The loss is -log p in nats, without the smoothing that training may add.
+    """
+    _check_out(out, overwrite)
+    from regard.seeing.lessons.losses import sentence_loss
+    from regard.verbs.translate.model import load_translation_model
+    from regard.viewing.losses import draw_losses, losses_to_json
+
+    found = sentence_loss(load_translation_model(model), text, target, others)
+    view = View(lambda: losses_to_json(found), lambda path: draw_losses(found, path), lambda: _say_losses(found))
+    _show(view, out, as_json)
+
+
+def _say_losses(losses: "SentenceLoss") -> None:
+    from regard.viewing.canvas import show_word
+    from regard.viewing.losses import others_in_words
+
+    rows = [
+        [show_word(each.token), f"{each.loss:.2f}", each.probability_in_words, str(each.rank), others_in_words(each)]
+        for each in losses.tokens
+    ]
+    say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)
+    print(losses.summary)
+
+
+@app.command("convolution")
+def convolution(
+    out: _Out = None,
+    kernel: Annotated[int, typer.Option(min=1, max=9, help="Cells a side of the filters; odd.")] = 3,
+    model: Annotated[
+        Path | None, typer.Option(help="A model whose heads look by place alone, to draw beside them.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the filters and of the picture.")] = 1,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw the heads that are a convolution.
+
+    Self-attention whose heads look by place alone, each at a spot of its own, is a convolution once the heads are sharp
+    enough: one head for each place of a filter. Beside these stand the heads that a model learnt, block by block.
+    """
+    _check_out(out, overwrite)
+    if kernel % 2 == 0:
+        raise Fault(f"--kernel is {kernel}, but a filter needs a middle; give an odd number.")
+    from regard.model import load
+    from regard.seeing.lessons.convolution import convolution_lesson
+    from regard.viewing.head_places import draw_head_places, lesson_to_json
+
+    lesson = convolution_lesson(kernel, seed, None if model is None else load(model, device="cpu"))
+    view = View(
+        lambda: lesson_to_json(lesson), lambda path: draw_head_places(lesson, path), lambda: _say_convolution(lesson)
+    )
+    _show(view, out, as_json)
+
+
+def _say_convolution(lesson: "ConvolutionLesson") -> None:
+    """Where each head looks and how wide, then by sharpness how far the heads are from the convolution."""
+    for heads in lesson.heads:
+        print(heads.title)
+        rows = [
+            [str(number), f"{down:+.2f}", f"{across:+.2f}", f"{spread:.2f}"]
+            for number, ((down, across), spread) in enumerate(zip(heads.centres, heads.spreads, strict=True), 1)
+        ]
+        say_table(["head", "down", "across", "spread"], rows)
+        print()
+    say_table(["sharpness", "largest difference"], [[f"{each:g}", f"{most:.1e}"] for each, most in lesson.differences])
+
+
+@app.command("gallery")
+def gallery(
+    model: _Model,
+    out: Annotated[Path, typer.Option("-o", "--out", help="An .html file, which holds the pictures too.")],
+    split: Annotated[Literal["test", "valid"], typer.Option(help="Which pictures of the recipe's data.")] = "test",
+    count: Annotated[int, typer.Option(min=1, max=200, help="How many of the best, and of the worst.")] = 12,
+    overwrite: _Overwrite = False,
+) -> None:
+    """The captions with the highest and the lowest CIDEr, with their pictures and where each word looked.
+
+    The page holds the pictures; whether it may be passed on is for their owners to say.
+    """
+    from regard.commands.show.gallery import caption_gallery
+    from regard.families.abilities import needs
+    from regard.model import load
+    from regard.viewing.gallery import gallery_page
+
+    if out.suffix.lower() != ".html":
+        raise Fault(f"{out} does not end in .html, which is what a gallery is.")
+    refuse_existing(out, overwrite)
+    loaded = load(model)
+    needs(loaded.recipe, "caption")
+    with console_progress() as progress:
+        found = caption_gallery(loaded, model, split, count, progress, remark)
+    gallery_page(found).write(out)
+    remark_written(out)
+
+
+def _check_out(out: Path | None, overwrite: bool) -> None:
+    if out is not None:
+        refuse_folder(out)
+        refuse_existing(out, overwrite)
+        if out.suffix.lower() not in SUFFIXES:
+            raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")

@@ -1,0 +1,77 @@
+"""What a process does that `regard train --processes` has started: it trains as one rank of several.
+
+It says nothing of its own faults: whoever started it does, in one sentence.
+"""
+
+import json
+import os
+import sys
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from typing import NoReturn
+
+from regard.base.faults import Fault
+from regard.base.processes import die_with_parent
+from regard.hardware.devices import wait_for_gpu
+
+LEADERS_LAST_WORK = timedelta(hours=1)  # when all is trained: a curve, and what a model folder keeps besides
+
+
+def main() -> NoReturn:
+    """Train the job in the store as the rank that the environment names, and end with a status that tells how."""
+    die_with_parent()
+    status = 1
+    try:
+        status = _train()
+    except KeyboardInterrupt:
+        status = 130
+        wait_for_gpu()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # at once: threads of a lost group may wait without end
+
+
+def _train() -> int:
+    from regard.runs.planning.allowance import Allowance
+    from regard.runs.ranks import INTERRUPTED, LOST, Job
+    from regard.runs.start import console_audience, silent_audience, train_table
+    from regard.training.process_group import Address, LostRank, ProcessGroup, open_store
+    from regard.training.pulse import Farewell, Pulse, say_farewell
+
+    address = Address.in_environment()
+    assert address is not None
+    store = open_store(address)
+    job = Job(**json.loads(store.get("job")))
+    try:
+        group = ProcessGroup(address, store)
+        Pulse(group, on_silence=None)
+        started = train_table(
+            job.table,
+            job.settings,
+            Path(job.folder),
+            console_audience() if group.leads and not job.quiet else silent_audience(),
+            resume=job.resume,
+            overwrite=job.overwrite,
+            allowance=None if job.minutes is None else Allowance(job.minutes, job.began),
+            choices=job.choices,
+            ranks=group,
+        )
+    except LostRank:
+        return LOST
+    except Fault as fault:
+        say_farewell(store, address.rank, Farewell(True, fault.sentences))
+        return 2
+    except Exception as error:
+        if os.environ.get("REGARD_TRACEBACK"):
+            traceback.print_exc()
+        first = (str(error).splitlines() or [""])[0]
+        say_farewell(store, address.rank, Farewell(False, [f"{type(error).__name__}: {first}"]))
+        return 1
+    if group.leads:
+        outcome = {"was_finished": started.was_finished, "interrupted": started.interrupted}
+        store.set("outcome", json.dumps(outcome))
+    else:
+        store.wait(["outcome"], LEADERS_LAST_WORK)  # nobody leaves while another may still hear from them
+    return INTERRUPTED if started.interrupted else 0

@@ -1,1 +1,0 @@
-"""One module for each verb that can be asked of the server, and what its requests and answers hold."""

@@ -1,0 +1,31 @@
+"""What there is to say of a language model, from its recipe, its tokeniser and the shapes of its weights; no torch."""
+
+from collections.abc import Mapping
+
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.tasks.described import Described, FindCost, Shapes, count_parameters
+from regard.tasks.language.options import LanguageRecipe
+
+
+def describe(
+    recipe: LanguageRecipe, files: Mapping[str, bytes], shapes: Shapes, cost: FindCost, size: int
+) -> Described:
+    """Describe a model that learnt by gradient; the cost is that of a text of `size` tokens."""
+    tokeniser = tokeniser_of(recipe, files)
+    facts = language_facts(tokeniser.size - len(never_written(tokeniser)), getattr(recipe.model, "context", None))
+    return Described(count_parameters(shapes), facts, cost(recipe.model, shapes, tokeniser.size, size))
+
+
+def tokeniser_of(recipe: LanguageRecipe, files: Mapping[str, bytes]) -> Tokeniser:
+    """Return the tokeniser among what travels in a model folder."""
+    return tokenisers_in(files, recipe.data.tokeniser.full())[0]
+
+
+def never_written(tokeniser: Tokeniser) -> list[int]:
+    """Return the tokens that a network may read and never writes."""
+    return sorted({tokeniser.pad, tokeniser.begin} - {tokeniser.end})
+
+
+def language_facts(vocabulary: int, context: int | None) -> dict[str, int]:
+    """Return how many tokens a model can write, and how many it looks back at where that is bounded."""
+    return {"vocabulary": vocabulary} | ({} if context is None else {"context": context})

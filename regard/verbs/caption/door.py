@@ -1,0 +1,68 @@
+"""The door of captions: what pictures show."""
+
+from collections.abc import Hashable
+
+from regard.base.doors import DoorAnswer, ModelBody, Price, Question, VerbDoor, check_numbers
+from regard.verbs.caption.request import CaptionRequest
+from regard.verbs.inputs import check_inputs, input_cost
+
+_TOKENS = 20  # of a caption, about
+
+
+class CaptionBody(CaptionRequest, ModelBody):
+    """The pictures that captions are wanted of, and by which model."""
+
+
+class WordLook(DoorAnswer):
+    """A word of a caption, and where it looked: the weights of the places of a grid, row by row."""
+
+    word: str
+    weights: list[list[float]]
+
+
+class CaptionAnswer(DoorAnswer):
+    """What a picture shows, as `regard caption --json` has it."""
+
+    text: str
+    score: float
+    attention: list[WordLook] | None
+
+
+class CaptionsAnswer(DoorAnswer):
+    model: str
+    seconds: float
+    captions: list[CaptionAnswer]
+
+
+def _check(question: Question[CaptionBody]) -> CaptionBody:
+    check_inputs(question.model, question.body.pictures, question.limits)
+    check_numbers(question.body, ("beam",), question.limits)
+    return question.body
+
+
+def _key(body: CaptionBody) -> Hashable | None:
+    """Return what captions share a batch by; what is drawn depends on the number of a picture."""
+    return None if body.sample is not None else (body.beam, body.length_penalty, body.attention)
+
+
+def _costs(question: Question[CaptionBody]) -> list[float]:
+    written = _TOKENS * (question.body.beam or 1)
+    return [input_cost(picture, question.model.reads) + written for picture in question.body.pictures]
+
+
+DOORS = (
+    VerbDoor(
+        path="/v1/caption",
+        can="caption",
+        summary="What each picture shows.",
+        body=CaptionBody,
+        answer=CaptionsAnswer,
+        ready=_check,
+        key=_key,
+        price=Price("thousands of pixels, and 20 tokens for each place in the beam", 2000, ordinary=400),
+        costs=_costs,
+        work=lambda question: question.model.ask(question.body, first=question.first),
+        write=lambda caption: CaptionAnswer(**caption.as_dict()),
+        listed="captions",
+    ),
+)

@@ -1,0 +1,188 @@
+"""The doors through which one looks inside a model: at what it reads, its attention, its next token and its beam."""
+
+from collections.abc import Callable
+from operator import attrgetter
+from types import ModuleType
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Question, Rest, VerbDoor
+from regard.base.pauses import beside_pauses
+from regard.verbs.answer.request import Input
+from regard.verbs.inputs import check_inputs, input_cost
+from regard.verbs.look.request import AttentionRequest, BeamRequest, NextRequest, Side
+from regard.viewing.hypotheses import Fate
+
+
+class LookBody(ModelBody):
+    """The input whose reading is looked at."""
+
+    input: Input = Field(description="What the model reads: a text, the number of a node, a picture, a sound.")
+    speaker: str | None = Field(
+        default=None, description="Who speaks, of a model that does; by default the first that it knows."
+    )
+    as_is: bool = Field(
+        default=False, description="Refuse a picture of another size than the model reads, which is else made to fit."
+    )
+
+
+class AttentionBody(AttentionRequest, LanguagesBody):
+    """Which attention is wanted, of which model, for one sentence."""
+
+
+class NextBody(NextRequest, LanguagesBody):
+    """The place at which the next token is wanted: after tokens, after a text, or along the best output."""
+
+
+class BeamBody(BeamRequest, LanguagesBody):
+    """The beam search that is wanted as a tree, for one sentence."""
+
+
+class Text(DoorAnswer):
+    text: str
+    language: str
+
+
+class BlockAnswer(DoorAnswer):
+    """The heads of a block; weights are whole ten-thousandths, row by row."""
+
+    where: str
+    layer: int
+    heads: list[list[int]]
+    entropy: list[float]
+
+
+class SideAnswer(DoorAnswer):
+    rows: list[str]
+    columns: list[str]
+    usual: int
+    blocks: list[BlockAnswer]
+
+
+class AttentionAnswer(DoorAnswer):
+    model: str
+    source: Text
+    target: Text
+    score: float
+    seconds: float
+    modes: dict[Literal["words", "tokens"], dict[Side, SideAnswer]]
+
+
+class TokenAnswer(DoorAnswer):
+    token: str
+    text: str
+    probability: float
+    taken: bool
+    end: bool
+
+
+class NextAnswer(DoorAnswer):
+    model: str
+    source: Text
+    target: Text
+    seconds: float
+    before: list[str]
+    vocabulary: int
+    tokens: list[TokenAnswer]
+    log_probabilities: list[float]
+    rest: Rest
+
+
+class NodeAnswer(DoorAnswer):
+    token: str
+    parent: int | None
+    step: int
+    group: int
+    log_probability: float
+    total: float
+    score: float | None
+    rank: int | None
+    fate: Fate
+    text: str
+
+
+class Lanes(DoorAnswer):
+    all: list[int]
+    outputs: list[int | None]
+
+
+class BeamAnswer(DoorAnswer):
+    model: str
+    source: Text
+    target: Text
+    seconds: float
+    width: int
+    leftwards: bool
+    outputs: list[int]
+    lanes: Lanes
+    nodes: list[NodeAnswer]
+
+
+class LookAnswer(DoorAnswer):
+    """The looks of a model, for the view of that name; the remark says how a picture was changed before."""
+
+    model: str
+    seconds: float
+    view: Literal["facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
+    looks: dict[str, Any]
+    remark: str = ""
+
+
+def _views() -> ModuleType:
+    """Return what looks inside a model; torch is loaded with it when someone first looks."""
+
+    def load() -> ModuleType:
+        from regard.verbs.look import views
+
+        return views
+
+    return beside_pauses(load)
+
+
+def _check(question: Question[LookBody]) -> LookBody:
+    check_inputs(question.model, [question.body.input], question.limits)
+    return question.body
+
+
+def _costs_of_sentence(question: Question[Any]) -> list[float]:
+    translator: Any = question.model
+    beam = getattr(question.body, "beam", None) or translator.decoding.beam
+    return [(1.0 + len(question.body.text)) * (1 + beam)]
+
+
+def _door_of_sentence(
+    view: str, summary: str, body: type[LanguagesBody], answer: type[DoorAnswer], look: Callable[[Any], Any]
+) -> VerbDoor:
+    """Return the door of a view of one sentence, as a translator reads it."""
+    return VerbDoor(
+        path=f"/v1/{view}",
+        can=view,
+        summary=summary,
+        body=body,
+        answer=answer,
+        texts="text",
+        price=Price("letters, in each row of the search", 1000),
+        costs=_costs_of_sentence,
+        work=lambda question: look(_views())(question),
+    )
+
+
+DOORS = (
+    _door_of_sentence(
+        "attention", "What every block and head looked at.", AttentionBody, AttentionAnswer, attrgetter("attention")
+    ),
+    _door_of_sentence("next", "The distribution of the next token.", NextBody, NextAnswer, attrgetter("next_token")),
+    _door_of_sentence("beam", "The beam as a tree.", BeamBody, BeamAnswer, attrgetter("beam")),
+    VerbDoor(
+        path="/v1/look",
+        can="look",
+        summary="What a model looks at when it answers.",
+        body=LookBody,
+        answer=LookAnswer,
+        ready=_check,
+        price=Price("letters, frames of 10 ms, thousands of pixels or points", 500),
+        costs=lambda question: [input_cost(question.body.input, question.model.reads)],
+        work=lambda question: _views().look(question),
+    ),
+)

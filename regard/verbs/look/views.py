@@ -1,0 +1,214 @@
+"""What a server's page shows of a model: what it looks at and, of a translator, attention, next token and beam.
+
+The answers are what `regard look` writes into its pages, as fields of their records.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.attention.watch import without_watching
+from regard.base.doors import Limits, Question, TooLarge
+from regard.base.faults import Fault
+from regard.base.figures import quantity
+from regard.base.requests.fields import Held
+from regard.seeing.gazes import Sight, refuse_speaker, see_input, see_prompt
+from regard.seeing.next_token import beam_tree
+from regard.seeing.sentences import see, see_tokens
+from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.tasks.translation.lengths import target_tokens
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.inputs import remark_on_file, with_files
+from regard.verbs.look.request import AttentionRequest, BeamRequest, NextRequest
+from regard.verbs.pictures import mark_as_is
+from regard.viewing.canvas import show_word
+from regard.viewing.choices import Choices, Panel, place_data
+from regard.viewing.drawers import page_view
+from regard.viewing.page import side_data
+from regard.viewing.sealed import named_language
+from regard.viewing.seen import JOININGS, Block, Seen
+from regard.viewing.tree import tree_data
+
+
+def look(question: Question[Any]) -> dict[str, Any]:
+    """Return what a model looks at when it reads an input, or when a speaker says it, for the view of that name."""
+    body, model = question.body, question.model
+
+    def look_at(inputs: list[Held]) -> dict[str, Any]:
+        (held,) = inputs
+        view, looks = page_view(_sight_of(model.model, held.content, body.speaker, body.as_is).between())
+        return {"view": view, "looks": looks, "remark": "" if body.as_is else remark_on_file(model, held.content)}
+
+    return with_files([body.input], look_at)
+
+
+def _sight_of(model: Any, given: Any, speaker: str | None, as_is: bool) -> Sight:
+    if isinstance(model, LanguageModel):
+        refuse_speaker(speaker)
+        return see_prompt(model.task, str(given))
+    (read,) = mark_as_is(model.task, [given]) if as_is else [given]
+    sight = see_input(model.task, read, speaker)
+    if isinstance(given, bytes):  # a sound, which has a name already
+        return sight
+    return replace(sight, text=given.name if isinstance(given, Path) else str(given))
+
+
+def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
+    """Return what every block and head of a translator looked at."""
+    body, limits, began = question.body, question.limits, time.monotonic()
+    model: Any = question.model
+    sight = _sight(model, body, limits)
+    sides = body.sides or sight.looks
+    if not sight.looks:
+        raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
+    if lacking := [side for side in sides if side not in sight.looks]:
+        raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.looks)}.")
+    seen = [_narrow(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
+    count = sum(block.weights.size for each in seen for block in each.blocks)
+    if count > limits.weights:
+        raise TooLarge(
+            f"These are {count:,} weights, but the limit is {limits.weights:,}; ask for fewer sides, layers or heads."
+        )
+    score = float(model.model.force([body.text], sight.outputs)[0])
+    return {
+        "source": _text(model, body.text, 0),
+        "target": _text(model, sight.output, 1),
+        "score": score,
+        "seconds": time.monotonic() - began,
+        "modes": {body.mode: {each.side: _side_fields(each, body) for each in seen}},
+    }
+
+
+def _sight(model: Any, body: AttentionRequest, limits: Limits) -> Sight:
+    _check_sentence(model, body.text, limits)
+    if body.tokens is None:
+        return see(model.model, body.text, body.output)
+    tokens = model.target_tokens(body.tokens, body.text)
+    if model.model.task.end in tokens:
+        raise Fault("An output's end is not one of its tokens; omit it.")
+    return see_tokens(model.model, body.text, tokens)
+
+
+def _narrow(seen: Seen, body: AttentionRequest) -> Seen:
+    """Only the blocks that are asked for, their heads joined if that is asked for."""
+    numbers = body.layers or range(1, len(seen.blocks) + 1)
+    if max(numbers) > len(seen.blocks):
+        raise Fault(f"There is no layer {max(numbers)}; on the side {seen.side} are {len(seen.blocks)}.")
+    blocks = [seen.blocks[number - 1] for number in numbers]
+    if body.heads != "all":
+        join = JOININGS[body.heads][0]
+        blocks = [Block(block.where, join(block.weights)[None]) for block in blocks]
+    return replace(seen, blocks=blocks)
+
+
+def _side_fields(seen: Seen, body: AttentionRequest) -> dict[str, Any]:
+    data = side_data(seen)
+    numbers = body.layers or range(1, len(seen.blocks) + 1)
+    blocks = [{**block, "layer": number} for number, block in zip(numbers, data["blocks"], strict=True)]
+    return {**data, "blocks": blocks}
+
+
+def next_token(question: Question[NextRequest]) -> dict[str, Any]:
+    """Return the distribution of the token at one place of an output."""
+    body, began = question.body, time.monotonic()
+    model: Any = question.model
+    _check_sentence(model, body.text, question.limits)
+    task = model.model.task
+    choices = _choices(model, body)
+    place = place_data(choices, body.kept)
+    likeliest = zip(choices.numbers, choices.tokens, place["tokens"], choices.panels[0].probabilities, strict=False)
+    return {
+        "source": _text(model, body.text, 0),
+        "target": _text(model, choices.written, 1),
+        "seconds": time.monotonic() - began,
+        "before": list(choices.before),
+        "vocabulary": choices.vocabulary,
+        "tokens": [
+            {
+                "token": token,
+                "text": text,
+                "probability": probability,
+                "taken": rank == choices.taken,
+                "end": number == task.end,
+            }
+            for rank, (number, token, text, probability) in enumerate(likeliest)
+        ],
+        "log_probabilities": place["log_probabilities"],
+        "rest": place["rest"],
+    }
+
+
+def _choices(model: Any, body: NextRequest) -> Choices:
+    target = model.model.task.target_for(body.text)
+    before, coming = _place(model, body)
+    own = _next_log_probabilities(model, body.text, before)
+    order = np.argsort(-own, kind="stable")
+    numbers = order[: min(body.shown, body.kept)].tolist()
+    return Choices(
+        body.text,
+        target.pieces(before),
+        target.decode(before),
+        target.pieces(numbers),
+        numbers,
+        [Panel("", "", {}, np.exp(own[order]))],
+        [0],
+        numbers.index(coming) if coming in numbers else None,
+    )
+
+
+def _place(model: Any, body: NextRequest) -> tuple[list[int], int | None]:
+    """The tokens before the place, and what the best output has there, if it is asked along it."""
+    task = model.model.task
+    if body.before is not None:
+        tokens = model.target_tokens(body.before, body.text)
+        if task.end in tokens:
+            raise Fault("An output is over at its end; no token follows it.")
+        return tokens, None
+    if body.prefix is not None:
+        return target_tokens(task, body.prefix, "prefix", task.target_for(body.text)), None
+    best, at = model.model.search_tokens(body.text), body.at or 0
+    if at > len(best):
+        raise Fault(f"The best output has {quantity(len(best), 'token')}; {at} lies beyond its end.")
+    return best[:at], [*best, task.end][at]
+
+
+def _next_log_probabilities(model: Any, text: str, before: Sequence[int]) -> np.ndarray:
+    """The log-probabilities (token) of what follows these tokens, in one forced pass."""
+    import torch
+
+    task = model.model.task
+    with torch.no_grad(), without_watching():
+        (found,) = forced_distributions(task, force_batch(task, [text], [before]))
+    return found[-1].double().cpu().numpy()
+
+
+def beam(question: Question[BeamRequest]) -> dict[str, Any]:
+    """Return the beam as a tree."""
+    body, limits, began = question.body, question.limits, time.monotonic()
+    model: Any = question.model
+    _check_sentence(model, body.text, limits)
+    width = body.beam or model.decoding.beam
+    if width > limits.beam:
+        raise Fault(f"The beam is {width} wide; here it may be at most {limits.beam}.")
+    tree = beam_tree(model.model, body.text, width, body.length_penalty)
+    if len(tree.nodes) > limits.nodes:
+        raise TooLarge(f"These are {len(tree.nodes):,} hypotheses, but the limit is {limits.nodes:,}; narrow the beam.")
+    data = tree_data(tree, (model.source, model.target))
+    nodes = [{**node, "group": own.group} for node, own in zip(data["nodes"], tree.nodes, strict=True)]
+    return {**data, "seconds": time.monotonic() - began, "nodes": nodes}
+
+
+def _check_sentence(model: Any, text: str, limits: Limits) -> None:
+    source, _ = model.tokenisers
+    length = len(source.encode(text)) + 1 if len(text) <= limits.characters else limits.sentence + 1
+    if length > limits.sentence:
+        raise Fault(f"The sentence is longer than {limits.sentence} tokens; give a shorter one.")
+
+
+def _text(model: Any, text: str, side: int) -> dict[str, str]:
+    language = (model.source, model.target)[side]
+    return {"text": show_word(text) if text else "", "language": named_language(language)}
