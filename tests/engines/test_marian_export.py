@@ -16,6 +16,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_
 from regard.engines.marian.export import export_marian
 from regard.engines.marian.importing import import_marian
 from regard.families import check_recipe
+from regard.model import make_model
 from regard.tasks.translation.building import build_translation
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import TranslationModel, load_translation_model
@@ -57,7 +58,9 @@ def ours(
     torch.manual_seed(seed)
     for tensor in named_weights(task).values():
         tensor.add_(torch.randn_like(tensor) * 0.3)
-    return TranslationModel(task, recipe)
+    model = make_model(task, recipe)
+    assert isinstance(model, TranslationModel)
+    return model
 
 
 def batch(model: TranslationModel) -> tuple[Tensor, Tensor, Tensor]:

@@ -18,6 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.hugging_face.files import write_tensors
 from regard.engines.marian.config import STOPS, Generation, decoding_table
 from regard.engines.marian.importing import NEVER, import_marian
+from regard.model import make_model
 from regard.training import checkpoint
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 
@@ -244,7 +245,7 @@ def outputs(model: "MarianMTModel", folder: Path, **settings: Any) -> list[list[
 
 def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:
     changed = check(DecodingOptions, model.recipe.decoding.model_dump() | search)
-    searching = TranslationModel(model.task, model.recipe.model_copy(update={"decoding": changed}))
+    searching = make_model(model.task, model.recipe.model_copy(update={"decoding": changed}))
     return [translated.tokens for translated in searching.translate(SENTENCES)]
 
 

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import regard
 from regard.base.recipe import write
 from regard.data.tokenisers.tokeniser import Kind, train_tokeniser
 from regard.families import check_recipe
 from regard.tasks.translation.building import build_translation
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
-from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.model import TranslationModel
 
 SENTENCES = ["Ana reads a green book.", "Ana lê um livro verde."]
 SIZES: dict[str, dict[str, Any]] = {
@@ -41,4 +42,6 @@ def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words"
 
 def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> TranslationModel:
     """The same, loaded."""
-    return load_translation_model(untrained_folder(folder, family, kind, **model), device="cpu")
+    loaded = regard.load(untrained_folder(folder, family, kind, **model), device="cpu")
+    assert isinstance(loaded, TranslationModel)
+    return loaded
