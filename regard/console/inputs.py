@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.base.faults import Fault
-from regard.base.recipe import Recipe
 from regard.console.lines import TextInput
-from regard.tasks import TASKS, input_kind
 
 if TYPE_CHECKING:
+    from regard.base.recipe import Recipe
     from regard.data.stories.telling import Asked
 
 TEXTS = ("text", "tokens", "prompt", "story")  # what --text can give
@@ -55,16 +54,17 @@ _INTO_FILES = {
 }
 
 
-def what_it_reads(recipe: Recipe) -> str:
+def what_it_reads(recipe: "Recipe") -> str:
     """Return what one input of a model is, in the middle of a sentence: "a gat reads a node"."""
     from regard.families import with_article
 
     return f"{with_article(recipe.family)} reads {_NAMES[_kind(recipe)]}"
 
 
-def example_command(recipe: Recipe, folder: Path) -> str:
+def example_command(recipe: "Recipe", folder: Path) -> str:
     """A command line that asks the model in a folder for something."""
     from regard.data.algorithms.spelling import example_of
+    from regard.tasks import TASKS
     from regard.tasks.algorithms.options import AlgorithmRecipe
 
     verb, kind = TASKS[recipe.task].verb, _kind(recipe)
@@ -74,16 +74,17 @@ def example_command(recipe: Recipe, folder: Path) -> str:
     return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt, items=items)
 
 
-def _kind(recipe: Recipe) -> str:
+def _kind(recipe: "Recipe") -> str:
     """What a model reads; of pictures some read only the features, which are made elsewhere."""
     from regard.data.captions.options import CaptionData
+    from regard.tasks import input_kind
 
     is_of_features = isinstance(recipe.data, CaptionData) and recipe.data.are_features_made_elsewhere
     return "features" if is_of_features else input_kind(recipe)
 
 
 def inputs_after_model(
-    words: Sequence[str] | None, texts: Sequence[str] | str | None, recipe: Recipe | None = None
+    words: Sequence[str] | None, texts: Sequence[str] | str | None, recipe: "Recipe | None" = None
 ) -> list[TextInput]:
     """Return where the inputs come from that follow MODEL: all texts together, or each file; nothing if none follow.
 
@@ -92,7 +93,11 @@ def inputs_after_model(
     takes each word as a name, and `-` as names on standard input.
     """
     words, texts = words or [], [texts] if isinstance(texts, str) else texts or []
-    reads = "text" if recipe is None else input_kind(recipe)
+    reads = "text"
+    if recipe is not None:
+        from regard.tasks import input_kind
+
+        reads = input_kind(recipe)
     if texts and recipe is not None and reads not in TEXTS:
         raise Fault(f"--text is for models that read text; {what_it_reads(recipe)}.")
     if words and texts:
@@ -129,7 +134,7 @@ def or_standard_input(sources: list[TextInput]) -> list[TextInput]:
     return sources
 
 
-def names_after_model(words: Sequence[str] | None, texts: Sequence[str] | None, recipe: Recipe) -> list[str]:
+def names_after_model(words: Sequence[str] | None, texts: Sequence[str] | None, recipe: "Recipe") -> list[str]:
     """Return the names of files that follow MODEL, or else those on standard input, for a verb that reads files."""
     sources = or_standard_input(inputs_after_model(words, texts, recipe))
     return [name for source in sources for name in source.inputs() if name]
