@@ -180,7 +180,7 @@ def test_a_zip_that_lost_bytes_or_a_name_is_called_damaged(tmp_path, old, new):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("sounds/lost", "bytes to lose")
     path.write_bytes(path.read_bytes().replace(old, new))
-    with pytest.raises(Unusable, match="is damaged|leads out"):
+    with pytest.raises(Unusable, match=r"is damaged|leads out"):
         unpack(path, tmp_path / "sounds", LIMIT)
 
 
