@@ -50,7 +50,7 @@ class _Remarks(logging.Handler):
 @contextmanager
 def remarks_on_text() -> Iterator[None]:
     """Inside this block the person at the terminal is told what the reading of text has to say."""
-    logger, handler = logging.getLogger("regard.data.corpora.text"), _Remarks()
+    logger, handler = logging.getLogger("regard.data"), _Remarks()
     logger.addHandler(handler)
     try:
         yield
