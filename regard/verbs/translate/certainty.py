@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
@@ -47,11 +46,15 @@ class Certainty(BaseModel):
 
 def certainty_of(token_scores: Sequence[float]) -> float:
     """How sure a model is of an output with these log-probabilities."""
+    import numpy as np  # a tenth of a second, which a command that only reads a threshold need not wait
+
     return float(np.mean(token_scores))
 
 
 def find_certainty(outputs: Iterable[Translated]) -> Certainty | None:
     """What is usual for a translator, from what it wrote for validation texts; None where these are too few."""
+    import numpy as np
+
     found = [certainty_of(each.token_scores) for each in outputs if each.token_scores]
     if len(found) < FEWEST or not np.isfinite(found).all():
         return None
