@@ -48,6 +48,8 @@ class Catalogue:
             self.workers[name] = worker
         for model in models:
             model.others = self.models
+        for name, translator in self.translators.items():
+            translator.waiting = partial(_waiting, self.workers[name])
         self.detector = Detector(self.codes)
 
     @property

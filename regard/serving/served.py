@@ -1,7 +1,7 @@
 """A model that is served: a folder under a name, what it is, and what it can be asked for."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -118,6 +118,7 @@ class ServedTranslator(FolderTranslator, Served):
         kind = TASKS["translation"]
         self.reads, self.gives, self.verb = kind.reads, kind.gives, kind.verb
         self._alone = load_fastest_alone(folder, engine)
+        self.waiting: Callable[[], int] = lambda: 0  # sentences that nobody works on yet
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
 
@@ -151,15 +152,16 @@ class ServedTranslator(FolderTranslator, Served):
         return super().exports + ([] if self._alone is None else [self._alone])
 
     def plan(self, request: TranslateRequest) -> Plan:
-        """How it translates what is asked for: of two exports, a sentence alone by one and several by the other."""
+        """Plan a translation: of two exports, a sentence alone goes to one, and several to the other."""
         plan = super().plan(request)
         if self._alone is None or plan.engine == "torch":
             return plan
-        is_alone = request.engine == self._alone.name or (request.engine == "auto" and self._is_one_sentence(request))
+        is_alone = request.engine == self._alone.name or (request.engine == "auto" and self._is_alone(request))
         return replace(plan, engine=self._alone.name) if is_alone else plan
 
-    def _is_one_sentence(self, request: TranslateRequest) -> bool:
-        return len(request.text) == 1 and len(self.cutting(request)(request.text[0])) == 1
+    def _is_alone(self, request: TranslateRequest) -> bool:
+        """Return True for one sentence that no batch could be made of, since no others wait."""
+        return not self.waiting() and len(request.text) == 1 and len(self.cutting(request)(request.text[0])) == 1
 
     @property
     def can(self) -> Sequence[str]:

@@ -12,7 +12,12 @@ import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.serving.app import make_app
+from regard.serving.catalogue import Catalogue, open_models
+from regard.serving.metrics import Metrics
+from regard.serving.options import ServingOptions
+from regard.serving.queue.worker import Worker
 from regard.serving.served import ServedTranslator
+from regard.verbs.translate.request import TranslateRequest
 
 TEXT = "Eu amo livros."
 
@@ -70,6 +75,23 @@ def both(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     copied = shutil.copytree(folder, tmp_path_factory.mktemp("both") / "exports")
     assert main(["export", str(copied), "--to", "ctranslate2"]) == 0
     return copied
+
+
+def test_a_sentence_shares_a_batch_where_others_wait(both: Path) -> None:
+    model = ServedTranslator("exports", both)
+    request = TranslateRequest(text=[TEXT])
+    assert model.plan(request).engine == "onnx"
+    model.waiting = lambda: 1
+    assert model.plan(request).engine == "ctranslate2"
+    assert model.plan(request.model_copy(update={"engine": "onnx"})).engine == "onnx"
+
+
+def test_a_translator_is_told_how_many_wait(both: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = Catalogue(open_models([both]), ServingOptions(), Metrics())
+    (model,) = catalogue.translators.values()
+    monkeypatch.setattr(Worker, "waiting", 5)
+    assert model.waiting() == 5
+    catalogue.close()
 
 
 @pytest.mark.parametrize(
