@@ -138,7 +138,7 @@ Body = TypeVar("Body", bound=VerbRequest)
 
 @dataclass(frozen=True)
 class Question(Generic[Body]):
-    """What is asked of a model at a door: a request, or those of its items that are worked on together."""
+    """A question to a model at a door: a request, or those of its items that are worked on together."""
 
     model: Asked
     body: Body
@@ -166,7 +166,7 @@ class Price:
 
 
 class Job(ABC):
-    """What a request comes to: items for the queue, and what is made of their results."""
+    """The work of a request: items for the queue, and an answer made of their results."""
 
     model: Asked
     price: Price
@@ -236,7 +236,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Stream:
-    """How an item is worked on while its events are told, and the record of the last event."""
+    """The way to work on an item while its events are told, and the record of the last event."""
 
     work: Callable[[Question[Any], Tell], Any]  # gives the result of the only item
     done: type[DoorAnswer]

@@ -1,4 +1,4 @@
-"""How deep attention heads are and what looking costs them; no torch, so that an unloaded model can be described."""
+"""The depth of attention heads and the cost of looking; no torch, so that an unloaded model can be described."""
 
 from typing import Literal, NamedTuple
 
@@ -6,7 +6,7 @@ Join = Literal["concatenated", "averaged"]
 
 
 class Depths(NamedTuple):
-    """How many numbers a key and a value of one head have."""
+    """Return how many numbers a key and a value of one head have."""
 
     key: int
     value: int

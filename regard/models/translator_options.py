@@ -44,5 +44,5 @@ class CopyOptions(Options):
 
 
 def can_copy(options: Any) -> bool:
-    """Whether a network with these options copies."""
+    """Return True if a network with these options copies."""
     return isinstance(options, CopyOptions) and options.copies

@@ -1,4 +1,4 @@
-"""What can be said of a model without building its network: by its recipe, its files and the shapes of its weights."""
+"""A model described without building its network: by its recipe, its files and the shapes of its weights."""
 
 from collections.abc import Callable, Mapping
 from math import prod
@@ -9,7 +9,7 @@ FindCost = Callable[[Any, Shapes, int, int], dict[str, int | float]]  # by optio
 
 
 class Described(NamedTuple):
-    """How many numbers a model has learnt, what its task knows of it, and what an input of some size costs."""
+    """The numbers that a model has learnt, the facts of its task, and the cost of an input of some size."""
 
     parameters: int
     facts: dict[str, Any]

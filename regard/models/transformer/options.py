@@ -1,4 +1,4 @@
-"""What a Transformer is built like, and what it costs to run one; no torch."""
+"""The options of a Transformer, and the cost of running one; no torch."""
 
 from collections.abc import Mapping
 from math import prod

@@ -49,7 +49,7 @@ class SentenceBatch:
         return replace(self, tokens=self.tokens.to(device, non_blocking=True))
 
     def split(self, parts: int) -> list["SentenceBatch"]:
-        """The same rows in smaller batches."""
+        """Return these rows in smaller batches."""
         chunks = zip(self.tokens.chunk(parts), self.lengths.chunk(parts), strict=True)
         return [SentenceBatch(tokens, lengths) for tokens, lengths in chunks]
 

@@ -57,7 +57,7 @@ class LineBatch:
         return LineBatch(**moved)
 
     def split(self, parts: int) -> list["LineBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Return these rows in `parts` smaller batches."""
         chunks = zip(*(each.chunk(parts) for each in vars(self).values()), strict=True)
         return [LineBatch(*chunk) for chunk in chunks]
 

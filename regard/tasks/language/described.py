@@ -1,4 +1,4 @@
-"""What there is to say of a language model, from its recipe, its tokeniser and the shapes of its weights; no torch."""
+"""A language model described by its recipe, its tokeniser and the shapes of its weights; no torch."""
 
 from collections.abc import Mapping
 

@@ -37,7 +37,7 @@ class PaintingBatch(HeldBatch):
 
     @property
     def lengths(self) -> Int[Tensor, " batch"]:
-        """How many words each caption has."""
+        """Return how many words each caption has."""
         return (self.captions != PAD).sum(dim=1)
 
     def pixels(self, dtype: torch.dtype) -> Float[Tensor, "batch channel height width"]:
@@ -45,7 +45,7 @@ class PaintingBatch(HeldBatch):
         return self.pictures.to(dtype) / 255
 
     def split(self, parts: int) -> list["PaintingBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Return these rows in `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (self.pictures, self.captions, self.numbers))
         return [PaintingBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 

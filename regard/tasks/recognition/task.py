@@ -48,7 +48,7 @@ class LabelledDrawings(HeldBatch):
         return self.steps.shape[0]
 
     def split(self, parts: int) -> list["LabelledDrawings"]:
-        """The same rows in `parts` smaller batches."""
+        """Return these rows in `parts` smaller batches."""
         return [LabelledDrawings(*each) for each in zip(*(own.chunk(parts) for own in self.tensors), strict=True)]
 
     # What a captured pass holds

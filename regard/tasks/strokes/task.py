@@ -29,7 +29,7 @@ from regard.viewing.sides import Side
 
 @dataclass(frozen=True)
 class Pen:
-    """What draws: a network, what a step is to it, how freely it chooses, and how many steps it may take."""
+    """A pen: a network, what a step is to it, how freely it chooses, and how many steps it may take."""
 
     network: Sketcher
     kind: StepKind

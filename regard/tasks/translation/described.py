@@ -1,4 +1,4 @@
-"""What there is to say of a translator, from its recipe, its tokenisers and the shapes of its weights; no torch."""
+"""A translator described by its recipe, its tokenisers and the shapes of its weights; no torch."""
 
 from collections.abc import Mapping
 

@@ -107,7 +107,7 @@ def read_portions(given: TextInput, constraints: ConstraintsByLine) -> Iterator[
 
 @dataclass(frozen=True)
 class LongLines:
-    """How many lines are longer than any that the model learnt from, the number of the first, and how long that was."""
+    """The number of lines longer than any that the model learnt from, the place of the first, and that length."""
 
     longest: int = 0  # tokens of the longest text that the model learnt from, its end counted
     count: int = 0
@@ -188,7 +188,7 @@ class LineTranslator:
             raise Fault(f"Line {portion.first + fault.number + 1}: {self._mendable(fault)}") from None
 
     def _mendable(self, fault: TextFault) -> str:
-        """What is wrong with a line, and the option that mends it, where there is one."""
+        """Return what is wrong with a line, and the option that mends it, where there is one."""
         if not isinstance(fault, TooLong) or self.request.long_texts != "refuse" or self.request.is_of_whole_outputs:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
@@ -248,7 +248,7 @@ class LineJob:
         return ConstraintsByLine(self.prefixes, self.required, self.forced)
 
     def limited_to(self, part: "LineRange") -> "LineJob":
-        """The same for a part of the lines."""
+        """Return a copy for a part of the lines."""
         return replace(self, given=replace(self.given, part=part))
 
 

@@ -54,7 +54,7 @@ class TranslationModel(Loaded):
         self.certainty = certainty_in(files, folder)
 
     def has_tokens_of(self, other: "TranslationModel") -> bool:
-        """Whether both cut text into the same tokens."""
+        """Return True if both cut text into the same tokens."""
         return [other.task.source.files("source"), other.task.target.files("target")] == [
             self.task.source.files("source"),
             self.task.target.files("target"),
@@ -79,7 +79,7 @@ class TranslationModel(Loaded):
         return plan_for(TranslateRequest.unchecked(**fields), self.recipe.decoding)
 
     def wordings(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[list[Wording]]:
-        """What was found for each text, as people read it."""
+        """Return what was found for each text, as people read it."""
         targets = [self.task.target_for(text) for text in texts]
         return [[Wording(each.tokens, target) for each in own] for target, own in zip(targets, found, strict=True)]
 

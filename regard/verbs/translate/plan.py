@@ -28,7 +28,7 @@ Engine = Literal["ctranslate2", "onnx", "torch"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How texts are translated; those with equal plans can be translated together."""
+    """The way texts are translated; those with equal plans can be translated together."""
 
     options: DecodingOptions
     engine: Engine = "torch"
