@@ -1,5 +1,6 @@
 """The English side of the demo grammar: phrases and verbs as words with their meanings."""
 
+from functools import cache
 from typing import NamedTuple
 
 from regard.data.demo.entries import DemoWords, Modal, Tense
@@ -108,8 +109,7 @@ class English:
         assert phrase.determiner is not None
         text = phrase.determiner.english[phrase.plural]
         article = self._article(following) if text == "a" else text
-        words = entry_words(article, f"{slot}.determiner")
-        return tuple(word._replace(near=(f"{slot}.article",)) for word in words)
+        return _determining(article, slot)
 
     def _article(self, word: str) -> str:
         articles = self.words.articles
@@ -123,6 +123,13 @@ class English:
         return _doing(text, "verb")
 
 
+@cache
+def _determining(text: str, slot: str) -> Words:
+    """A determiner, which goes along with an article that another language may need: his, o … dele."""
+    return tuple(word._replace(near=(f"{slot}.article",)) for word in entry_words(text, f"{slot}.determiner"))
+
+
+@cache
 def _doing(text: str, meaning: str) -> Words:
     """A verb and its particle, or nothing."""
     verb, *particles = text.split() or [""]
@@ -130,6 +137,7 @@ def _doing(text: str, meaning: str) -> Words:
     return (Word(verb, (meaning,)), *behind) if verb else ()
 
 
+@cache
 def _wanting(text: str) -> Words:
     """can, or want to, whose *to* goes along with both verbs."""
     verb, *to = text.split() or [""]
@@ -140,6 +148,7 @@ def _will(text: str) -> Word:
     return Word(text, ("future",), (ALONG,))
 
 
+@cache
 def _helper(group: VerbGroup) -> Words:
     """The helper of a question: the verb itself, if that is its own."""
     if not group.base:
@@ -147,6 +156,7 @@ def _helper(group: VerbGroup) -> Words:
     return (_will(group.helper),) if group.helper == "will" else (Word(group.helper, (), (ALONG,)),)
 
 
+@cache
 def _denied(text: str, group: VerbGroup) -> Words:
     """A helper and its denial, in two words or in one."""
     if not text:

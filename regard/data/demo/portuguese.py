@@ -1,11 +1,9 @@
 """The Portuguese side of the demo grammar: agreement, order, clitics and contractions."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 
-from regard.base.recipe import Options, check
 from regard.data.demo.english import name_words
-from regard.data.demo.entries import DemoWords, read_grammar
+from regard.data.demo.entries import DemoWords, glosses
 from regard.data.demo.noun_phrases import Phrase
 from regard.data.demo.scenes import DemoScene
 from regard.data.demo.wording import (
@@ -19,24 +17,12 @@ from regard.data.demo.wording import (
 )
 
 
-class Glosses(Options):
-    """Everything in `links.toml`: for each translation the English word that each of its words stands for."""
-
-    portuguese: dict[str, list[str]]
-
-
-@cache
-def glosses() -> Glosses:
-    """The glosses that come with regard."""
-    return check(Glosses, read_grammar("links.toml"), "links.toml")
-
-
 class Portuguese:
     """Finds Portuguese words for what was drawn."""
 
     def __init__(self, words: DemoWords) -> None:
         self.words = words
-        self.glosses: Mapping[str, Sequence[str]] = glosses().portuguese
+        self.glosses = glosses("portuguese")
 
     def wording(self, scene: DemoScene) -> Wording:
         """Return the sentence of a scene."""
@@ -142,7 +128,7 @@ class Portuguese:
         return *before, *joined, *rest
 
     def _entry(self, text: str, english: str, meaning: str) -> Words:
-        return glossed_words(text, english, meaning, self.glosses)
+        return glossed_words(text, english, meaning, self.glosses.get(text))
 
     def _literal(self, text: str) -> Words:
         """Words that stand in a pattern."""

@@ -44,23 +44,25 @@ class Wording(NamedTuple):
         return f"{text[0].upper()}{text[1:]}{self.mark}"
 
 
+@cache
 def entry_words(entry: str, meaning: str) -> Words:
     """Return the words of an English entry; those of a longer one, such as *last week*, each mean a part of it."""
     return tuple(Word(part, (name,)) for part, name in _parts(entry, meaning).items())
 
 
-def glossed_words(text: str, entry: str, meaning: str, glosses: Mapping[str, Sequence[str]]) -> Words:
+@cache
+def glossed_words(text: str, entry: str, meaning: str, glosses: tuple[str, ...] | None) -> Words:
     """Return the words that translate an English entry, each with the part of the entry that its gloss names.
 
     One word translates all of the entry. Several words need a gloss each, `week` or `week?` if the link is possible.
     """
     parts = _parts(entry, meaning)
     words = text.split()
-    if text not in glosses:
-        if len(words) > 1:
-            raise Fault(f"links.toml does not say what each word of '{text}' stands for.")
-        return tuple(Word(word, tuple(parts.values())) for word in words)
-    return glossed(words, glosses[text], parts)
+    if glosses is not None:
+        return glossed(words, glosses, parts)
+    if len(words) > 1:
+        raise Fault(f"links.toml does not say what each word of '{text}' stands for.")
+    return tuple(Word(word, tuple(parts.values())) for word in words)
 
 
 def glossed(words: Sequence[str], glosses: Sequence[str], names: Mapping[str, str]) -> Words:
