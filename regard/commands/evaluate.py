@@ -105,17 +105,8 @@ def command(
     files = _check_data(split, source, test_set, data or [], columns, header)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
-        _refuse_for_file(
-            model,
-            {
-                "--split": split,
-                "--source": source,
-                "--metric": metric,
-                "--test-set": test_set,
-                "--data": data,
-                "--alignments": alignments,
-            },
-        )
+        of_folders = {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
+        _refuse_for_file(model, of_folders | {"--alignments": alignments})
         _evaluate_vectors(model, asked, as_json)
         return
     from regard.families.abilities import needs

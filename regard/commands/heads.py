@@ -27,7 +27,7 @@ def command(
     ] = None,
     alignments: Annotated[
         Path | None,
-        typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4 or 3?4: possible), to count errors against."),
+        typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4 is possible), to count errors against."),
     ] = None,
     by: Annotated[
         Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What ranks the heads.")

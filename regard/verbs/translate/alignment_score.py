@@ -10,7 +10,7 @@ from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
 from regard.data.generated.corpora import generate_links
 from regard.metrics import Score
-from regard.seeing.aligning import best_aligner, count_errors, usual_aligner
+from regard.verbs.translate.aligning import best_aligner, count_errors, usual_aligner
 from regard.verbs.translate.model import TranslationModel
 
 Pair = tuple[str, str]

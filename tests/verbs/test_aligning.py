@@ -9,7 +9,7 @@ from toys import open_trained_toy
 from regard.attention.alignments import AlignmentErrors, read_alignments
 from regard.attention.watch import Gaze
 from regard.base.faults import Fault
-from regard.seeing.aligning import Aligner, best_aligner, count_errors, usual_aligner
+from regard.verbs.translate.aligning import Aligner, best_aligner, count_errors, usual_aligner
 
 PAIRS = [("I love books.", "Eu amo livros."), ("Ana sleeps.", "Ana dorme.")]
 LINKS = read_alignments(["0-0 1-1 2-2", "0-0 1-1"])
