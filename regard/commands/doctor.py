@@ -47,7 +47,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def dependencies(extra: str = "") -> list[Dependency]:
-    """List the requirements of the package or of an extra; empty if regard runs from a folder without being installed."""
+    """List the requirements of the package or of an extra; empty if regard is not installed."""
     try:
         requirements = metadata.requires("regard") or []
     except metadata.PackageNotFoundError:

@@ -22,7 +22,7 @@ class Dropping:
 
     @property
     def arguments(self) -> tuple[Tensor | None, int, int, float]:
-        """Arguments of a kernel: seed, site, threshold of the random numbers that are dropped, and scale of the others."""
+        """Arguments of a kernel: seed, site, threshold of what is dropped, and scale of the rest."""
         return self.seed, self.site, int(self.share * 2**32), 1 / (1 - self.share)
 
 

@@ -1,4 +1,4 @@
-"""What networks of translators say of themselves; the answers here are those of most."""
+"""Answers that networks of translators give about themselves; the defaults hold for most."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

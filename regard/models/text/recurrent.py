@@ -68,12 +68,12 @@ class RnnOptions(Options):
 
     @property
     def asks_by_aspect(self) -> bool:
-        """Whether an aspect is what the attention asks for."""
+        """True if the aspect is the query of the attention."""
         return self.aspect in ("query", "both")
 
     @property
     def reads_aspect(self) -> bool:
-        """Whether an aspect stands beside every input."""
+        """True if the aspect is appended to every input."""
         return self.aspect in ("inputs", "both")
 
 
@@ -101,7 +101,7 @@ class RecurrentReader(OrderedReader):
         self.pooling = AttentionPooling(options.width, options.score, query) if attends else None
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:
-        """What is known at each word; behind the end of a text there are zeros."""
+        """Return the state at each word; after the end of a text there are zeros."""
         return self.dropout(self._read(texts)[0])
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
@@ -148,5 +148,5 @@ class RecurrentReader(OrderedReader):
         return mean_over_time(self.inputs(texts.aspects), texts.aspect_lengths)
 
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many words takes, and pooling it."""
+        """Return the multiplications for reading a text of `length` words and pooling it."""
         return length * self.matrices()
