@@ -66,7 +66,7 @@ def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]
 
 
 def count_matrix_weights(*parts: nn.Module) -> int:
-    """How many weights the matrices and filters of these parts have: what one vector is multiplied with on its way."""
+    """Count the weights in matrices and filters of these parts: the multiplications of one vector."""
     return sum(weight.numel() for part in parts for weight in part.parameters() if weight.dim() > 1)
 
 

@@ -66,7 +66,7 @@ class Surplus(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What choices add to the loss, the moving average with this batch in it, and the surplus of each path."""
+    """Loss of the choices, the moving average with this batch in it, and the surplus of each path."""
 
     loss: Float[Tensor, ""]
     average: Float[Tensor, ""]

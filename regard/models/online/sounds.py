@@ -75,7 +75,7 @@ class Listener(OnlineWriter):
         return self.out.weight.dtype
 
     def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> OnlineMemory:
-        """What can be known at each frame that is left after stacking, given those before it."""
+        """Encode each stacked frame, given those before it."""
         stacked, counts = stack_frames(frames, lengths, self.options.stack)
         states, _ = self.encoder.read(stacked, counts)
         return OnlineMemory(self.dropout(states), self.options.repeats * counts - 1)
@@ -129,13 +129,13 @@ class Listener(OnlineWriter):
         return [[(place, place + 1) for place in row[:count]] for row, count in rows]
 
     def _tokens(self, labels: Labels, counts: Counts) -> tuple[Int[Tensor, "batch token"], Int[Tensor, "batch token"]]:
-        """What was written last before each token, and the tokens themselves: the labels and the end behind them."""
+        """Return the token written before each token, and the tokens themselves: the labels and the end."""
         inputs = F.pad(labels, (1, 0), value=self.end)
         behind = torch.arange(inputs.shape[1], device=labels.device) >= counts[:, None]
         return inputs, F.pad(labels, (0, 1)).masked_fill(behind, self.end)
 
     def multiplications(self, length: int) -> int:
-        """How many a row of so many frames takes."""
+        """Return the multiplications for a row of `length` frames."""
         return super().multiplications(-(-length // self.options.stack))
 
 

@@ -75,7 +75,7 @@ class DrawnLooks:
         )
 
     def _manners(self, batch: CaptionBatch) -> Int[Tensor, "row path"]:
-        """Return how each path looks: some captions at mixes, the others at samples, except the path of best choices."""
+        """Return how each path looks: some captions at mixes, others at samples, but one path takes the best."""
         manners = manners_of_paths(self.options, batch.rows, batch.tokens.device)
         mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected
         return manners.masked_fill(mixed, Manner.MIXED)

@@ -130,7 +130,7 @@ class Handwriting(NetworkTask[PreparedPictures]):
         return self.model.hear(batch.columns(self.model.dtype), batch.widths)
 
     def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Return the loss of CTC, −Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
+        """Return the loss of CTC, −Σ log p(l | x) over the lines; lines that do not fit their frames count nothing."""
         found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
         shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
         return Loss(found.loss, batch.rows, shown, found.carry)

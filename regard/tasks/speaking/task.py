@@ -97,7 +97,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
         return before + after + stops + self.training_options.guide * strayed
 
     def _costs(self, batch: SpeechBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the losses of each row: frames before and after the post-net, stops, and attention off the diagonal."""
+        """Return the losses of each row: frames before and after the post-net, stops, attention off the diagonal."""
         frames = self.frames_of(batch)
         speech = self.model(self._read(batch), frames, batch.frame_counts)
         steps = -(-batch.frame_counts // self.model.options.frames)
