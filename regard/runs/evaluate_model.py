@@ -47,6 +47,7 @@ class EvaluationRequest:
     tokenise: str | None = None
     questions: WordQuestions = field(default_factory=WordQuestions)
     files: OwnFiles | None = None
+    alignments: Path | None = None  # links of each pair, for aer
     parts: bool = False  # whether parts of a split, such as types of spans, are scored by themselves too
 
 
@@ -83,6 +84,7 @@ def way_to_score(model: Loaded, asked: EvaluationRequest) -> Way:
         "--reference": asked.references or None,
         "--test-set": asked.test_set,
         "--tokenise": asked.tokenise,
+        "--alignments": asked.alignments,
     }
     of_others |= {f"--{name.replace('_', '-')}": value for name, value in asked.helpers.items()}
     if not _searches(model):
@@ -154,6 +156,8 @@ def _evaluate_translator(
         data = evaluation.from_named_set(model, asked.test_set)
     else:
         data = evaluation.from_split(model, _needed(folder), asked.split)
+    if asked.alignments is not None:
+        data = evaluation.with_alignments(data, asked.alignments, metrics)
     if folder is not None:
         data = evaluation.mark_learnt(data, model, folder)
     found = evaluation.evaluate(

@@ -174,6 +174,12 @@ class DemoWords(Options):
     articles: Articles
 
 
+class Glosses(Options):
+    """Everything in `links.toml`: for each translation the English word that each of its words stands for."""
+
+    portuguese: dict[str, list[str]]
+
+
 class Entries(Options):
     """All entries but the nouns, checked together so that every fault is reported at once."""
 
@@ -213,6 +219,13 @@ def lexicon() -> Lexicon:
     )
     groups = _groups(nouns, kinds, read_grammar("groups.toml"))
     return Lexicon(nouns, groups, entries.adjectives, entries.verbs, entries.words)
+
+
+@cache
+def glosses(language: str) -> dict[str, tuple[str, ...]]:
+    """The glosses of the translations into a language."""
+    entries = check(Glosses, read_grammar("links.toml"), "links.toml")
+    return {text: tuple(words) for text, words in getattr(entries, language).items()}
 
 
 def read_grammar(file: str) -> dict[str, Any]:

@@ -32,6 +32,16 @@ def generated_opinions(name: str) -> list[tuple[str, str]] | None:
     return opinion_corpus()[split]
 
 
+def generate_links(name: str) -> list[str] | None:
+    """Return the true links of the pairs of a generated corpus as Pharaoh writes them; None if it has none."""
+    generator, _, split = name.partition(":")
+    if generator != "demo":
+        return None
+    from regard.data.demo.corpus import linked_pairs
+
+    return [str(pair.links) for pair in linked_pairs(split)]
+
+
 def generate(name: str) -> list[Pair]:
     """The pairs of a generated corpus, as `demo:train` names them; a grammar is read by those who want it alone."""
     generator, _, split = name.partition(":")
