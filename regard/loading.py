@@ -14,7 +14,7 @@ from regard.base.notebook import table
 from regard.base.recipe import Recipe
 from regard.families import task_class
 from regard.families.abilities import has, needs, verbs_of
-from regard.families.folder import facts_of, open_folder
+from regard.families.model_folder import facts_of, open_folder
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights

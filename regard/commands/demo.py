@@ -56,7 +56,7 @@ def _how_called() -> str:
 
 def _score(folder: Path) -> None:
     from regard.console import console_progress
-    from regard.runs.scores import keep_scores
+    from regard.runs.kept_scores import keep_scores
     from regard.verbs.translate import evaluation
     from regard.verbs.translate.model import load_translation_model
 

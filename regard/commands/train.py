@@ -129,7 +129,7 @@ def _only(pairs: list[Path] | None, data: list[Path] | None, named: Path) -> lis
 def say_result(folder: Path) -> None:
     """Print the result of a training, and how to use the model."""
     from regard.families import check_recipe
-    from regard.runs.scores import read_scores, score_in_words
+    from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.checkpoint import read_recipe
 
     for score in read_scores(folder):

@@ -17,7 +17,7 @@ from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
 from regard.runs.evaluate import evaluate_files, evaluate_parts, evaluate_split
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
-from regard.runs.scores import keep_scores
+from regard.runs.kept_scores import keep_scores
 from regard.runs.word_scores import ScoredWords, WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file, evaluate_lines
 from regard.verbs.generate.model import LanguageModel

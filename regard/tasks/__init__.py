@@ -51,7 +51,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
                 can=("translate", "embed", "look", "heads"),
-                describes="regard.tasks.translation.described:describe",
+                describes="regard.tasks.translation.translator_description:describe",
             )
         },
     ),
@@ -238,7 +238,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
                 can=("generate", "embed", "look", "heads"),
-                describes="regard.tasks.language.described:describe",
+                describes="regard.tasks.language.language_description:describe",
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.reader import Reader
 from regard.models.text.texts import InputTokens, TextRows, mean_over_time
+from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class AveragingOptions(Options):

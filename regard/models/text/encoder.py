@@ -15,10 +15,10 @@ from regard.attention import Lengths
 from regard.attention.heads import MultiHead
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
+from regard.models.text.word_inputs import InputOptions, WordInputs
 from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, places_of
 from regard.models.transformer.options import TransformerOptions

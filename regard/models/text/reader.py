@@ -6,8 +6,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.models.text.inputs import WordInputs
 from regard.models.text.texts import TextRows
+from regard.models.text.word_inputs import WordInputs
 
 
 class Reader(nn.Module, ABC):

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.recurrent.layers import Stack
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows, aspect_ends, mean_over_time, nearness
+from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class RnnOptions(Options):

@@ -17,7 +17,7 @@ from regard.metrics.significance import SUMS, Sums, likelihood_sums
 from regard.protocols import Better
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.evaluate import measure_on, sums_on
-from regard.runs.scores import keep_scores
+from regard.runs.kept_scores import keep_scores
 from regard.training import checkpoint
 from regard.training.pace import read_pace
 from regard.verbs.opening import model_in

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
-from regard.models.text.inputs import InputOptions
+from regard.models.text.word_inputs import InputOptions
 from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleName
 
 

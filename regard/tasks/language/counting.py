@@ -22,7 +22,7 @@ from regard.models.ngram.trie import NOWHERE
 from regard.protocols import Measure, State
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
-from regard.tasks.language.described import tokeniser_of
+from regard.tasks.language.language_description import tokeniser_of
 from regard.tasks.language.language_task import LanguageTask, split_lines
 from regard.tasks.language.measures import measure_scores
 from regard.tasks.language.options import CountedLanguageRecipe

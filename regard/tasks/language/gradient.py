@@ -26,7 +26,7 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
 from regard.tasks.base import Files, build_network
 from regard.tasks.language.batches import Prompts, Sentences
-from regard.tasks.language.described import language_facts, never_written, tokeniser_of
+from regard.tasks.language.language_description import language_facts, never_written, tokeniser_of
 from regard.tasks.language.language_task import LanguageTask
 from regard.tasks.language.measures import measure_scores, perplexity
 from regard.tasks.language.options import USUAL_SPAN, GradientLanguageRecipe, GradientLanguageTraining

@@ -18,7 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
-from regard.tasks.language.described import tokeniser_of
+from regard.tasks.language.language_description import tokeniser_of
 from regard.tasks.language.measures import MEASURES
 
 ENDLESS = 2**31 - 1  # tokens that may be written where there is no limit

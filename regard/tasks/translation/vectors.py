@@ -46,7 +46,7 @@ def take_vectors(
     """
     from regard.data.corpora.text import file_of
     from regard.data.labelled.ready import ready_vectors
-    from regard.tasks.words.folder import (
+    from regard.tasks.words.ready_vectors import (
         open_vectors,  # the whole room of word vectors, for a run that begins with some
     )
 

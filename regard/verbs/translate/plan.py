@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.sentences import Sentence
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions, DrawOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
@@ -210,6 +211,13 @@ def _piece(request: TranslateRequest, index: int, text: str, key: int) -> Piece:
         required = _one_for(required, index)
     phrases = tuple(phrase for phrase in required if isinstance(phrase, str))
     return Piece(text, key, _one_for(request.prefix, index) or "", phrases, _one_for(request.forced, index) or "")
+
+
+def cutting_for(request: TranslateRequest, language: str, source: Tokeniser, longest: int) -> Cutting:
+    """Return how the texts of a request become sentences of at most `longest` tokens, the end counted."""
+    return Cutting(
+        language, lambda text: len(source.encode(text)) + 1, longest, request.splits_sentences, request.long_texts
+    )
 
 
 def whole_pieces(request: TranslateRequest) -> list[Piece]:

@@ -163,6 +163,20 @@ class TranslateRequest(VerbRequest):
         given = {name: value for name, value in fields.items() if value is not None}
         return cls.model_construct(**usual | given)
 
+    def with_checked(self, **fields: Any) -> "TranslateRequest":
+        """Return this request of Python's with further fields, which are checked; those that are None are left out.
+
+        A beam beside `sample` stays allowed, as `unchecked` says.
+        """
+        given = {name: value for name, value in fields.items() if value is not None}
+        read = type(self).read({"text": self.text, **given})
+        changed = {name: getattr(read, name) for name in given}
+        asked = self.model_copy(update=changed)
+        if any(value != getattr(self, name) for name, value in changed.items()):
+            drawn = {"beam": None, "length_penalty": None} if self.sample is not None else {}
+            asked.model_copy(update=drawn).refuse_clashes()
+        return asked
+
     @property
     def draws(self) -> bool:
         """Whether outputs are drawn at random."""
