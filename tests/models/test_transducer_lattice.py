@@ -156,7 +156,7 @@ def test_long_rows_do_not_underflow_and_float32_is_summed_in_float64() -> None:
 
 
 def test_a_row_without_frames_has_no_labels() -> None:
-    logs, labels, counts, label_counts = random_rows(1)
+    logs, labels, counts, _ = random_rows(1)
     logs.requires_grad_()
     scores = log_likelihood(lattice_of(logs, labels, torch.zeros_like(counts), torch.tensor([0, 1, 2, 3])))
     assert scores.tolist() == [0.0, -math.inf, -math.inf, -math.inf]

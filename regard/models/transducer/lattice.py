@@ -135,15 +135,14 @@ def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
 
 
 def _as_diagonals(lattice: Lattice) -> tuple[StepDiagonals, StepDiagonals]:
-    """Return the steps with the cells of a diagonal, t + u = n, side by side, one for each u; −∞ where there is none."""
+    """Return the steps with the cells of a diagonal, t + u = n, side by side by their u; −∞ where there is none."""
     frames, places = lattice.waits.shape[1:]
     number = torch.arange(frames + places - 1, device=lattice.waits.device)[:, None]
     frame = number - torch.arange(places, device=number.device)
     is_cell = (frame >= 0) & (frame < frames)
     chosen = frame.clamp(0, frames - 1).expand(len(lattice.waits), -1, -1)
     waits, writes = (
-        cells.detach().double().gather(1, chosen).masked_fill(~is_cell, NEVER).transpose(0, 1)
-        for cells in lattice[:2]
+        cells.detach().double().gather(1, chosen).masked_fill(~is_cell, NEVER).transpose(0, 1) for cells in lattice[:2]
     )
     return waits.contiguous(), writes.contiguous()
 
