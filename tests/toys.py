@@ -303,6 +303,7 @@ TOYS: dict[str, Toy] = {
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
     "online": Toy(_translator(embedding=12, width=16, dropout=0.2, samples=2), draws=True),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
+    "transducer-text": Toy(_translator(layers=1, width=16, predictor_width=12, joint_width=10, dropout=0.2)),
     "hred": Toy(_dialogues),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
@@ -329,6 +330,13 @@ TOYS: dict[str, Toy] = {
     "ctc": Toy(_strings_of_tones()),
     "online-sounds": Toy(
         _strings_of_tones({"width": 8, "embedding": 3, "stack": 6}, samples=2, delay=0.01, entropy_falls=5), draws=True
+    ),
+    "transducer": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6, "joint_width": 7})
+    ),
+    "transducer one way": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6}, bidirectional=False),
+        family="transducer",
     ),
     "handwriting": Toy(_lines_of_writing, family="ctc"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),

@@ -86,6 +86,14 @@ FAMILIES: dict[str, Family] = {
         model="CTCText",
         options="CTCTextOptions",
     ),
+    "transducer-text": Family(
+        summary="an encoder of text and a network of the labels so far, which together write along the source",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks",
+        tasks=("translation",),
+        module="regard.models.transducer.text",
+        model="TextTransducer",
+        options="TextTransducerOptions",
+    ),
     "hred": Family(
         summary="a hierarchical encoder of dialogues, words to turns and turns to a dialogue, and a decoder of replies",
         paper="Sordoni et al. 2015, A Hierarchical Recurrent Encoder-Decoder; Serban et al. 2016",
@@ -233,6 +241,14 @@ FAMILIES: dict[str, Family] = {
         module="regard.models.ctc.network",
         model="Recogniser",
         options="RecogniserOptions",
+    ),
+    "transducer": Family(
+        summary="layers over the frames of a sound and a network of the labels so far, summed over all alignments",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks; Graves et al. 2013",
+        tasks=("transcription",),
+        module="regard.models.transducer.sounds",
+        model="SoundTransducer",
+        options="SoundTransducerOptions",
     ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",

@@ -19,7 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class Embedding(nn.Module):
     """Token vectors of variance 1/width, scaled by √width on the way in (Vaswani et al. 2017, section 3.4)."""
 
-    def __init__(self, tokens: int, width: int, pad: int) -> None:
+    def __init__(self, tokens: int, width: int, pad: int | None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(tokens, width))
         nn.init.normal_(self.weight, std=width**-0.5)

@@ -47,6 +47,20 @@ class Transcriber(Protocol):
     def parameters(self) -> Iterator[nn.Parameter]: ...
 
 
+@runtime_checkable
+class LabelWriter(Protocol):
+    """A transcriber whose labels can be searched for one after another; `end` is the number behind those of labels.
+
+    `end` also stands before the first label. `step` gives the scores of all labels and of the end to follow tokens.
+    """
+
+    end: int
+
+    def begin(self, heard: Any) -> Any: ...
+    def step(self, tokens: Int[Tensor, " row"], heard: Any, past: Any) -> tuple[Float[Tensor, "row token"], Any]: ...
+    def most_tokens(self, heard: Any) -> Counts: ...
+
+
 def as_labels(rows: Sequence[Labelling], device: torch.device) -> tuple[Labels, Counts]:
     """Labellings of different lengths as one table, and how many labels each row has."""
     counts = [len(row) for row in rows]

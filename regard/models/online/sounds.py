@@ -109,6 +109,10 @@ class Listener(OnlineWriter):
         course, past = self.follow(tokens[:, None], heard, past)
         return self.logits(course.states_of(1)[:, 0]), past
 
+    def most_tokens(self, heard: OnlineMemory) -> Counts:
+        """Return how many tokens are written at most: a label at each step, and the end."""
+        return heard.last + 2
+
     def score(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
         """log p(l, b | x) along the most probable decisions b, which is less than log p(l | x) over all of them."""
         inputs, target = self._tokens(labels, counts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -117,7 +117,7 @@ class TranslationNetwork(Protocol):
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
     has_packed_pass: ClassVar[bool]
     has_caches: ClassVar[bool]
-    writes_frames: ClassVar[bool]
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]]
     reads_turns: ClassVar[bool]
     marks: tuple[int, ...]
     options: Any  # with `longest` and `ample_tokens`

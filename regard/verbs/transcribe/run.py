@@ -91,7 +91,7 @@ def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> lis
 
 
 def _search_labels(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
-    """Label by label, each where the network decides to write it."""
+    """Label by label, each where the network decides to write it, or with all its alignments."""
     if beam > WIDEST_BEAM:
         raise Fault(f"The beam is {beam}, and a network that writes label by label keeps {WIDEST_BEAM} at most.")
     own = LabelSteps(task.model)
@@ -114,8 +114,8 @@ class FusedSteps:
         self.begin, self.end = steps.begin, steps.end
 
     def start(self, heard: Any) -> State:
-        own = self.steps.start(heard)
-        return State(own.sentence, (own.row, heard.last.new_zeros(len(heard.last), 0)))
+        own, limits = self.steps.start(heard), self.steps.limits(heard)
+        return State(own.sentence, (own.row, limits.new_zeros(len(limits), 0)))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         row, written = state.row
