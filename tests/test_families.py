@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capabilities import OWN_VERBS, verbs_by_capabilities
-from capabilities import VERBS as VERB_TABLE
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.families.abilities import ADDRESS, COMMAND, METHOD, needs, verbs_of
+from regard.promises.capabilities import OWN_VERBS, verbs_by_capabilities
+from regard.promises.capabilities import VERBS as VERB_TABLE
 from regard.tasks import TASKS
 
 PAIRS = {"data": {"train": ["a.en", "a.pt"]}}

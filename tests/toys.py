@@ -19,31 +19,23 @@ from story_files import write_stories
 from stroke_files import write_drawings, write_labelled_drawings
 from tagged_files import CHUNKS, write_tagged
 
-from regard.base.progress import silent
-from regard.families import check_recipe
-from regard.runs.open import Run, open_run
+from regard.promises import toy as promises
+from regard.promises.trial import STEPS as TRAINING
+from regard.promises.trial import open_toy as open_run_of_toy
+from regard.runs.open import Run
 from regard.runs.train import train
-
-TRAINING = {"steps": 4, "validate_every": 2, "save_every": 2, "final": "last", "device": "cpu"}
 
 
 @dataclass(frozen=True)
-class Toy:
-    """What a family is tried on: `table` writes its data into a folder and gives its recipe.
+class Toy(promises.Toy):
+    """What a family is tried on; where it has several tasks, and so several toys, each names it."""
 
-    The loss of some draws random numbers even where there is no dropout, so that pieces of a batch draw others.
-    """
-
-    table: Callable[[Path], dict[str, Any]]
-    draws: bool = False
-    family: str | None = None  # where a family has several tasks, and so several toys
+    family: str | None = None
 
 
 def open_toy(name: str, folder: Path, **model: Any) -> Run:
     """The run of a toy in this folder, new or gone on with; `model` changes its model."""
-    table, family = TOYS[name].table(folder), TOYS[name].family or name
-    recipe = check_recipe(table | {"family": family, "seed": 3, "model": table["model"] | model})
-    return open_run(recipe, folder / "run", True, silent, lambda remark: None)
+    return open_run_of_toy(TOYS[name].family or name, TOYS[name], folder, **model)
 
 
 def open_trained_toy(name: str, folder: Path, **model: Any) -> Run:

@@ -16,6 +16,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.files import checksum, finite, is_inner_file, read_regular_file, write_file
 from regard.base.parsing import MOST_LISTED, check_json_size, parse_json, parse_toml
+from regard.base.plugin_record import PLUGINS, check_plugins
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
@@ -127,8 +128,10 @@ def is_whole(folder: Path) -> bool:
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """The resolved recipe in a model folder, as a table."""
+    """Return the recipe in a model folder as a table; a model whose plugins are not here is refused."""
     content = read_folder(folder, [RECIPE])[RECIPE]
+    if PLUGINS in read_manifest(folder):
+        check_plugins(folder, read_folder(folder, [PLUGINS])[PLUGINS])
     try:
         return parse_toml(content.decode("utf-8"), str(folder / RECIPE))
     except UnicodeDecodeError as error:

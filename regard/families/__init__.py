@@ -8,6 +8,7 @@ from pydantic import Field, create_model
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
+from regard.base.plugin_record import record_of
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
 from regard.families.table import FAMILIES as FAMILIES
 from regard.families.table import Family as Family
@@ -67,6 +68,24 @@ def task_class(recipe: Recipe) -> type[Any]:
     return find_place(FAMILIES[recipe.family].way(recipe.task).task)
 
 
+def refuse_family(family: Any) -> Fault:
+    """Return the fault that says that there is no such family, and which there are."""
+    return Fault(
+        f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}",
+        "a family of another package is there once it is installed, or named by --plugin MODULE",
+    )
+
+
+def plugin_record(recipe: Recipe) -> bytes | None:
+    """Return what a model folder says of the plugins that a recipe needs; None if it needs none."""
+    return record_of(
+        {
+            "family": (recipe.family, FAMILIES.source(recipe.family)),
+            "task": (recipe.task, TASKS.source(recipe.task)),
+        }
+    )
+
+
 AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
 
 
@@ -79,7 +98,7 @@ def _with_task(table: dict[str, Any]) -> dict[str, Any]:
     """The same table with its family and task, as they are where it does not say."""
     family = table.get("family", Recipe.model_fields["family"].default)
     if not isinstance(family, str) or family not in FAMILIES:
-        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
+        raise refuse_family(family)
     tasks = FAMILIES[family].tasks
     task = table.get("task", tasks[0])
     if task not in tasks:
@@ -95,7 +114,7 @@ def _belonging(family: str, task: str) -> Elsewhere:
     def sentence(path: str) -> str | None:
         owners = [
             (name, learning)
-            for name, kind in TASKS.items()
+            for name, kind in TASKS.shipped.items()
             for learning, way in kind.ways.items()
             if way != own and path in describe_options(find_place(way.recipe))
         ]

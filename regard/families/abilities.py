@@ -32,7 +32,7 @@ def verbs_of(family: str, task: str) -> list[str]:
     if not made.looks or task in made.blind_for:
         can -= {"look", "heads"}
     can -= {verb for verb, has in (("heads", made.heads), ("embed", made.embeds)) if not has}
-    return [verb for verb in VERBS if verb in can]
+    return [*(verb for verb in VERBS if verb in can), *(verb for verb in made.way(task).can if verb not in VERBS)]
 
 
 def has(task: type, capability: type) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.base.places import find_place
+from regard.base.plugins import Table
 from regard.base.recipe import Options
 from regard.tasks import TASKS, Learning, Way
 
@@ -23,6 +24,7 @@ class Family:
     heads: bool = True  # and whether they look with heads that can be reported on, where their task can
     embeds: bool = True  # whether they have vectors of words to hand out, where their task can
     blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
+    toy: str | None = None  # what `regard check-family` tries it on, as module:name of a Toy
     cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
 
     def load(self) -> tuple[type[Any], type[Options]]:
@@ -44,7 +46,7 @@ class Family:
         return TASKS[task].ways[self.learns]
 
 
-FAMILIES: dict[str, Family] = {
+_FAMILIES: dict[str, Family] = {
     "transformer": Family(
         summary="encoder and decoder of multi-head attention, for any text to any text",
         paper="Vaswani et al. 2017, Attention Is All You Need",
@@ -387,3 +389,15 @@ FAMILIES: dict[str, Family] = {
         looks=False,
     ),
 }
+
+
+def _check(family: Family) -> str | None:
+    """Return what is wrong with the row of a plugin: a task that there is not, or that is not learnt in its way."""
+    if unknown := next((task for task in family.tasks if task not in TASKS), None):
+        return f"there is no task '{unknown}'"
+    if odd := next((task for task in family.tasks if family.learns not in TASKS[task].ways), None):
+        return f"the task '{odd}' is not learnt by {family.learns}"
+    return None if family.tasks else "it has no task"
+
+
+FAMILIES: Table[str, Family] = Table("families", "family", Family, _FAMILIES, _check)

@@ -15,10 +15,11 @@ from torch import nn
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
+from regard.base.plugin_record import PLUGINS
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
 from regard.base.version import __version__
-from regard.families import check_recipe, task_class, with_settings
+from regard.families import check_recipe, plugin_record, task_class, with_settings
 from regard.families.abilities import has
 from regard.hardware.devices import pick_device
 from regard.loading import Loaded, build_task, check_room, load_as
@@ -252,6 +253,8 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         parameters = parameters_of(task) if isinstance(task, nn.Module) else None
         about = about_data(prepared, parameters, recipe.examples, recipe.task)
         files[checkpoint.ABOUT] = about.to_bytes()
+    if (record := plugin_record(recipe)) is not None:
+        files[PLUGINS] = record
     # The recipe comes last: where it lies, a run has all that it began with.
     files[checkpoint.RECIPE] = _recipe_bytes(recipe)
     checkpoint.update_folder(run_folder.folder, files)

@@ -1,6 +1,7 @@
 """Shared by tasks: building a network from its recipe, its device, and its material."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
@@ -28,6 +29,20 @@ def check_size(recipe: Recipe, *sizes: Any) -> None:
     """Refuse too large a network before its data are read; `sizes` are the smallest that data can have."""
     with ShapesOnly():
         refuse_too_large(build_network(recipe, *sizes))
+
+
+@dataclass(frozen=True)
+class NothingPrepared:
+    """Prepared data of a task whose examples are drawn when they are asked for: a sentence about them, and no files."""
+
+    about: str
+
+    @property
+    def report(self) -> list[str]:
+        return [self.about]
+
+    def files(self) -> dict[str, bytes]:
+        return {}
 
 
 class NetworkTask(nn.Module, Generic[Material]):

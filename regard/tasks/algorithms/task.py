@@ -1,7 +1,6 @@
 """Learning an algorithm: examples for batches, items of bits for answers, slots for what was looked at."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -19,23 +18,16 @@ from regard.data.algorithms.spelling import read_examples, write_bits, write_ite
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmRecipe
-from regard.tasks.base import Files, MembersTask, build_network, check_size, mean_of, member_seeds
+from regard.tasks.base import (
+    Files,
+    MembersTask,
+    NothingPrepared,
+    build_network,
+    check_size,
+    mean_of,
+    member_seeds,
+)
 from regard.viewing.sides import Side, Slots, Steps
-
-
-@dataclass(frozen=True)
-class PreparedAlgorithm:
-    """Nothing lies ready: examples are drawn when they are asked for, and a recipe says all that a model needs."""
-
-    data: AlgorithmData
-
-    @property
-    def report(self) -> list[str]:
-        data = self.data
-        return [f"{data.algorithm} of {data.fewest} to {data.most} items, {data.bits} bits each"]
-
-    def files(self) -> dict[str, bytes]:
-        return {}
 
 
 @runtime_checkable
@@ -73,15 +65,16 @@ class Algorithms(MembersTask[LearntExamples]):
     @classmethod
     def prepare(
         cls, recipe: AlgorithmRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
-    ) -> PreparedAlgorithm:
-        return PreparedAlgorithm(recipe.data)
+    ) -> NothingPrepared:
+        data = recipe.data
+        return NothingPrepared(f"{data.algorithm} of {data.fewest} to {data.most} items, {data.bits} bits each")
 
     @classmethod
     def build(cls, recipe: AlgorithmRecipe, files: Files) -> "Algorithms":
         network = build_network(recipe, *channels(recipe.data), member_seeds(recipe))
         return cls(network, recipe.data, recipe.training.members)
 
-    def learn_from(self, prepared: PreparedAlgorithm, recipe: AlgorithmRecipe) -> None:
+    def learn_from(self, prepared: NothingPrepared, recipe: AlgorithmRecipe) -> None:
         training = recipe.training
         epoch = training.validate_every * training.accumulate
         self._material = LearntExamples(self.data, training.batch, epoch, training.curriculum)
