@@ -62,7 +62,7 @@ class RecogniserOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which the decoder is not made."""
+        """Return the options of a Transformer, of which only the encoder is built."""
         return TransformerOptions(
             encoder_layers=self.layers,
             decoder_layers=1,
@@ -153,7 +153,7 @@ class Recogniser(nn.Module):
         return [_spans(row, count) for row, count in zip(states.tolist(), counts.tolist(), strict=True)]
 
     def multiplications(self, length: int) -> int:
-        """How many a row of so many frames takes."""
+        """Return the multiplications for a row of `length` frames."""
         steps = -(-length // self.options.stack)
         return steps * count_matrix_weights(self) + count_looking(self, steps)
 

@@ -63,7 +63,7 @@ class TextEncoderOptions(Options):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
         return frozenset({"dropout", "longest"})
 
 

@@ -318,7 +318,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         return self.read_tokens(self.encode_sources(inputs))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
-        """The same of sentences that are cut into tokens already."""
+        """Make a batch of sentences that are tokens already."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
     def write(self, tokens: Sequence[int]) -> str:
