@@ -6,7 +6,7 @@ which are imported when they are needed.
 
 from regard.base.plugins import Plugin as Plugin
 from regard.base.plugins import register as register
-from regard.families.table import Family as Family
+from regard.families.family import Family as Family
 from regard.promises.toy import Toy as Toy
 from regard.tasks import Kind as Kind
 from regard.tasks import Way as Way

@@ -10,8 +10,8 @@ from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.plugin_record import record_of
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
+from regard.families.family import Family as Family
 from regard.families.table import FAMILIES as FAMILIES
-from regard.families.table import Family as Family
 from regard.tasks import TASKS
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
