@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from regard.attention import Lengths, is_watched
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.ctc.head import Alignment, CTCHead
 from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, next_starts
 from regard.models.parts import Embedding
@@ -37,7 +38,7 @@ class CTCTextOptions(Options):
     )
     layers: int = Field(default=3, ge=1, le=MOST_LAYERS, description="Layers or blocks of the encoder.")
     width: int = Field(default=512, ge=2, le=WIDEST, description="Width of the embeddings and the states.")
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The cell of a recurrent encoder.")
+    cell: CellName = Field(default="lstm", description="The cell of a recurrent encoder.")
     heads: int = Field(default=4, ge=1, le=WIDEST, description="Attention heads of each block of a Transformer.")
     feed_forward: int = Field(
         default=1024, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a Transformer."

@@ -20,6 +20,7 @@ from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.copying import Copying, Pointed
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding
@@ -36,7 +37,7 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
     decoder: Literal["bottleneck", "bahdanau", "luong"] = Field(
         default="luong", description="Decoder without attention, or with Bahdanau's or Luong's."
     )
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     encoder_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the encoder.")
     decoder_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the decoder.")
     embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the token embeddings.")
