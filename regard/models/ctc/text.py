@@ -7,14 +7,14 @@ Departure: the paper reads sound, of which there is more than of labels; here th
 for a letter may stand for two sounds.
 """
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.attention import Lengths, is_watched
+from regard.attention import is_watched
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.cell_names import CellName
@@ -22,8 +22,8 @@ from regard.models.ctc.head import Alignment, CTCHead
 from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, next_starts
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
+from regard.models.transformer.block_encoder import BlockEncoder
 from regard.models.transformer.encoder_blocks import block_options
-from regard.models.transformer.network import EncoderBlock, places_of
 from regard.models.transformer.options import TransformerOptions
 from regard.models.translator import Translator
 
@@ -105,7 +105,11 @@ class CTCText(Translator):
         self.options = options
         self.source_embedding = Embedding(source_tokens, options.width, pad)
         self.dropout = nn.Dropout(options.dropout)
-        self.encoder = (_Recurrent if options.encoder == "recurrent" else _Blocks)(options)
+        self.encoder = (
+            _Recurrent(options)
+            if options.encoder == "recurrent"
+            else BlockEncoder(options.of_blocks(), options.dropout)
+        )
         self.ctc_head = CTCHead(options.width, target_tokens, options.frames)
         self.alignment = Alignment()
 
@@ -183,20 +187,3 @@ class _Recurrent(nn.Module):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> list[Float[Tensor, "batch source width"]]:
         return self.stack.read_layers(self.dropout(embedded), lengths)
-
-
-class _Blocks(nn.Module):
-    def __init__(self, options: CTCTextOptions) -> None:
-        super().__init__()
-        of_blocks = options.of_blocks()
-        self.places, self.dropout = places_of(of_blocks), nn.Dropout(options.dropout)
-        self.blocks = nn.ModuleList(EncoderBlock(of_blocks) for _ in range(options.layers))
-        self.norm = nn.LayerNorm(options.width)
-
-    def forward(self, embedded: Tensor, lengths: Tensor) -> list[Float[Tensor, "batch source width"]]:
-        real = Lengths(lengths.to(embedded.device, non_blocking=True))  # batches leave them on the host
-        states, found = self.dropout(self.places(embedded)), list[Any]()
-        for block in self.blocks:
-            states = block(states, real)
-            found.append(states)
-        return [*found[:-1], self.norm(states)]
