@@ -97,8 +97,7 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "luong with averaged heads, keys as values, unfed": (
         "seq2seq",
-        SEQ2SEQ
-        | {"projected": True, "heads": 2, "join": "averaged", "shared_key_value": True, "input_feeding": False},
+        SEQ2SEQ | {"projected": True, "heads": 2, "join": "averaged", "shared_key_value": True, "input_feeding": False},
     ),
     "plain of exp": ("seq2seq", SEQ2SEQ | {"score": "dot", "normaliser": "plain", "positive": "exp"}),
     "plain of positive": (
@@ -118,6 +117,11 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "luong copying": ("seq2seq", SEQ2SEQ | {"copies": True, "coverage": 1.0}),
     "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copies": True, "input_feeding": False, "score": "bilinear"}),
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
+    "recurrent encoder": ("transformer", HEADS | {"encoder": "recurrent", "encoder_layers": 2}),
+    "recurrent encoder before copying": (
+        "transformer",
+        HEADS | {"encoder": "recurrent", "cell": "gru-reset-first", "norm": "before", "copies": True},
+    ),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
     "online": ("online", SEQ2SEQ | {"repeats": 2}),
