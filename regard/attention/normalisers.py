@@ -53,7 +53,7 @@ def plain_of_positive(scores: Scores, mask: Allowed | None) -> Scores:
     """e_i / Σ_j e_j of scores that must be positive by themselves; others are refused."""
     allowed = scores if mask is None else scores.masked_fill(~mask, 1.0)
     if not allowed.is_meta and not bool((allowed > 0).all()):
-        least = float(allowed.min())
+        least = float(allowed.detach().min())
         raise Fault(
             f"With model.positive = 'none' a look shares out scores that are positive, and here is one of {least:g}: "
             "take another score, or set model.positive to 'exp' or 'softplus'."
