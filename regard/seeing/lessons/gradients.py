@@ -227,7 +227,7 @@ def describe_fading(lines: Sequence[Line], logistic: Collection[str] = (NAMES["l
     quarters = {name: norm for name, norm in bounds.items() if name in logistic}
     if quarters:
         norms = [f"{norm:.2f} ({name})" if len(quarters) > 1 else f"{norm:.2f}" for name, norm in quarters.items()]
-        text += f" That of a logistic cell is (max σ′ · ‖U‖)^d, where max σ′ = ¼ and ¼‖U‖ = {', '.join(norms)}."
+        text += f" The bound of a logistic cell is (max σ′ · ‖U‖)^d, where max σ′ = ¼ and ¼‖U‖ = {', '.join(norms)}."
     return text
 
 
