@@ -2,6 +2,7 @@
 
 from regard.base.plugins import Table
 from regard.families.family import Family
+from regard.tasks import TASKS
 
 _FAMILIES: dict[str, Family] = {
     "transformer": Family(

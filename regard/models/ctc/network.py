@@ -15,6 +15,7 @@ from regard.attention.heads import MultiHead
 from regard.attention.watch import afford, is_watched, note
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.parts import count_matrix_weights
@@ -37,7 +38,7 @@ class RecogniserOptions(Options):
     width: int = Field(256, ge=2, le=WIDEST, description="Width of the states, of both directions together.")
     layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Layers or blocks, one above the other.")
     dropout: float = Field(0.2, ge=0, lt=1, description="Dropout on inputs, between layers and on the last states.")
-    cell: Literal["lstm", "gru", "vanilla"] = Field("lstm", description="The cell of recurrent layers.")
+    cell: CellName = Field("lstm", description="The cell of recurrent layers.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block of a transformer.")
     feed_forward: int = Field(
         512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a transformer."

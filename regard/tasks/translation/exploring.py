@@ -12,7 +12,8 @@ from regard.base.faults import Fault
 from regard.models.online.learning import learn_to_write
 from regard.models.online.text import Online, OnlineOptions
 from regard.models.recurrent.decoders import Writing
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.reinforcement import Learnt, Likelihoods, learn_choices, likelihoods, manners_of_paths
 from regard.protocols import Loss, Tally, map_tree, mean
 from regard.tasks.drawn_paths import choice_tallies
