@@ -147,7 +147,7 @@ def _start(emitted: Lattice) -> Float[Tensor, "batch state"]:
 
 
 def _arriving(before: Float[Tensor, "batch state"], states: _States) -> Float[Tensor, "batch state 3"]:
-    """Return what comes to each state: from itself, from one before, and from two before where a blank may be skipped."""
+    """Return what comes to each state: from itself, from one before, or two before where a blank may be skipped."""
     never = before.new_full((before.shape[0], 2), NEVER)
     padded = torch.cat([never, before], dim=1)
     skipping = padded[:, :-2].masked_fill(~states.from_two_before, NEVER)
