@@ -69,9 +69,10 @@ def run(trained_toy: Trained) -> Run:
 
 
 def values(tree: Any) -> list[Any]:
-    """All that a batch holds, as plain numbers and texts."""
+    """All that a batch holds, its arrays as their bits."""
     if isinstance(tree, Tensor | np.ndarray):
-        return [tree.tolist()]
+        array = tree.numpy() if isinstance(tree, Tensor) else tree
+        return [(array.dtype.str, array.shape, array.tobytes())]
     if is_dataclass(tree):
         return [value for each in fields(tree) for value in values(getattr(tree, each.name))]
     if isinstance(tree, dict):

@@ -4,7 +4,7 @@ Its test split holds out whole combinations of words: every test sentence has at
 or valid has. The corpus is a pure function of the TOML files and is made anew, in a second or two, by each process.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from functools import cache
 from itertools import chain, islice, zip_longest
 
@@ -42,11 +42,25 @@ class CorpusPlan(Options):
         return [Combination(kind, tuple(words)) for kind, entries in self.held_out.items() for words in entries]
 
 
-def pairs(split: str) -> list[Pair]:
-    """The pairs of English and Portuguese sentences of a split, in NFC, always the same and in the same order."""
+def pairs(split: str, count: int | None = None) -> list[Pair]:
+    """Return the pairs of English and Portuguese sentences of a split, in NFC, always the same and in the same order.
+
+    Of all but the test split the first `count` are drawn without the others, which takes a moment instead of seconds.
+    """
     if split not in SPLITS:
         raise Fault(f"The demo corpus has no split '{split}'; it has {', '.join(SPLITS[:-1])} and {SPLITS[-1]}.")
-    return list(_corpus()[split])
+    return _corpus()[split][:count] if count is None or split == "test" else list(_first_pairs(split, count))
+
+
+@cache
+def _first_pairs(split: str, count: int) -> list[Pair]:
+    """Draw the first pairs of a split to learn from, and no more sentences than they take."""
+    plan, apart = _plan(), frozenset(held_out())
+    learned = (_pair(sentence) for sentence in _distinct_sentences(plan) if not sentence.facts & apart)
+    if split == "valid":
+        return list(islice(learned, min(count, plan.valid)))
+    always = list(plan.always.items())[:count]
+    return [*always, *islice(learned, plan.valid, plan.valid + min(count, plan.train) - len(always))]
 
 
 def held_out() -> list[Combination]:
@@ -95,16 +109,11 @@ def _draw_pairs(plan: CorpusPlan, wanted: int) -> tuple[list[Pair], list[Pair]]:
     apart = frozenset(plan.combinations)
     learned: list[Pair] = []
     candidates: list[DemoSentence] = []
-    seen = {text.casefold() for pair in plan.always.items() for text in pair}
-    for sentence in islice(DemoSentences(lexicon(), Dice(plan.seed)), DRAWS * (wanted + plan.test)):
-        texts = {sentence.english.casefold(), sentence.portuguese.casefold()}
-        if texts & seen:
-            continue
-        seen |= texts
+    for sentence in _distinct_sentences(plan, DRAWS * (wanted + plan.test)):
         if sentence.facts & apart:
             candidates.append(sentence)
         else:
-            learned.append((sentence.english, sentence.portuguese))
+            learned.append(_pair(sentence))
         if len(learned) >= wanted and len(candidates) >= plan.test:
             return learned[:wanted], _spread(candidates, plan.combinations, plan.test)
     raise Fault(
@@ -113,9 +122,23 @@ def _draw_pairs(plan: CorpusPlan, wanted: int) -> tuple[list[Pair], list[Pair]]:
     )
 
 
+def _distinct_sentences(plan: CorpusPlan, draws: int | None = None) -> Iterator[DemoSentence]:
+    """Yield what the grammar draws, without sentences that were drawn before on either side."""
+    seen = {text.casefold() for pair in plan.always.items() for text in pair}
+    for sentence in islice(DemoSentences(lexicon(), Dice(plan.seed)), draws):
+        texts = {sentence.english.casefold(), sentence.portuguese.casefold()}
+        if not texts & seen:
+            seen |= texts
+            yield sentence
+
+
+def _pair(sentence: DemoSentence) -> Pair:
+    return sentence.english, sentence.portuguese
+
+
 def _spread(candidates: list[DemoSentence], combinations: list[Combination], wanted: int) -> list[Pair]:
     """The test sentences: one for each combination in turn, again and again, so that none crowds out the others."""
     holding = [[sentence for sentence in candidates if combination in sentence.facts] for combination in combinations]
     turns = chain.from_iterable(zip_longest(*holding))
-    chosen = dict.fromkeys((sentence.english, sentence.portuguese) for sentence in turns if sentence)
+    chosen = dict.fromkeys(_pair(sentence) for sentence in turns if sentence)
     return list(chosen)[:wanted]
