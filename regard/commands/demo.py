@@ -50,7 +50,7 @@ def command(
 
 
 def _how_called() -> str:
-    """How this command was called where no `regard` is on the path: by its file, or as a module of Python."""
+    """Return how this command was called if no `regard` is on the path: by its file, or as a Python module."""
     return f"{sys.executable} -m regard" if Path(sys.argv[0]).name == "__main__.py" else sys.argv[0]
 
 

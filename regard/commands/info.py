@@ -141,7 +141,7 @@ def _known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]
 
 
 def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
-    """What an input costs: of text by its tokens, of all else by the names that its task gives."""
+    """Return lines on the cost of an input: of text by its tokens, of others by the names that the task gives."""
     if "attention_share" not in cost:
         return [f"{value:,} {name.replace('_', ' ')}" for name, value in cost.items()]
     return [

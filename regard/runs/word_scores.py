@@ -36,7 +36,7 @@ class WordQuestions:
             needs_words(recipe, "Questions about words")
 
     def manner(self, side: VectorSide | None = None) -> Manner:
-        """How words are looked for, and of a model on which side."""
+        """Return how words are looked up, and on which side of a model."""
         usual = Manner()
         return Manner(self.vocabulary or usual.vocabulary, usual.any_case and not self.own_case, side)
 

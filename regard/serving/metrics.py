@@ -1,4 +1,4 @@
-"""What a server counts of itself, in the words of Prometheus; no label ever holds what a user wrote."""
+"""Prometheus metrics of the server; no label ever holds what a user wrote."""
 
 from collections.abc import Callable
 

@@ -56,7 +56,7 @@ class WordMap:
 
     @property
     def method(self) -> str:
-        """How the places were found, in words."""
+        """The method that placed the words."""
         if self.variance is None:
             return "t-SNE: neighbours lie together, distances between groups mean little"
         return f"two principal components, which keep {self.variance:.0%} of the variance"

@@ -166,6 +166,8 @@ RECIPE = 'family = "transformer"\ntask = "translation"\n[data]\ntrain = ["a", "b
 
 
 def read_recipe(path: Path) -> object:
+    import torch  # noqa: F401  the options of other families, which a refusal names, import it; builds differ in size
+
     from regard.base.recipe import read_table
     from regard.families import check_recipe
 

@@ -50,5 +50,5 @@ class Averaging(Reader):
         return [self.inputs(texts.tokens, texts.beside)]
 
     def multiplications(self, length: int) -> int:
-        """How many it takes, however long the text is: a mean is a sum, and only the layers multiply."""
+        """Return the multiplications, the same for any length: a mean is a sum, and only the layers multiply."""
         return self.matrices()

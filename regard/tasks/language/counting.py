@@ -178,7 +178,7 @@ class CountedLanguage(LanguageTask):
         return {"order": self.options.order, "vocabulary": int(self._possible.sum()), **counted}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a text of so many tokens costs: each looks for one n-gram of every order."""
+        """Return the cost of a text of `size` tokens: each looks up one n-gram of every order."""
         return {"lookups": size * self.options.order}
 
 

@@ -1,4 +1,4 @@
-"""What all language models share, however they learn: their text, prompts that they read, and text that they write."""
+"""Shared by all language models: their text, the prompts they read, and the text they write."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a recipe for a tagger says, beside what its model is built like."""
+"""Recipe options for taggers: data, training and output layer."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class TaggingOptimizer(OptimizerOptions):
 
 
 class TaggingTraining(AnswerTraining):
-    """What taggers are told of their training."""
+    """Training options for taggers."""
 
     steps: int = Field(default=3000, ge=1, description="Updates of the weights in the whole run.")
     batch_tokens: int = Field(
