@@ -24,7 +24,7 @@ from regard.training.events import Counted, Event, Hurried, Stepped
 
 
 def values(tree: Any) -> list[Any]:
-    """Return all that a batch holds, as plain numbers and texts."""
+    """Return all that a batch holds, its arrays as their bits."""
     if isinstance(tree, Tensor | np.ndarray):
         array = tree.numpy(force=True) if isinstance(tree, Tensor) else tree
         return [(array.dtype.str, array.shape, array.tobytes())]
