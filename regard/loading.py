@@ -92,13 +92,22 @@ PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load_as(
-    kind: Callable[[Any, Recipe], AnyLoaded], folder: str | Path, device: str = "auto", precision: str = "float32"
+    kind: Callable[[Any, Recipe], AnyLoaded],
+    folder: str | Path,
+    device: str = "auto",
+    precision: str = "float32",
+    verb: str | None = None,
 ) -> AnyLoaded:
-    """Load a model folder, checking every file in it against its manifest, as what `kind` makes of task and recipe."""
+    """Load a model folder, checking every file in it against its manifest, as what `kind` makes of task and recipe.
+
+    A model that has not got this verb is refused before its weights are read.
+    """
     if precision not in PRECISIONS:
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
     recipe, own = open_folder(folder)
+    if verb is not None:
+        needs(recipe, verb)
     shapes = _shapes_of(recipe, own, folder)
     with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
         weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
@@ -113,9 +122,7 @@ def load_as(
 
 def load_able(folder: str | Path, verb: str, device: str = "auto") -> Loaded:
     """Load a model folder for a command, refused if it has not got this verb."""
-    model = load_as(Loaded, folder, device)
-    needs(model.recipe, verb)
-    return model
+    return load_as(Loaded, folder, device, verb=verb)
 
 
 def _shapes_of(recipe: Recipe, files: Mapping[str, bytes], folder: Path) -> nn.Module | None:
