@@ -35,7 +35,9 @@ def names_of(requirements: list[str]) -> set[str]:
 
 def test_the_table_is_that_of_the_package() -> None:
     optional = {
-        name: needed for name, needed in PROJECT["optional-dependencies"].items() if name not in ("bench", "dev")
+        name: needed
+        for name, needed in PROJECT["optional-dependencies"].items()
+        if name not in ("bench", "dev", "docs")
     }
     assert optional.keys() == EXTRAS.keys()
     for name, needed in optional.items():

@@ -91,7 +91,7 @@ def test_json_says_the_same(requirements, capsys):
 
 def test_every_extra_for_users_is_known():
     table = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
-    assert set(doctor.examine()["extras"]) == set(table["project"]["optional-dependencies"]) - {"bench", "dev"}
+    assert set(doctor.examine()["extras"]) == set(table["project"]["optional-dependencies"]) - {"bench", "dev", "docs"}
 
 
 def test_an_extra_is_here_or_the_way_to_get_it_is_told(requirements, capsys):
