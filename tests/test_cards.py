@@ -17,7 +17,7 @@ from regard.cli import main
 from regard.commands.card.facts import data_files
 from regard.data.catalogue.entries import find
 from regard.data.prepared import SPLITS
-from regard.runs.scores import read_scores
+from regard.runs.kept_scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

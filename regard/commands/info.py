@@ -47,12 +47,7 @@ def command(
 def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.families.abilities import verbs_of
-<<<<<<< HEAD
-    from regard.runs.scores import read_scores, score_in_words
-=======
-    from regard.families.model_folder import describe_folder
     from regard.runs.kept_scores import read_scores, score_in_words
->>>>>>> main
     from regard.training.pace import read_course
 
     recipe, own, cost = describe(model, length)
@@ -92,15 +87,9 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
         print(f"{'export':15}for {name}, in {model / name}")
 
 
-<<<<<<< HEAD
 def describe(folder: Path, size: int) -> "Description":
     """Describe the model in a folder, by its files where that is enough; the cost is that of an input of this size."""
-    from regard.families.folder import Description, describe_folder
-=======
-def _describe_loaded(folder: Path, size: int) -> "Description":
-    """Describe a model of a family that cannot be described by its files alone."""
-    from regard.families.model_folder import Description
->>>>>>> main
+    from regard.families.model_folder import Description, describe_folder
     from regard.protocols import Describes
     from regard.verbs.opening import model_in
 

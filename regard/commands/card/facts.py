@@ -77,7 +77,7 @@ def gather(folder: Path) -> CardFacts:
     """Read all facts of a model folder, whose files are checked against its manifest."""
     from regard.commands.info import describe, known
     from regard.runs.about import read_about
-    from regard.runs.scores import read_scores
+    from regard.runs.kept_scores import read_scores
     from regard.training.pace import read_course
 
     recipe, described, _ = describe(folder, 1)
