@@ -160,7 +160,7 @@ run("info", "run")
 from pathlib import Path
 from starlette.testclient import TestClient
 from regard.serving.app import make_app
-with TestClient(make_app([Path("run")])) as client:
+with TestClient(make_app([Path("run")]), base_url="http://127.0.0.1:5000") as client:
     answer = client.post("/translate", json={{"q": "Ana", "source": "en", "target": "pt"}})
     assert answer.status_code == 200, answer.text
     assert "translatedText" in answer.json()
