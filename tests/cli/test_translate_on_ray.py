@@ -30,7 +30,7 @@ def test_without_ray_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(asked) == 2
-    assert "Ray is not installed; install it with pip install 'regard[ray]', or omit --on" in capsys.readouterr().err
+    assert "--on ray needs ray, which is not installed: pip install 'regard[ray]'." in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "model"]
 
 

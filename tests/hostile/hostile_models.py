@@ -276,6 +276,13 @@ def read_scores(path: Path) -> object:
     return read_stored(path.parent), read_about(path.parent)
 
 
+def read_card_data(path: Path) -> object:
+    """Read what a card says of the files that text was prepared from."""
+    from regard.commands.card.facts import data_files
+
+    return list(data_files({"train": ["some.txt"]}, path.parent))
+
+
 def make_words_folder(folder: Path) -> Path:
     return make_toy("word2vec", "weights.safetensors")(folder)
 

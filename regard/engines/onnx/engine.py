@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from regard.base.extras import importing
 from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -61,10 +62,8 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 
 def _open(path: Path) -> Any:
-    try:
+    with importing("onnx", "Translating by an ONNX export"):
         import onnxruntime
-    except ModuleNotFoundError:
-        raise Fault("onnxruntime is not installed; install the package onnxruntime, or translate with torch.") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors

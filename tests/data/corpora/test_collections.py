@@ -58,9 +58,10 @@ def test_what_is_not_installed_is_told_in_a_sentence(tmp_path: Path, monkeypatch
     for name in ("a.tsv.zst", "a.parquet"):
         (tmp_path / name).write_bytes(b"x")
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    assert refusal(corpus(pairs=tmp_path / "a.tsv.zst")).endswith("which is read with `pip install 'regard[data]'`.")
+    how = "which is not installed: pip install 'regard[data]'."
+    assert refusal(corpus(pairs=tmp_path / "a.tsv.zst")).endswith(f"compressed by Zstandard, needs zstandard, {how}")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert refusal(corpus(pairs=tmp_path / "a.parquet")).endswith("which is read with `pip install 'regard[data]'`.")
+    assert refusal(corpus(pairs=tmp_path / "a.parquet")).endswith(f"which is a table, needs pyarrow, {how}")
 
 
 def test_parquet_by_plain_columns_and_by_fields(tmp_path: Path) -> None:
