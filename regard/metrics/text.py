@@ -109,9 +109,9 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
 }
 BY_VECTORS: dict[str, Callable[[WordVectors], Metric]] = {"ebleu": ebleu}  # metrics that need vectors of words
 OF_TREES = ("brackets", "well-formed", "hppr")  # of lines that hold a tree, and of no other text
-ERRORS = ("ter", "wer", "cer", "per", "perplexity")
+ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
 BETTER: dict[str, Literal["lower", "higher"]] = {
-    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]
+    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity", "aer"]
 }
 
 
