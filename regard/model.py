@@ -223,7 +223,7 @@ class Model(Loaded):
         speaker: str | None = None,
         as_is: bool = False,
     ) -> "View":
-        """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
+        """Look at what the model attends to while it reads `text`, as `regard look` draws it.
 
         A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder; a model of
         classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
@@ -297,7 +297,7 @@ class Model(Loaded):
         return Results(self.lexicon(side).neighbours(words, count))
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
-        """What is to c as b is to a, if it has word vectors."""
+        """Find the word that is to c as b is to a, if the model has word vectors."""
         return self.lexicon(side).analogy((a, b, c), count)
 
     @naming_arguments

@@ -1,4 +1,4 @@
-"""What a package from outside builds its rows of; importing it loads no torch.
+"""Row types for packages from outside; importing this loads no torch.
 
 A plugin is a function that returns a `Plugin`, as docs/extend.md shows. A row names classes by strings, module:name,
 which are imported when they are needed.

@@ -85,9 +85,46 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "hard": ("seq2seq", SEQ2SEQ | {"hard": "reinforce"}),
     "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
     "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
+    "bottleneck with its context at each step": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bottleneck", "context_at_each_step": True, "cell": "gru-reset-first"},
+    ),
+    "two tanh layers": ("seq2seq", SEQ2SEQ | {"decoder": "tanh", "score": "dot", "cell": "logistic"}),
+    "bahdanau with its token in the score": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bahdanau", "token_in_score": True, "encoder_width": 10},
+    ),
+    "bahdanau with heads": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bahdanau", "projected": True, "heads": 4, "score": "dot", "encoder_width": 10},
+    ),
+    "luong with averaged heads, keys as values, unfed": (
+        "seq2seq",
+        SEQ2SEQ | {"projected": True, "heads": 2, "join": "averaged", "shared_key_value": True, "input_feeding": False},
+    ),
+    "plain of exp": ("seq2seq", SEQ2SEQ | {"score": "dot", "normaliser": "plain", "positive": "exp"}),
+    "plain of positive": (
+        "seq2seq",
+        SEQ2SEQ | {"score": "dot", "normaliser": "plain", "positive": "none", "cell": "logistic"},
+    ),
+    "attention encoder": (
+        "seq2seq",
+        SEQ2SEQ | {"encoder": "transformer", "encoder_heads": 2, "feed_forward": 24, "encoder_layers": 2},
+    ),
+    "attention encoder, two tanh layers with heads": (
+        "seq2seq",
+        SEQ2SEQ
+        | {"encoder": "transformer", "encoder_width": 8, "feed_forward": 24, "decoder": "tanh"}
+        | {"projected": True, "heads": 2},
+    ),
     "luong copying": ("seq2seq", SEQ2SEQ | {"copies": True, "coverage": 1.0}),
     "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copies": True, "input_feeding": False, "score": "bilinear"}),
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
+    "recurrent encoder": ("transformer", HEADS | {"encoder": "recurrent", "encoder_layers": 2}),
+    "recurrent encoder before copying": (
+        "transformer",
+        HEADS | {"encoder": "recurrent", "cell": "gru-reset-first", "norm": "before", "copies": True},
+    ),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
     "online": ("online", SEQ2SEQ | {"repeats": 2}),

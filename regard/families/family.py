@@ -1,4 +1,4 @@
-"""What the table of families says of each."""
+"""A row of the table of families."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class Family:
     cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
 
     def load(self) -> tuple[type[Any], type[Options]]:
-        """The model's class and its options' class; torch is imported here and not before."""
+        """Return the model's class and its options' class; torch is imported here and not before."""
         return find_place(self.network), self.load_options()
 
     def load_options(self) -> type[Options]:
@@ -41,5 +41,5 @@ class Family:
         return f"{self.module}:{self.model}"
 
     def way(self, task: str) -> Way:
-        """How it learns a task."""
+        """Return how it learns a task."""
         return TASKS[task].ways[self.learns]

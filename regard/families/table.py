@@ -1,4 +1,4 @@
-"""Which families of models there are, and where each lives."""
+"""The table of families of models."""
 
 from regard.base.plugins import Table
 from regard.families.family import Family

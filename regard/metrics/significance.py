@@ -110,7 +110,7 @@ def _bootstrap(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: 
 
 
 def _resample(sentences: int, count: int, draws: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield how often each sentence occurs in each of `count` resampled test sets, a block at a time (set, sentence)."""
+    """Yield how often each sentence occurs in each of `count` resampled sets, a block at a time (set, sentence)."""
     for portion in _portions(count, sentences):
         places = draws.integers(sentences, size=(portion, sentences))
         yield np.stack([np.bincount(row, minlength=sentences) for row in places]).astype(float)

@@ -1,4 +1,4 @@
-"""What a network must know to write down what is said in frames, whichever way it aligns labels with them."""
+"""Protocol of networks that transcribe frames, whichever way they align labels with them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
@@ -17,7 +17,7 @@ Span = tuple[int, int]  # the first frame of a label, and the one behind its las
 
 
 class LearntLabels(NamedTuple):
-    """What is minimised, summed over the rows; sums and counts of what is shown beside it; what the next is told."""
+    """The loss summed over the rows, sums and counts of other figures, and the carry to the next batch."""
 
     loss: Float[Tensor, ""]
     shown: dict[str, tuple[Tensor, Tensor]]
@@ -79,5 +79,5 @@ def stack_frames(
 
 
 def count_stacked(lengths: Counts, per: int) -> Counts:
-    """How many frames are left of so many."""
+    """Return the number of frames after stacking."""
     return -(-lengths // per)

@@ -92,7 +92,7 @@ def together_is_alone(trial: Trial) -> None:
 
 
 def it_is_drawn(trial: Trial) -> None:
-    """What it looks at is drawn as a picture, a page, numbers and lines of a terminal."""
+    """Check that what it looks at is drawn as a picture, a page, numbers and lines of a terminal."""
     if "look" not in trial.model.verbs:
         raise DoesNotApply("it has nothing to look at")
     if not trial.inputs:

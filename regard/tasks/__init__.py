@@ -349,6 +349,6 @@ TASKS: Table[str, Kind] = Table("tasks", "task", Kind, _TASKS, _check)
 
 
 def input_kind(recipe: Recipe) -> Reads:
-    """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
+    """Return the kind of input a model reads, by its task; only the data say if captions are of pictures or videos."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads

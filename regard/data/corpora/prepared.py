@@ -79,7 +79,7 @@ class PreparedPairs:
 
 
 class CorpusPurpose(BaseModel):
-    """What a prepared folder was made from: source files, options and their checksums."""
+    """Sources of a prepared folder: files, options and their checksums."""
 
     format: int
     options: PairData

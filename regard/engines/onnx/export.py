@@ -39,6 +39,8 @@ def export_onnx(
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    if network.options.encoder != "transformer":
+        raise Fault("ONNX graphs here have an encoder of attention, and this one is model.encoder = 'recurrent'.")
     if network.options.copies:
         raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
     with whole_folder(out, EXPORTS[ONNX]) as beside:

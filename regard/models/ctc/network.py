@@ -15,6 +15,7 @@ from regard.attention.heads import MultiHead
 from regard.attention.watch import afford, is_watched, note
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.parts import count_matrix_weights
@@ -37,7 +38,7 @@ class RecogniserOptions(Options):
     width: int = Field(256, ge=2, le=WIDEST, description="Width of the states, of both directions together.")
     layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Layers or blocks, one above the other.")
     dropout: float = Field(0.2, ge=0, lt=1, description="Dropout on inputs, between layers and on the last states.")
-    cell: Literal["lstm", "gru", "vanilla"] = Field("lstm", description="The cell of recurrent layers.")
+    cell: CellName = Field("lstm", description="The cell of recurrent layers.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block of a transformer.")
     feed_forward: int = Field(
         512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a transformer."
@@ -62,7 +63,7 @@ class RecogniserOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which the decoder is not made."""
+        """Return the options of a Transformer, of which only the encoder is built."""
         return TransformerOptions(
             encoder_layers=self.layers,
             decoder_layers=1,
@@ -153,7 +154,7 @@ class Recogniser(nn.Module):
         return [_spans(row, count) for row, count in zip(states.tolist(), counts.tolist(), strict=True)]
 
     def multiplications(self, length: int) -> int:
-        """How many a row of so many frames takes."""
+        """Return the multiplications for a row of `length` frames."""
         steps = -(-length // self.options.stack)
         return steps * count_matrix_weights(self) + count_looking(self, steps)
 

@@ -31,7 +31,7 @@ class CTCTextOptions(TextEncoderOptions):
 
 
 class FrameMemory(NamedTuple):
-    """What was read: log y^t for all tokens and, behind them, the blank; only blanks behind the real frames."""
+    """Encoded frames: log y^t for all tokens and the blank; only blanks after the real frames."""
 
     frames: Float[Tensor, "batch frame symbol"]
     lengths: Int[Tensor, " batch"]  # of the sources
@@ -95,23 +95,25 @@ class CTCText(Translator):
         return self.ctc_head.symbols - 1
 
     def token_weights(self) -> Float[Tensor, "symbol width"]:
-        """What a state of the encoder is multiplied with to score every symbol of its frames."""
+        """The output matrix, which scores every symbol of a frame."""
         return self.ctc_head.out.weight
 
     def token_biases(self) -> Float[Tensor, " symbol"]:
-        """What is then added to the scores."""
+        """The bias of the output layer."""
         return self.ctc_head.out.bias
 
     def logits(self, states: Float[Tensor, "*place symbol"]) -> Float[Tensor, "*place symbol"]:
-        """What is written from is made of log-probabilities already."""
+        """Return the states, which are log-probabilities already."""
         return states
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """What is known of each source token: its embedding, then the states of every layer (batch, source, width)."""
+        """Return the vectors of each source token: its embedding, then the states of every layer (batch, source,
+        width).
+        """
         embedded = self.source_embedding(source)
         return [embedded, *self.encoder(embedded, lengths)]
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """What reading `length` tokens takes: multiplications, and the weights of all attentions."""
+        """Return the cost of reading `length` tokens: multiplications, and the weights of all attentions."""
         matrices = sum(p.numel() for name, p in self.named_parameters() if p.dim() == 2 and "embedding" not in name)
         return encoder_cost(self.options, matrices, length)

@@ -1,17 +1,17 @@
 """Encoders of text for networks that lay labels along what was read: CTC and transducers."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.attention import Lengths
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.recurrent.layers import Stack
+from regard.models.transformer.block_encoder import BlockEncoder
 from regard.models.transformer.encoder_blocks import block_options
-from regard.models.transformer.network import EncoderBlock, places_of
 from regard.models.transformer.options import TransformerOptions
 
 ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that one encoder alone has
@@ -25,7 +25,7 @@ class TextEncoderOptions(Options):
     )
     layers: int = Field(default=3, ge=1, le=MOST_LAYERS, description="Layers or blocks of the encoder.")
     width: int = Field(default=512, ge=2, le=WIDEST, description="Width of the embeddings and the states.")
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The cell of a recurrent encoder.")
+    cell: CellName = Field(default="lstm", description="The cell of a recurrent encoder.")
     heads: int = Field(default=4, ge=1, le=WIDEST, description="Attention heads of each block of a Transformer.")
     feed_forward: int = Field(
         default=1024, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a Transformer."
@@ -63,13 +63,15 @@ class TextEncoderOptions(Options):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
         return frozenset({"dropout", "longest"})
 
 
 def text_encoder(options: TextEncoderOptions) -> "RecurrentEncoder | BlockEncoder":
     """Return the encoder that the options ask for."""
-    return (RecurrentEncoder if options.encoder == "recurrent" else BlockEncoder)(options)
+    if options.encoder == "recurrent":
+        return RecurrentEncoder(options)
+    return BlockEncoder(options.of_blocks(), options.dropout)
 
 
 def encoder_cost(options: TextEncoderOptions, matrices: int, length: int) -> dict[str, int | float]:
@@ -96,22 +98,3 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> list[Float[Tensor, "batch source width"]]:
         return self.stack.read_layers(self.dropout(embedded), lengths)
-
-
-class BlockEncoder(nn.Module):
-    """Blocks of a Transformer; gives the states behind every block."""
-
-    def __init__(self, options: TextEncoderOptions) -> None:
-        super().__init__()
-        of_blocks = options.of_blocks()
-        self.places, self.dropout = places_of(of_blocks), nn.Dropout(options.dropout)
-        self.blocks = nn.ModuleList(EncoderBlock(of_blocks) for _ in range(options.layers))
-        self.norm = nn.LayerNorm(options.width)
-
-    def forward(self, embedded: Tensor, lengths: Tensor) -> list[Float[Tensor, "batch source width"]]:
-        real = Lengths(lengths.to(embedded.device, non_blocking=True))  # batches leave them on the host
-        states, found = self.dropout(self.places(embedded)), list[Any]()
-        for block in self.blocks:
-            states = block(states, real)
-            found.append(states)
-        return [*found[:-1], self.norm(states)]

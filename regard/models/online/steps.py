@@ -13,7 +13,7 @@ best; and rewards are compared with those of other drawn paths, not with a learn
 """
 
 import math
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from regard.attention import is_watched, note
 from regard.attention.hard import Manner
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
@@ -32,7 +33,7 @@ from regard.models.reinforcement import ReinforceOptions
 class WritingOptions(ReinforceOptions):
     """Options of networks that write while they read."""
 
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     encoder_layers: int = Field(
         default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers that read the input alone, forward only."
     )

@@ -13,7 +13,7 @@ looks at it; the recurrent encoder reads one way; of a move the network is also 
 """
 
 from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.gpt.options import GPTOptions
 from regard.models.parts import count_matrix_weights
 from regard.models.strokes.bodies import Blocks, Body, Layers
@@ -106,7 +107,7 @@ class SketchRnnOptions(SketcherOptions):
     """Options of recurrent layers that draw."""
 
     layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Recurrent layers, one above the other.")
-    cell: Literal["lstm", "gru"] = Field("lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field("lstm", description="The recurrent cell of all layers.")
     hidden: int = Field(384, ge=1, le=WIDEST, description="Width of the states.")
 
     @property

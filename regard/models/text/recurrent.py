@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.recurrent.layers import Stack
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
@@ -25,7 +26,7 @@ class RnnOptions(Options):
     """A recurrent network that reads words, and how one vector is made of its states."""
 
     inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
-    cell: Literal["vanilla", "lstm", "gru"] = Field("lstm", description="The recurrent cell.")
+    cell: CellName = Field("lstm", description="The recurrent cell.")
     width: int = Field(200, ge=1, le=WIDEST, description="Width of a layer, both directions together.")
     layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
     bidirectional: bool = Field(True, description="Read each text from both ends.")

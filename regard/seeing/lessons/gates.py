@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.models.recurrent.cells import unroll
+from regard.models.recurrent.logistic import Logistic
 from regard.seeing.lessons.reading import Reading, read
 from regard.viewing.gates import Gates
 
@@ -52,7 +53,8 @@ def _traces(module: nn.RNNBase, inputs: Tensor, backward: bool) -> list[tuple[st
         memory, passed = unroll(module, inputs, backward=backward)
         shown = {"update": passed.update, "reset": passed.reset, "state": memory.hidden}
     else:
-        raise Fault(f"The cells of this model are vanilla and have no gates; {NEEDED}.")
+        cell = "logistic" if isinstance(module, Logistic) else "vanilla"
+        raise Fault(f"The cells of this model are {cell} and have no gates; {NEEDED}.")
     return [(name, trace[0]) for name, trace in shown.items()]
 
 

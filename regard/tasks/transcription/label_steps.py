@@ -1,4 +1,4 @@
-"""What a network writes label by label, as searches ask for it."""
+"""Stepwise writing of labels, for searches."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

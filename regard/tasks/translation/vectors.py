@@ -14,7 +14,7 @@ from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
 @torch.no_grad()
 def source_vectors(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> list[TextVectors]:
-    """What the encoder makes of each sentence; the end token, which it reads too, is left out."""
+    """Return the encoder's vectors of each sentence, without the end token, which it reads too."""
     _check_lengths(network, batch)
     layers = network.layers(batch.source, batch.source_lengths)
     rows = zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)

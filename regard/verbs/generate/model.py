@@ -68,7 +68,7 @@ class LanguageModel(Loaded):
             name_rows(since, [self.task.sides(batch, ())])
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
-        """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""
+        """Generate for a request, prompt after prompt; samples depend on their numbers, from this one on."""
         return generate(self.task, self.recipe.decoding, request, number)
 
     def generate_aloud(self, request: GenerateRequest, tell: Callable[[WrittenToken], None]) -> list[Generated]:
@@ -76,9 +76,9 @@ class LanguageModel(Loaded):
         return generate_aloud(self.task, self.recipe.decoding, request, tell)
 
     def read_prompt(self, request: PromptRequest) -> ReadPrompt:
-        """How probable the tokens of a prompt are, and what may come next."""
+        """Return the probabilities of a prompt's tokens, and what may come next."""
         return read_prompt(self.task, request)
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
-        """How probable each text is, as a sentence from its beginning to its end."""
+        """Return the probability of each text as a sentence from beginning to end."""
         return Results(score_texts(self.task, texts))

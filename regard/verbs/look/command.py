@@ -202,7 +202,7 @@ def _steps(context: typer.Context) -> dict[str, float]:
 def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
 ) -> "View":
-    """What a translator looks at, or may write."""
+    """Return the view of a translator's attention, or of what it may write."""
     from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import view_beam, view_translation
 
@@ -232,7 +232,7 @@ def _view(context: typer.Context) -> str:
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Return True if an option is on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -85,7 +85,7 @@ class FolderTranslator:
 
     @cached_property
     def certainty(self) -> Certainty | None:
-        """How sure it usually is of its outputs, as far as its folder says so."""
+        """Usual certainty of its outputs, if its folder has it."""
         names = [name for name in read_manifest(self.folder) if name == CERTAINTY]
         return certainty_in(read_folder(self.folder, names), self.folder) if names else None
 
@@ -113,7 +113,7 @@ class FolderTranslator:
     # What it does
 
     def plan(self, request: TranslateRequest) -> Plan:
-        """How it translates what is asked for."""
+        """Plan how to translate a request."""
         return plan_for(request, self.decoding, lambda: None if self.fast is None else self.fast.name)
 
     def cutting(self, request: TranslateRequest, longest: int | None = None) -> Cutting:

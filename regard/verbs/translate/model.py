@@ -122,7 +122,7 @@ class TranslationModel(Loaded):
     def translations(
         self, texts: Sequence[str], found: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
     ) -> list[Translated]:
-        """What was found for each text as its translations, `worded` in this way or as it is."""
+        """Return the translations found for each text, `worded` in this way or unchanged."""
         worded = worded or self.wordings(texts, found)
         # All at once, when the first is asked for.
         aligned = cache(

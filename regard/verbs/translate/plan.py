@@ -180,7 +180,7 @@ class Job:
 
 
 def is_written(text: str) -> bool:
-    """Whether a text is more than white space."""
+    """Return True if a text is more than white space."""
     return bool(text.strip())
 
 
@@ -234,7 +234,7 @@ def whole_texts(texts: Sequence[str]) -> list[Piece]:
 
 
 def _one_for(given: Sequence[Any] | None, index: int) -> Any:
-    """What is given for all texts, or for this one."""
+    """Return the value for all texts, or for this one."""
     return None if not given else given[0] if len(given) == 1 else given[index]
 
 

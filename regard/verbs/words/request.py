@@ -1,4 +1,4 @@
-"""What may be asked of word vectors: the neighbours of words, and analogies."""
+"""Requests to word vectors: neighbours and analogies."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ Neighbours = Annotated[int, Field(ge=1, le=1000)]
 
 
 class LexiconRequest(VerbRequest):
-    """How many words are wanted, and by which vectors."""
+    """Number of words wanted, and by which vectors."""
 
     count: Neighbours = Field(default=10, description="Words that are given, the nearest first.")
     side: VectorSide = Field(
