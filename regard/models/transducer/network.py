@@ -64,7 +64,7 @@ class Predictor(nn.Module):
 
     def __init__(self, options: PredictionOptions, depth: int, dropout: float) -> None:
         super().__init__()
-        self.depth, self.dropout = depth, nn.Dropout(dropout)
+        self.depth, self.width, self.dropout = depth, options.predictor_width, nn.Dropout(dropout)
         self.layers = Stack(
             options.predictor_cell, depth, options.predictor_width, options.predictor_layers, dropout=dropout
         )
@@ -76,9 +76,7 @@ class Predictor(nn.Module):
     def begin(self, like: Float[Tensor, "row joint"]) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
         """Return the state before the first label, and what is remembered then, for as many rows as `like` has."""
         parts = 2 if self.layers.cell == "lstm" else 1
-        nothing: list[Hidden] = [
-            (like.new_zeros(len(like), layer.hidden_size),) * parts for layer in self.layers.layers
-        ]
+        nothing: list[Hidden] = [(like.new_zeros(len(like), self.width),) * parts for _ in self.layers.layers]
         state, hidden = self.layers.step(like.new_zeros(len(like), self.depth), nothing)
         return self.dropout(state), hidden
 

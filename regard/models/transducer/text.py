@@ -4,7 +4,7 @@ As in CTC the labels follow the order of the tokens, and a sum over all alignmen
 knows those before it, and a token may have any number of labels, for a letter may stand for two sounds or for none.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -31,7 +31,7 @@ class TextTransducer(TransducerNetwork, Translator):
         "encoder": ("encoder",),
         "decoder": ("predictor", "joint"),
     }
-    finds_outputs_by = "transducer"
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]] = "transducer"
 
     def __init__(
         self, options: TextTransducerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
