@@ -135,6 +135,23 @@ def test_a_batch_is_each_row_alone() -> None:
             assert float(together[row]) == pytest.approx(score(network, alone, said[row]))
 
 
+def test_a_long_sound_is_laid_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = build()
+    heard = heard_by(network, 21, 8)
+    labels, counts = as_labels([(0, 1, 1), (1,)], heard.frames.device)
+    with torch.no_grad():
+        whole = network.lattice(heard, labels, counts)
+        sizes, joint = list[int](), network.joint.forward
+        monkeypatch.setattr(
+            network.joint, "forward", lambda *states: sizes.append(states[0].shape[1]) or joint(*states)
+        )
+        monkeypatch.setattr("regard.models.transducer.network.PORTION", 2 * 4 * 4 * 3)
+        parts = network.lattice(heard, labels, counts)
+    assert sizes == [3, 3, 3, 2]
+    for found, expected in zip(parts, whole, strict=True):
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("pieces", [(1,) * 13, (5, 8), (13,), (2, 0, 7, 4)])
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_that_come_piece_by_piece_give_what_they_give_at_once(pieces: tuple[int, ...], seed: int) -> None:

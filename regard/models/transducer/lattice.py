@@ -59,15 +59,22 @@ def lattice_of(
     logs: Float[Tensor, "batch frame place symbol"], labels: Labels, counts: Counts, label_counts: Counts
 ) -> Lattice:
     """Return the steps of all alignments of some labels, from log-probabilities of all symbols, the blank last."""
-    inside = real_places(counts, logs.shape[1])[:, :, None]
-    unfinished = inside & real_places(label_counts, logs.shape[2])[:, None]
+    return within_rows(*waits_and_writes(logs, labels), counts, label_counts)
+
+
+def waits_and_writes(logs: Float[Tensor, "batch frame place symbol"], labels: Labels) -> tuple[Cells, Cells]:
+    """Return of all symbols the blank and, at each place, the label that follows; behind all labels any."""
     following = F.pad(labels, (0, 1))[:, None, :, None].expand(-1, logs.shape[1], -1, 1)
-    return Lattice(
-        logs[..., -1].masked_fill(~(inside & real_places(label_counts + 1, logs.shape[2])[:, None]), NEVER),
-        logs.gather(3, following).squeeze(3).masked_fill(~unfinished, NEVER),
-        counts,
-        label_counts,
-    )
+    return logs[..., -1], logs.gather(3, following).squeeze(3)
+
+
+def within_rows(waits: Cells, writes: Cells, counts: Counts, label_counts: Counts) -> Lattice:
+    """Return the lattice of these steps, of which those that a row does not have are −∞."""
+    frames, places = waits.shape[1:]
+    inside = real_places(counts, frames)[:, :, None]
+    unwritten = inside & real_places(label_counts, places)[:, None]
+    possible = inside & real_places(label_counts + 1, places)[:, None]
+    return Lattice(waits.masked_fill(~possible, NEVER), writes.masked_fill(~unwritten, NEVER), counts, label_counts)
 
 
 def log_likelihood(lattice: Lattice) -> Float[Tensor, " batch"]:
