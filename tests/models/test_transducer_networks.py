@@ -187,6 +187,12 @@ def test_a_transformer_that_should_hear_one_way_is_refused() -> None:
         build(encoder="transformer", heads=3, bidirectional=False)
 
 
+def test_an_odd_width_is_refused_where_two_directions_share_it() -> None:
+    with pytest.raises(Fault, match="width is 7, but two directions need an even one"):
+        build(width=7)
+    assert build(width=7, bidirectional=False).best(heard_by(build(), 4))
+
+
 def test_who_watches_sees_at_which_frames_each_label_may_be_written() -> None:
     network, said = build(), (1, 0)
     heard = heard_by(network, 6, 3)

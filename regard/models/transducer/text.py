@@ -15,7 +15,7 @@ from regard.models.ctc.head import Alignment
 from regard.models.ctc.text_encoder import TextEncoderOptions, encoder_cost, text_encoder
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.transducer.network import HeardFrames, PredictionOptions, TransducerNetwork
-from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, extend, following
+from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, write_labels
 from regard.models.translator import Translator
 
 
@@ -61,16 +61,14 @@ class TextTransducer(TransducerNetwork, Translator):
 
         A blank among the labels writes nothing.
         """
-        copies = len(target) // len(memory.counts)  # the rows of a beam share what was read
-        memory = HeardFrames(*(each.repeat_interleave(copies, 0) for each in memory))
         distributions, starts = [], []
         for labels in target.unbind(1):
-            past, scores = extend(self, memory, past, labels)
-            found = following(memory, past, scores)
-            distributions.append(torch.cat([found.labels, found.end[:, None]], dim=1))
+            found, past = write_labels(self, memory, past, labels)
+            distributions.append(found.distribution)
             starts.append(found.starts)
         if is_watched():
-            self.alignment(starts, memory.counts, 1)
+            copies = len(target) // len(memory.counts)  # the rows of a beam share what was read
+            self.alignment(starts, memory.counts.repeat_interleave(copies), 1)
         return torch.stack(distributions, dim=1), past
 
     def token_weights(self) -> Float[Tensor, "symbol width"]:
