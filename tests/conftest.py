@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -21,15 +22,19 @@ import jaxtyping
 import pytest
 from checked_late import decorate_late, shapes
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 jaxtyping.jaxtyped = decorate_late
+# Examples follow from the test alone, and not also from the constants of all modules that happen to be loaded, which
+# every worker would gather for seconds.
+providers._get_local_constants = lambda: providers._local_constants
 
 # How long an example takes says more of what else the machine does than of the code.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 # The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
-UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "verbs", "viewing"}
+UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "training", "verbs", "viewing"}
 # Of what is held of every family, a few tests go through all of its model; they ask for `checked_shapes`.
 UNCHECKED |= {"test_laws.py", "test_promises.py"}
 
@@ -62,13 +67,29 @@ def _seed_only_what_is_there() -> None:
 
 def _watch_batches() -> None:
     """In all tests, make it an error to draw batches for a training from global random numbers."""
-    from purity import pure, watch_python
-
+    from regard.promises.purity import pure, watch_python
     from regard.training import prefetch
 
     watch_python()
     plain = prefetch.prefetch
     prefetch.prefetch = lambda items, ahead=4: plain(pure(items), ahead)
+
+
+@pytest.fixture(scope="session")
+def triton_interpreter() -> None:
+    """Let Triton's interpreter count loops by arrays of one number, which numpy 2.4 no longer takes for a number.
+
+    Triton 3.6, which torch 2.11 needs, calls `int` on such an array; later releases squeeze it first, as done here.
+    """
+    from triton.runtime import interpreter
+
+    plain = interpreter._patch_lang_tensor
+
+    def patch(tensor: Any, scope: Any) -> None:
+        plain(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda counter: int(counter.handle.data.squeeze()))
+
+    interpreter._patch_lang_tensor = patch
 
 
 @pytest.hookimpl(wrapper=True)

@@ -180,6 +180,23 @@ def test_every_command_line_parses(document: Path) -> None:
             pytest.fail(f"regard {shlex.join(arguments)}: {getattr(error, 'message', error)}")
 
 
+def test_the_commands_that_follow_the_lectures_parse() -> None:
+    """They stand in tables, whole, where other pages name commands in passing."""
+    commands = [span for span in spans(text_of(ROOT / "docs" / "lectures.md")) if span.startswith("regard ")]
+    assert len(commands) > 40
+    for command in commands:
+        [arguments] = commands_in(command)
+        settings = parsed(arguments).get("settings") or []
+        named = [recipe for recipe in RECIPES if recipe.stem in arguments]
+        assert named or arguments[0] not in ("train", "compare"), command
+        if arguments[0] == "train":
+            check_recipe(apply_settings(read_table(named[0]), settings))
+        for varied in parsed(arguments).get("vary") or []:
+            option, _, values = varied.partition("=")
+            for value in values.split(","):
+                check_recipe(apply_settings(read_table(named[0]), [*settings, f"{option}={value}"]))
+
+
 def test_the_readme_shows_the_central_job() -> None:
     shown = {arguments[0] for arguments in command_lines(text_of(ROOT / "README.md"))}
     assert {"train", "evaluate", "translate", "look", "info"} <= shown
@@ -290,6 +307,28 @@ def test_every_recipe_is_good_and_says_what_it_is(path: Path, tmp_path: Path, mo
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nothing"))
     assert text_of(path).startswith("# ")
     check_any(read_table(path))
+
+
+def test_the_page_of_families_is_what_the_tables_say() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "make_families_page.py"))
+    remedy = "run `.venv/bin/python docs/make_families_page.py > docs/families.md`"
+    assert script["page"]() == text_of(ROOT / "docs" / "families.md"), remedy
+
+
+def test_every_document_stands_once_in_the_order_of_the_site() -> None:
+    build = runpy.run_path(str(ROOT / "docs" / "site" / "build.py"))
+    pages = Counter(pages_in(tomllib.loads(text_of(ROOT / "docs" / "site" / "zensical.toml"))["project"]["nav"]))
+    documents = {path.name for path in (ROOT / "docs").glob("*.md")} | set(build["AT_THE_ROOT"].values())
+    assert pages == dict.fromkeys(documents, 1)
+
+
+def pages_in(entry: Any) -> Iterator[str]:
+    """Give the pages of an entry of the site's navigation."""
+    if isinstance(entry, str):
+        yield entry
+    else:
+        for inner in entry.values() if isinstance(entry, dict) else entry:
+            yield from pages_in(inner)
 
 
 def test_the_page_of_options_is_what_the_options_say() -> None:

@@ -68,7 +68,7 @@ class AlignmentErrors:
 
 
 def alignment_errors(found: Iterable[Link], given: Alignment) -> AlignmentErrors:
-    """How the links found in a sentence pair compare with those given."""
+    """Compare the links found in a sentence pair with those given."""
     links = set(found)
     return AlignmentErrors(len(links), len(given.sure), len(links & given.sure), len(links & given.possible))
 

@@ -13,19 +13,13 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.base.extras import EXTRAS, how_to_install
 from regard.base.faults import Fault
 from regard.base.version import __version__
 from regard.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
-_EXTRAS = {  # and what each is for
-    "data": "text in .parquet, .arrow and .zst",
-    "onnx": "ONNX graphs",
-    "notebook": "the tutorial in Jupyter",
-    "pictures": "captions of your own pictures",
-    "ray": "translating on a cluster",
-}
 _UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
 
 
@@ -47,7 +41,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def dependencies(extra: str = "") -> list[Dependency]:
-    """What the package says it needs, or an extra of it; empty when regard runs from a folder and is not installed."""
+    """List the requirements of the package or of an extra; empty if regard is not installed."""
     try:
         requirements = metadata.requires("regard") or []
     except metadata.PackageNotFoundError:
@@ -84,7 +78,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
         "missing": [dependency.name for dependency in poor],
-        "extras": {extra: _works(extra) for extra in _EXTRAS},
+        "extras": {extra: _works(extra) for extra in EXTRAS},
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
@@ -99,7 +93,7 @@ def _works(extra: str) -> bool:
 
 
 def _torch() -> dict[str, Any]:
-    """What torch can compute on; a torch that is broken says so itself."""
+    """Describe the devices that torch can use; a broken torch says so itself."""
     try:
         torch = importlib.import_module("torch")
     except (ImportError, OSError) as error:
@@ -134,7 +128,7 @@ def _data() -> dict[str, Any] | None:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be made there; a folder that does not exist yet can be, if one above it may be written to."""
+    """Return True if files can be made there; a folder that does not exist yet can be made if one above is writable."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
@@ -147,7 +141,7 @@ def _next(poor: list[Dependency]) -> str:
 
 
 def report_lines(found: dict[str, Any]) -> list[str]:
-    """The same for people, one finding per line."""
+    """Return the report for people, one finding per line."""
     rows = [
         ("regard", f"{found['regard']} in {found['folder']}{'' if found['installed'] else _UNINSTALLED}"),
         ("python", f"{found['python']} on {found['system']}"),
@@ -164,7 +158,7 @@ def report_lines(found: dict[str, Any]) -> list[str]:
 
 
 def _absence(extra: str) -> str:
-    return f"not here; `pip install '.[{extra}]'` in a checkout brings it, for {_EXTRAS[extra]} alone"
+    return f"not here; `{how_to_install(extra)}` brings it, for {EXTRAS[extra].purpose} alone"
 
 
 def _finding(dependency: dict[str, Any]) -> str:

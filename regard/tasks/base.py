@@ -1,6 +1,7 @@
-"""What tasks share: how a network is built from its recipe, where it computes, and what it learns from."""
+"""Shared by tasks: building a network from its recipe, its device, and its material."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
@@ -30,6 +31,20 @@ def check_size(recipe: Recipe, *sizes: Any) -> None:
         refuse_too_large(build_network(recipe, *sizes))
 
 
+@dataclass(frozen=True)
+class NothingPrepared:
+    """Prepared data of a task whose examples are drawn when they are asked for: a sentence about them, and no files."""
+
+    about: str
+
+    @property
+    def report(self) -> list[str]:
+        return [self.about]
+
+    def files(self) -> dict[str, bytes]:
+        return {}
+
+
 class NetworkTask(nn.Module, Generic[Material]):
     """A network bound to what it learns from."""
 
@@ -48,7 +63,7 @@ class NetworkTask(nn.Module, Generic[Material]):
 
     @property
     def material(self) -> Material:
-        """What it learns from and is measured on, once there is such."""
+        """The material that it learns from and is measured on, once there is any."""
         if self._material is None:
             raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
         return self._material
@@ -64,8 +79,8 @@ class NetworkTask(nn.Module, Generic[Material]):
             yield batch.to(self.device)
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[Any]:
-        """Return the same batches on the host, of so many rows each."""
-        raise NotImplementedError
+        """Return the same batches on the host, of so many rows each; tasks with `batches` of their own need none."""
+        raise NotImplementedError(f"{type(self).__name__} says neither how it makes batches nor how on the host")
 
     def cost(self, size: int) -> dict[str, int | float]:
         """Return what an answer to an input of this size takes."""

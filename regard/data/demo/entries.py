@@ -120,7 +120,7 @@ class DemoNames(Options):
 
 
 class Determiner(Options):
-    """What stands before a noun: article, demonstrative, possessive, quantity."""
+    """A word before a noun: article, demonstrative, possessive or quantity."""
 
     name: str
     english: Two
@@ -274,7 +274,7 @@ def _noun(name: str, entry: list[str]) -> Noun:
 def _groups(
     nouns: dict[str, Noun], kinds: dict[str, dict[str, Any]], groups: dict[str, list[str]]
 ) -> dict[str, frozenset[str]]:
-    """What every name stands for: a noun for itself, a kind for its nouns, a group for all its members."""
+    """Return the nouns behind every name: a noun's own, a kind's, or all members of a group."""
     known = {name: frozenset([name]) for name in nouns}
     for name, members in [*kinds.items(), *groups.items()]:
         if name in known:

@@ -17,7 +17,7 @@ def generator_of(name: str) -> str | None:
 
 
 def split_names(generator: str) -> list[str]:
-    """How a recipe names the splits of a generated corpus."""
+    """Return the names of a generated corpus's splits in a recipe."""
     return [f"{generator}:{split}" for split in SPLITS]
 
 

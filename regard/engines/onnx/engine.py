@@ -15,14 +15,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from regard.base.extras import importing
 from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.beam_rules import first_unsupported
 from regard.engines.exported import LISTED, ONNX, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
+from regard.engines.plain_beam import Best, PlainHypothesis, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
@@ -60,10 +62,8 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 
 def _open(path: Path) -> Any:
-    try:
+    with importing("onnx", "Translating by an ONNX export"):
         import onnxruntime
-    except ModuleNotFoundError:
-        raise Fault("onnxruntime is not installed; install the package onnxruntime, or translate with torch.") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
@@ -125,7 +125,7 @@ class _Sentence:
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
 
     def step(self, tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
-        """What follows these tokens, one a row, each behind what the row that it comes from had written."""
+        """Return the continuations of these tokens, one per row, each after the row it comes from."""
         past = self._past
         if [*origins] != [*range(len(next(iter(past.values()))))]:
             past = {name: table[[*origins]] for name, table in past.items()}
@@ -136,7 +136,7 @@ class _Sentence:
 
 
 def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:
-    """What a search in another thread finds; whoever runs it may do something else meanwhile."""
+    """Wait for a search in another thread; the caller may do other work meanwhile."""
     while has_pauses() and not wait([future], timeout=_NAP).done:
         between_steps()
     return future.result()
@@ -191,7 +191,7 @@ class OnnxEngine:
     def translations(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
-        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        """Return the best output of each text with its other candidates, as every engine does."""
         return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
     def _search(self, row: Row, options: DecodingOptions) -> list[PlainHypothesis]:

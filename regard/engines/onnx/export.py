@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.base.version import __version__
@@ -39,6 +40,8 @@ def export_onnx(
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    if network.options.encoder != "transformer":
+        raise Fault("ONNX graphs here have an encoder of attention, and this one is model.encoder = 'recurrent'.")
     if network.options.copies:
         raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
     with whole_folder(out, EXPORTS[ONNX]) as beside:
@@ -50,13 +53,9 @@ def export_onnx(
 
 
 def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
-    try:
+    with importing("onnx", "Writing an ONNX export"):
         from regard.engines.onnx.graph import OnnxGraph, Store
         from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
-    except ModuleNotFoundError as error:
-        raise Fault(
-            f"{error.name} is not installed; `pip install '.[onnx]'` in a checkout of regard brings it."
-        ) from None
     task, facts = model.task, {"regard": __version__}
     with whole_file(folder / WEIGHTS) as file:
         store = Store(file, WEIGHTS)
@@ -76,7 +75,7 @@ def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bo
 
 
 def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
-    """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
+    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
     task, data = model.task, model.recipe.data
     block = network.decoder[0]
     assert isinstance(block, DecoderBlock)

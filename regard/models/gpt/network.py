@@ -9,6 +9,7 @@ and values.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -76,10 +77,15 @@ class GPT(nn.Module):
         self.embedding = nn.Embedding(tokens, options.width)
         self.places = _places_of(options)
         self.dropout = nn.Dropout(options.dropout)
-        self.blocks = nn.ModuleList(Block(options) for _ in range(options.layers))
+        self.blocks = nn.ModuleList(self.make_block(options) for _ in range(options.layers))
         self.norm = nn.LayerNorm(options.width) if options.norm == "before" else nn.Identity()
         self.output = self.embedding if options.tied else nn.Embedding(tokens, options.width)
         self._draw_weights()
+
+    @staticmethod
+    def make_block(options: Any) -> nn.Module:
+        """Return a block with its first weights."""
+        return Block(options)
 
     def _draw_weights(self) -> None:
         """N(0, 0.02²); what is added to the stream by 2 · layers sublayers is smaller by the root of that number."""
@@ -117,7 +123,7 @@ class GPT(nn.Module):
         return remembered.join(memories)
 
     def forgotten(self, read: int) -> int:
-        """How many of so many tokens that were read one after another are forgotten."""
+        """Return how many of `read` consecutive tokens are forgotten."""
         each = self.context - self.context // 2
         return max(0, -(-(read - self.context) // each)) * each
 
@@ -140,7 +146,7 @@ class GPT(nn.Module):
         return Reading(found, found, memory)
 
     def _can_fuse(self, tokens: Int[Tensor, "row time"]) -> bool:
-        """Whether kernels can read these tokens in training; what they gave is then carried nowhere."""
+        """Return True if kernels can read these tokens in training; nothing is carried on then."""
         options = self.options
         return (
             tokens.is_cuda
@@ -190,7 +196,7 @@ class GPT(nn.Module):
         return remembered.select(remembered.join([part for part in parts if remembered.rows(part)]), order)
 
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """What is known at each token: its embedding without its place, then what every block makes of it."""
+        """Return the vectors of each token: its embedding without its place, then the output of every block."""
         found = [self.embedding(tokens)]
         states = self.dropout(self.places(found[0], 0))
         for block in self.blocks:
@@ -213,7 +219,7 @@ class GPT(nn.Module):
         )
 
     def _bias(self) -> Float[Tensor, " token"] | None:
-        """What bars the tokens that are never written."""
+        """The bias that bars tokens that are never written."""
         if not self.never:
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))

@@ -1,4 +1,4 @@
-"""How well the attention of a translator aligns words: which of its heads does it best, and how often it errs."""
+"""Word alignment by a translator's attention: its best head, and how often it errs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

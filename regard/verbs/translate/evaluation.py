@@ -83,7 +83,7 @@ class Evaluation(NamedTuple):
         return found
 
     def learnt_in_words(self, sentences: int) -> str:
-        """What it means that some of so many sentences stand in the training text."""
+        """Say what it means that some of the sentences occur in the training text."""
         new = sentences - self.learnt
         if not self.of_others:
             which = "all but one of these" if new else "all of these"
@@ -154,7 +154,7 @@ def from_pairs(pairs: Sequence[tuple[str, str]], split: str | None, merge: bool)
 
 
 def mark_learnt(data: TestData, model: TranslationModel, folder: Path) -> TestData:
-    """The same data, marked where a sentence is also a source of the corpus prepared for the model in `folder`."""
+    """Mark sentences that are also a source in the corpus prepared for the model in `folder`."""
     return replace(data, learnt=are_learnt(_data_folder(model, folder), data.sources))
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.progress import Progress
 from regard.console.refused import refusal_sentence
@@ -29,7 +30,7 @@ Row = dict[str, Any]  # what travels through Ray: numbers, texts and lists of th
 
 
 class RayWorker:
-    """What each worker of the cluster is: a model that is loaded once, and shard after shard."""
+    """Worker of the cluster: a model that is loaded once, and shard after shard."""
 
     def __init__(self, job: BulkJob, shards: list[Shard]) -> None:
         self.translator, self.shards = ShardTranslator(job), shards
@@ -60,14 +61,9 @@ class RayWorker:
 
 def finish_on_ray(job: BulkJob, shards: list[Shard], workers: int | None, progress: Progress) -> Tally:
     """Bring all shards to their ends on the cluster that RAY_ADDRESS names, or else on one of this machine alone."""
-    try:
+    with importing("ray", "--on ray"):
         import ray
         import ray.data
-    except ImportError:
-        raise Fault(
-            "Ray is not installed; install it with pip install 'regard[ray]', or omit --on to translate on this "
-            "machine with --workers."
-        ) from None
     tally, total, done = Tally(), sum(shard.lines.count for shard in shards), 0
     _join_cluster(ray)
     try:
