@@ -26,12 +26,12 @@ from table import Rate, Ratio, against, in_turns, run_alone
 from regard.data.corpora.text import file_of
 from regard.data.lines import read_lines
 from regard.data.tokenisers.symbols import NAMES
-from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_tokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, encode_in_a_row, train_tokeniser
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.arpa import arpa_blocks
+from regard.models.ngram.arpa_text import arpa_blocks
 from regard.models.ngram.counting import count
 from regard.models.ngram.smoothing import estimate
-from regard.tasks.language.batches import Sentences, sentences_of
+from regard.tasks.language.batches import Sentences, sentences_in_a_row
 
 ORDER = 5
 ROUNDS = 3
@@ -54,8 +54,8 @@ def plain_copy(name: str, folder: Path) -> Path:
 
 
 def read_sentences(text: Path, tokeniser: Tokeniser) -> Sentences:
-    rows = tokeniser.encode_all(list(read_lines(text)))
-    return sentences_of(rows, tokeniser.begin, tokeniser.end)
+    tokens, lengths = encode_in_a_row(tokeniser, list(read_lines(text)))
+    return sentences_in_a_row(tokens, lengths, tokeniser.begin, tokeniser.end)
 
 
 def build(text: Path) -> tuple[Tokeniser, Ngrams]:

@@ -17,7 +17,8 @@ from regard.data.catalogue.unpack import open_content, packing
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
-from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, arpa_blocks, read_arpa
+from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, read_arpa
+from regard.models.ngram.arpa_text import arpa_blocks
 from regard.models.ngram.stored import model_as_arrays
 from regard.tasks.language.counting import CountedLanguage
 from regard.training import checkpoint

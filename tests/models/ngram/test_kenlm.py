@@ -11,7 +11,8 @@ import pytest
 from counted import BEGIN, SPECIAL, UNKNOWN, counts_of, possible, tokens_of, vocabulary
 
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.arpa import arpa_blocks, read_arpa
+from regard.models.ngram.arpa import read_arpa
+from regard.models.ngram.arpa_text import arpa_blocks
 from regard.models.ngram.smoothing import estimate
 
 FOLDER = Path(__file__).with_name("made_by_kenlm")

@@ -11,7 +11,9 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.models.ngram import NgramOptions, Ngrams
 from regard.models.ngram.counting import NgramCounts
-from regard.models.ngram.smoothing import absolute_discount, adjusted_counts, estimate, kneser_ney_discounts
+from regard.models.ngram.discounts import absolute_discount, kneser_ney_discounts
+from regard.models.ngram.kneser_ney import adjusted_counts
+from regard.models.ngram.smoothing import estimate
 
 LINES = ["a b", "b a c"]
 A, B, C = FIRST, FIRST + 1, FIRST + 2
