@@ -3,9 +3,9 @@
 import sys
 from importlib.util import find_spec
 
-# Items, tokens or n-grams, from which on compiled loops pay: numba takes most of a second to import, and once it is
-# there a call costs next to nothing.
-_WITH_IMPORT = 300_000
+# Items, tokens or n-grams, from which on compiled loops pay: numba takes a second or two to import and to load what it
+# compiled before, and once it is there a call costs next to nothing.
+_WITH_IMPORT = 600_000
 _ONCE_IMPORTED = 2_000
 
 

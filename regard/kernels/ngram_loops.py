@@ -180,7 +180,7 @@ def find_rows(keys, firsts, size, parents, tokens, rows):
         number = min(firsts[parent + 1] - low, len(keys) - low, tokens[place] + 1)
         while number > 1:
             half = number >> 1
-            low += half if keys[low + half] <= wanted else 0
+            low += half * (keys[low + half] <= wanted)
             number -= half
         if number == 1 and keys[low] == wanted:
             rows[place] = low
@@ -206,7 +206,7 @@ def score_order(keys, firsts, size, tokens, starts, shorter, backoffs, log_proba
         number = min(firsts[parent + 1] - low, len(keys) - low, tokens[place] + 1)
         while number > 1:
             half = number >> 1
-            low += half if keys[low + half] <= wanted else 0
+            low += half * (keys[low + half] <= wanted)
             number -= half
         if number == 1 and keys[low] == wanted:
             rows[place] = low

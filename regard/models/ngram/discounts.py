@@ -18,7 +18,8 @@ def kneser_ney_discounts(adjusted: Rows, order: int, fallback: bool) -> tuple[fl
     where tᵢ is the number of n-grams with adjusted count i. A discount of 0, which lmplz lets pass, is refused: it
     would leave nothing for what was not seen.
     """
-    times = sum(np.bincount(np.minimum(adjusted[span], 5), minlength=6) for span in spans(len(adjusted))).tolist()
+    parts = [np.bincount(np.minimum(adjusted[span], 5), minlength=6) for span in spans(len(adjusted))]
+    times = np.sum(parts, axis=0).tolist()
     if all(times[1:4]):
         share = times[1] / (times[1] + 2 * times[2])
         one, two, three = (each - (each + 1) * share * times[each + 1] / times[each] for each in (1, 2, 3))

@@ -72,7 +72,7 @@ def write_mapped(path: Path, model: Ngrams, recipe: str, files: Mapping[str, byt
     firsts = {f"firsts.{order}": each for order, each in enumerate(model.trie.firsts, 2)}
     arrays = {name: np.ascontiguousarray(array) for name, array in (model_as_arrays(model) | firsts).items()}
     contents: dict[str, memoryview] = {name: memoryview(content) for name, content in files.items()}
-    contents |= {name: memoryview(array).cast("B") if len(array) else memoryview(b"") for name, array in arrays.items()}
+    contents |= {name: array.data.cast("B") if len(array) else memoryview(b"") for name, array in arrays.items()}
     parts, end = dict[str, _Part](), 0
     for name, content in contents.items():
         parts[name] = _Part(start=end, size=len(content), checksum=hashlib.sha256(content).hexdigest())
@@ -173,7 +173,7 @@ def _checksum(array: np.ndarray) -> str:
     """Return the SHA-256 of an array, of which little is in memory at a time."""
     checksum, content = hashlib.sha256(), array.view(np.uint8)
     for start in range(0, len(content), _HASHED_AT_ONCE):
-        checksum.update(content[start : start + _HASHED_AT_ONCE])
+        checksum.update(content[start : start + _HASHED_AT_ONCE].data)
     return checksum.hexdigest()
 
 
