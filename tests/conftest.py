@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if os.environ.get("REGARD_TEST_GPU") != "1":
     os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TRITON_INTERPRET"] = "", "1"
 # What numba would compile for seconds runs as plain Python, on data of a few words; see tests/kernels.
-os.environ["NUMBA_DISABLE_JIT"] = "1"
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping

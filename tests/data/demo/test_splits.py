@@ -190,7 +190,7 @@ def test_pairs_can_be_changed_without_changing_the_corpus() -> None:
 def test_the_first_pairs_are_those_of_the_whole_corpus(count: int) -> None:
     for split in SPLITS:
         if count < 10**6 or split != "train":  # the whole train split is drawn above
-            assert pairs(split, count) == pairs(split)[:count]
+            assert pairs(split, count=count) == pairs(split)[:count]
     pairs("valid", count=3).clear()
     assert len(pairs("valid", count=3)) == 3
 
