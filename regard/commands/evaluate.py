@@ -199,7 +199,7 @@ def _say_parts(parts: "Mapping[str, Sequence[Score]]") -> None:
     say_table(["part", *names], rows)
 
 
-def _refuse_for_file(file: Path, options: dict[str, object]) -> None:
+def _refuse_for_file(file: Path, options: Mapping[str, object]) -> None:
     """Refuse what is asked of models, where only vectors in a file are scored."""
     if given := [name for name, value in options.items() if value is not None]:
         raise Fault(f"{given[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")

@@ -1,6 +1,6 @@
 """Sentences of the demo corpus: patterns filled with what the dice give, then said in both languages."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ Rule = tuple[Pattern, Callable[[DemoScene], None]]
 class Side(Protocol):
     """The language that is translated into, and the conjunctions that join its clauses."""
 
-    conjunctions: Mapping[str, Conjunction]
+    conjunctions: dict[str, Conjunction]
 
     def wording(self, scene: DemoScene) -> Wording | None:
         """Return the sentence of a scene, or nothing where the language cannot say it in one way."""

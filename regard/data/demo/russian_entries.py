@@ -1,6 +1,6 @@
 """The Russian words of the demo corpus: reads the TOML files `russian_*.toml` of `grammar/` into checked entries."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Literal, get_args
@@ -173,7 +173,7 @@ def _check_names(
     english: Lexicon, nouns: dict[str, RussianNoun], verbs: dict[str, RussianVerb], words: RussianWords
 ) -> None:
     """Refuse an entry that translates nothing: its name is mistyped."""
-    known = {
+    known: dict[str, tuple[Collection[str], Collection[str]]] = {
         "russian_nouns.toml": (nouns, english.nouns),
         "russian_verbs.toml": (verbs, english.verbs),
         "russian_words.toml": (words.adjectives, english.adjectives),
