@@ -15,7 +15,7 @@ from regard.commands import demo
 def test_all_that_is_shown_is_right(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seed", str(seed), "--out", str(tmp_path / "demo")]) == 0
     shown = capsys.readouterr().out.splitlines()
-    for source, right in demo.SENTENCES.items():
+    for source, right in demo.PORTUGUESE.sentences.items():
         assert f"  {source}  →  {right}" in shown
 
 
@@ -33,7 +33,7 @@ def test_a_wrong_translation_is_told_with_the_right_one(
 ) -> None:
     """After twelve steps hardly anything is right."""
     shutil.copytree(trained, tmp_path / "run", ignore=shutil.ignore_patterns("training"))
-    demo._show(tmp_path / "run")
+    demo._show(tmp_path / "run", demo.PORTUGUESE)
     shown = capsys.readouterr().out
     assert "  I love books.  →  " in shown
     assert "  (the grammar says: As meninas comprarão três livros?)\n" in shown

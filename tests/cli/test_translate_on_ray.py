@@ -68,7 +68,7 @@ def test_a_cluster_that_does_not_answer_is_named(
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_cluster_of_this_machine(asked: list[str], tmp_path: Path, trained: Path) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason="ray is an extra, and large")
     assert main(["translate", str(trained), *asked[2:], "--workers", "1"]) == 0
     assert main(["translate", str(trained), *asked[2:4], str(tmp_path / "one")]) == 0
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

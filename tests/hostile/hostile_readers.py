@@ -116,6 +116,9 @@ READERS: dict[str, Reader] = {
         ("data.vectors.questions",), data.written("questions.txt", data.ANALOGIES), data.read_questions
     ),
     "n-grams, ARPA": Reader(("engines.arpa",), data.written("a.arpa", data.ARPA), data.import_arpa),
+    "n-grams, mapped": Reader(
+        ("models.ngram.mapped", "loading"), models.make_mapped, models.score_mapped, models.seal_mapped
+    ),
     "Marian, config": Reader(
         ("engines.hugging_face.files", "engines.marian.config"),
         models.make_marian("config.json"),

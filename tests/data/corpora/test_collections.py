@@ -6,17 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+import zstandard
+from pyarrow import parquet
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.text import input_names, read_chunks, read_pairs
-
-pyarrow = pytest.importorskip("pyarrow")
-zstandard = pytest.importorskip("zstandard")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 PAIRS = [(f"The number {number}.", f"Die Zahl {number}.") for number in range(50)]
 MANY = [(f"{number} is a number.", f"{number} ist eine Zahl.") for number in range(2_500)]  # more than are read at once
