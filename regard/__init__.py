@@ -6,6 +6,7 @@ The doors, each with its own `help`:
 - `regard.train(recipe, settings)` trains one, from a recipe or from text files, and gives it.
 - `regard.evaluate(model)` scores one, on its own test data or on files.
 - `regard.compare(recipe, vary)` trains variants of one recipe, and says which differ by more than luck.
+- `regard.register(plugin)` adds families, metrics and more from a package of your own.
 - `regard.watching(model)` collects what every attention looks at, inside a `with` block.
 - `regard.Fault` is raised where something given is wrong; its sentences say what and what to do.
 
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from regard.api import compare, evaluate, train
     from regard.attention.watch import watching
     from regard.base.faults import Fault
+    from regard.base.plugins import register
     from regard.model import Model, load
 
-__all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "train", "watching"]
+__all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "register", "train", "watching"]
 
 _LAZY = {
     "Fault": "regard.base.faults",
@@ -35,6 +37,7 @@ _LAZY = {
     "compare": "regard.api",
     "evaluate": "regard.api",
     "load": "regard.model",
+    "register": "regard.base.plugins",
     "train": "regard.api",
     "watching": "regard.attention.watch",
 }
@@ -56,5 +59,5 @@ Pictured.in_notebook = _in_notebook  # what stands below the pages shows itself 
 
 
 def __dir__() -> list[str]:
-    """What `help` and completion offer, whether it has been loaded yet or not."""
+    """List the names that `help` and completion offer, loaded yet or not."""
     return sorted({*globals(), *__all__})

@@ -63,8 +63,7 @@ def _seed_only_what_is_there() -> None:
 
 def _watch_batches() -> None:
     """In all tests, make it an error to draw batches for a training from global random numbers."""
-    from purity import pure, watch_python
-
+    from regard.promises.purity import pure, watch_python
     from regard.training import prefetch
 
     watch_python()

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capabilities import OWN_VERBS, verbs_by_capabilities
-from capabilities import VERBS as VERB_TABLE
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.families.abilities import ADDRESS, COMMAND, METHOD, needs, verbs_of
+from regard.promises.capabilities import OWN_VERBS, verbs_by_capabilities
+from regard.promises.capabilities import VERBS as VERB_TABLE
 from regard.tasks import TASKS
 
 PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
@@ -21,6 +21,7 @@ VERBS = {
     "seq2seq": "train evaluate translate embed look heads info compare average serve",
     "online": "train evaluate translate embed look heads info compare average serve",
     "ctc-text": "train evaluate translate embed look heads info compare average serve",
+    "transducer-text": "train evaluate translate embed look heads info compare average serve",
     "hred": "train evaluate translate embed look heads info compare average serve",
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
@@ -32,6 +33,7 @@ VERBS = {
     "caption-transformer": "train evaluate caption look info compare average serve",
     "draw": "train evaluate draw look info compare average serve",
     "ctc": "train evaluate transcribe look info compare average serve",
+    "transducer": "train evaluate transcribe look info compare average serve",
     "recurrent": "train evaluate answer info compare average serve",
     "decoder": "train evaluate answer look heads info compare average serve",
     "ntm": "train evaluate answer look info compare average serve",

@@ -1,18 +1,13 @@
-"""Every verb of every toy: two inputs as a person would give them, how to ask, and how to compare what is answered."""
+"""Two inputs for every toy, as a person would give them."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
 from PIL import Image
 from sound_files import write_tones
 from stroke_files import write_drawings, write_labelled_drawings
-from torch import Tensor
 
-from regard.model import Model
 from regard.runs.about import read_about
 
 # Families whose measures or answers draw random numbers (places to look at, latent codes), which differ by device.
@@ -81,59 +76,4 @@ _FILES: dict[str, Callable[[Path], list[str]]] = {
     "transcription": _sounds,
     "strokes": _drawings,
     "recognition": _labelled,
-}
-
-
-def plain(tree: Any) -> Any:
-    """Return a result as plain numbers, texts, lists and dictionaries."""
-    if isinstance(tree, Tensor):
-        return tree.detach().float().cpu().tolist()
-    if isinstance(tree, np.ndarray):
-        return tree.tolist()
-    if is_dataclass(tree) and not isinstance(tree, type):
-        return {each.name: plain(getattr(tree, each.name)) for each in fields(tree)}
-    if isinstance(tree, dict):
-        return {name: plain(value) for name, value in tree.items()}
-    if isinstance(tree, list | tuple):
-        return [plain(each) for each in tree]
-    return tree
-
-
-def assert_same(found: Any, expected: Any, where: str = "result") -> None:
-    """Compare results of two ways to compute: texts to the letter, numbers within what float32 leaves open."""
-    if isinstance(expected, float | int) and not isinstance(expected, bool):
-        assert found == pytest.approx(expected, rel=1e-3, abs=1e-4, nan_ok=True), where
-    elif isinstance(expected, dict):
-        assert found.keys() == expected.keys(), where
-        for name in expected:
-            assert_same(found[name], expected[name], f"{where}.{name}")
-    elif isinstance(expected, list):
-        assert len(found) == len(expected), where
-        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
-            assert_same(one, other, f"{where}[{place}]")
-    else:
-        assert found == expected, where
-
-
-def _outputs(found: Iterable[Any]) -> list[Any]:
-    return [(each.text, each.score) for each in found]
-
-
-def _answers(model: Model, inputs: list[str]) -> Any:
-    found = model.answer(inputs)
-    return [(each.answer, each.probability) if hasattr(each, "answer") else plain(each.answers) for each in found]
-
-
-ASKED: dict[str, Callable[[Model, list[str]], Any]] = {
-    "translate": lambda model, inputs: _outputs(model.translate(inputs, beam=2)),
-    "generate": lambda model, inputs: [_outputs(each) for each in model.generate(inputs, tokens=4, beam=2)],
-    "caption": lambda model, inputs: _outputs(model.caption(inputs, beam=2)),
-    "transcribe": lambda model, inputs: _outputs(model.transcribe(inputs)),
-    "answer": _answers,
-    "speak": lambda model, inputs: [len(each.samples) for each in model.speak(inputs, seconds=0.2, rounds=2)],
-    "draw": lambda model, inputs: len(model.draw(2, prompt=inputs[0] if model.recipe.task == "painting" else None)),
-    "embed": lambda model, inputs: [plain(each.layers) for each in model.embed(inputs)],
-    "neighbours": lambda model, inputs: plain(model.neighbours(["the"], 3)),
-    "analogy": lambda model, inputs: plain(model.analogy("the", "house", "woman", 3)),
-    "look": lambda model, inputs: plain(model.look(inputs[0]).numbers()),
 }

@@ -19,31 +19,23 @@ from story_files import write_stories
 from stroke_files import write_drawings, write_labelled_drawings
 from tagged_files import CHUNKS, write_tagged
 
-from regard.base.progress import silent
-from regard.families import check_recipe
-from regard.runs.open import Run, open_run
+from regard.promises import toy as promises
+from regard.promises.trial import STEPS as TRAINING
+from regard.promises.trial import open_toy as open_run_of_toy
+from regard.runs.open import Run
 from regard.runs.train import train
-
-TRAINING = {"steps": 4, "validate_every": 2, "save_every": 2, "final": "last", "device": "cpu"}
 
 
 @dataclass(frozen=True)
-class Toy:
-    """What a family is tried on: `table` writes its data into a folder and gives its recipe.
+class Toy(promises.Toy):
+    """What a family is tried on; where it has several tasks, and so several toys, each names it."""
 
-    The loss of some draws random numbers even where there is no dropout, so that pieces of a batch draw others.
-    """
-
-    table: Callable[[Path], dict[str, Any]]
-    draws: bool = False
-    family: str | None = None  # where a family has several tasks, and so several toys
+    family: str | None = None
 
 
 def open_toy(name: str, folder: Path, **model: Any) -> Run:
     """The run of a toy in this folder, new or gone on with; `model` changes its model."""
-    table, family = TOYS[name].table(folder), TOYS[name].family or name
-    recipe = check_recipe(table | {"family": family, "seed": 3, "model": table["model"] | model})
-    return open_run(recipe, folder / "run", True, silent, lambda remark: None)
+    return open_run_of_toy(TOYS[name].family or name, TOYS[name], folder, **model)
 
 
 def open_trained_toy(name: str, folder: Path, **model: Any) -> Run:
@@ -324,6 +316,7 @@ TOYS: dict[str, Toy] = {
     ),
     "online": Toy(_translator(embedding=12, width=16, dropout=0.2, samples=2), draws=True),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
+    "transducer-text": Toy(_translator(layers=1, width=16, predictor_width=12, joint_width=10, dropout=0.2)),
     "hred": Toy(_dialogues),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
@@ -350,6 +343,13 @@ TOYS: dict[str, Toy] = {
     "ctc": Toy(_strings_of_tones()),
     "online-sounds": Toy(
         _strings_of_tones({"width": 8, "embedding": 3, "stack": 6}, samples=2, delay=0.01, entropy_falls=5), draws=True
+    ),
+    "transducer": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6, "joint_width": 7})
+    ),
+    "transducer one way": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6}, bidirectional=False),
+        family="transducer",
     ),
     "handwriting": Toy(_lines_of_writing, family="ctc"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),

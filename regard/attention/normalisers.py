@@ -1,4 +1,4 @@
-"""How the scores of a query become its weights.
+"""Normalisers: from the scores of a query to its weights.
 
 A mask is True where a query may look. Every normaliser gives zero where it may not, and zeros all along where it may
 look nowhere: never NaN, in the weights or in their gradient.

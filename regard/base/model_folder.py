@@ -16,6 +16,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.files import checksum, finite, is_inner_file, read_regular_file, write_file
 from regard.base.parsing import MOST_LISTED, check_json_size, parse_json, parse_toml
+from regard.base.plugin_record import PLUGINS, check_plugins
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
@@ -46,7 +47,7 @@ def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes
 
 @contextmanager
 def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[dict[str, bytes]]:
-    """The same, but threads check the files while the block makes something of them.
+    """Read the files while threads check them, inside this block.
 
     It ends well only if every file is whole. What goes wrong in the block with a damaged file is told as damage.
     """
@@ -119,7 +120,7 @@ def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether every file of a folder is as its manifest says."""
+    """Return True if every file of a folder is as its manifest says."""
     try:
         return bool(read_folder(folder))
     except Fault:
@@ -127,8 +128,10 @@ def is_whole(folder: Path) -> bool:
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """The resolved recipe in a model folder, as a table."""
+    """Return the recipe in a model folder as a table; a model whose plugins are not here is refused."""
     content = read_folder(folder, [RECIPE])[RECIPE]
+    if PLUGINS in read_manifest(folder):
+        check_plugins(folder, read_folder(folder, [PLUGINS])[PLUGINS])
     try:
         return parse_toml(content.decode("utf-8"), str(folder / RECIPE))
     except UnicodeDecodeError as error:

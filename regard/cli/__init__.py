@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache, wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -26,12 +27,15 @@ from typer.main import get_command
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
+from regard.base.plugins import name_plugin
 from regard.base.version import __version__
+from regard.cli.plugin_option import Plugins, remark_on_plugins, take_plugins
 from regard.commands import COMMANDS, SETS_RECIPE
 from regard.console import remark
 from regard.console.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
 from regard.training.pace import read_course
+from regard.verbs.table import ROOMS
 
 # Objects that come to be before the garbage collector looks at the young ones. Python's 700 let it look a thousand
 # times while torch is imported, which took a tenth of that time and found nothing: what a module makes stays.
@@ -70,6 +74,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
     command.context_settings = {**_HABITS, **command.context_settings}
     _write_arguments_in_capitals(command)
     _caution_first(command)
+    take_plugins(command)
     return command
 
 
@@ -125,14 +130,34 @@ def _start(
         bool,
         typer.Option("--traceback", help="After a fault of regard's own, show where; so does REGARD_TRACEBACK=1."),
     ] = False,
+    plugin: Plugins = None,
 ) -> None:
     """Train, run and look inside attention models."""
     if traceback:
         os.environ["REGARD_TRACEBACK"] = "1"
 
 
+class _Root(TyperGroup):
+    """All commands; verbs of plugins are listed if their plugins were named, and found if they are installed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *(name for name in ROOMS.named() if name not in self.commands)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is None and (room := ROOMS.get(cmd_name)) is not None:
+            return _Deferred(cmd_name, room.command, room.summary)
+        return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        for word, following in pairwise(args):
+            if word == "--plugin" and args[0] not in self.commands:  # which the plugin may have
+                name_plugin(following)
+        return super().resolve_command(ctx, args)
+
+
 def _root() -> TyperGroup:
-    app = typer.Typer(rich_markup_mode=None, context_settings=_HABITS)
+    app = typer.Typer(cls=_Root, rich_markup_mode=None, context_settings=_HABITS)
     app.callback(epilog="`regard COMMAND --help` explains a command; start with `regard demo`.")(_start)
     group = get_command(app)
     assert isinstance(group, TyperGroup)
@@ -181,6 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), remarks_on_text():
             # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.
             warnings.filterwarnings("ignore", "mkldnn_matmul failed, switching to BLAS")
+            remark_on_plugins()
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         if sys.stdout:
             sys.stdout.flush()  # here, where a full disk or a reader that left can still be told
@@ -246,7 +272,7 @@ def _unwritable(character: str, encoding: str) -> str:
 
 
 def _usage(error: typer.TyperException) -> list[str]:
-    """What is wrong with a command line, the nearest name that would be right, and where help is."""
+    """Say what is wrong with a command line, the nearest correct name, and where help is."""
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
@@ -267,7 +293,7 @@ def _usage(error: typer.TyperException) -> list[str]:
 
 
 def _hint(context: Any, option: str) -> str | None:
-    """What to type for an option that has another name in other tools: one of the command's own, or a recipe's key."""
+    """Return what to type for an option that has another name in other tools: the command's own, or a recipe's key."""
     from regard.base.suggestions import paths_called
 
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
@@ -308,7 +334,7 @@ def _tell(*sentences: str, before: str = "") -> int:
 
 
 def _reader_is_gone() -> bool:
-    """Whether our own output has no reader left; a pipe that broke elsewhere, say to a worker, is a fault of ours."""
+    """Return True if our own output has no reader left; a pipe that broke elsewhere is a fault of ours."""
     pipes = select.poll()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):

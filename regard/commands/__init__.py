@@ -34,6 +34,7 @@ COMMANDS: dict[str, Room] = {
     "import": Room("regard.commands.import_:app", "Bring in a model of another tool."),
     "recipes": Room("regard.commands.recipes:command", "List the recipes, or print one."),
     "families": Room("regard.commands.families:command", "List the families of models and their papers."),
+    "check-family": Room("regard.commands.check_family:command", "Hold a family to what every family promises."),
     "data": Room("regard.commands.data:app", "List the data sets and get them."),
     "doctor": Room("regard.commands.doctor:command", "Say what is installed, what is missing and what to do next."),
 }

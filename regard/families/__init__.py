@@ -1,4 +1,4 @@
-"""What a recipe for a model of some family looks like, by the table of families."""
+"""Recipes by family, from the table of families."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,9 +8,10 @@ from pydantic import Field, create_model
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
+from regard.base.plugin_record import record_of
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
+from regard.families.family import Family as Family
 from regard.families.table import FAMILIES as FAMILIES
-from regard.families.table import Family as Family
 from regard.tasks import TASKS
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
@@ -67,6 +68,24 @@ def task_class(recipe: Recipe) -> type[Any]:
     return find_place(FAMILIES[recipe.family].way(recipe.task).task)
 
 
+def refuse_family(family: Any) -> Fault:
+    """Return the fault that says that there is no such family, and which there are."""
+    return Fault(
+        f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}",
+        "a family of another package is there once it is installed, or named by --plugin MODULE",
+    )
+
+
+def plugin_record(recipe: Recipe) -> bytes | None:
+    """Return what a model folder says of the plugins that a recipe needs; None if it needs none."""
+    return record_of(
+        {
+            "family": (recipe.family, FAMILIES.source(recipe.family)),
+            "task": (recipe.task, TASKS.source(recipe.task)),
+        }
+    )
+
+
 AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
 
 
@@ -76,10 +95,10 @@ def with_article(family: str) -> str:
 
 
 def _with_task(table: dict[str, Any]) -> dict[str, Any]:
-    """The same table with its family and task, as they are where it does not say."""
+    """Return the table with its family and task filled in."""
     family = table.get("family", Recipe.model_fields["family"].default)
     if not isinstance(family, str) or family not in FAMILIES:
-        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
+        raise refuse_family(family)
     tasks = FAMILIES[family].tasks
     task = table.get("task", tasks[0])
     if task not in tasks:
@@ -89,13 +108,13 @@ def _with_task(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _belonging(family: str, task: str) -> Elsewhere:
-    """What is said of an option that only other recipes have."""
+    """Return a function that says which recipes an option belongs to."""
     own = FAMILIES[family].way(task)
 
     def sentence(path: str) -> str | None:
         owners = [
             (name, learning)
-            for name, kind in TASKS.items()
+            for name, kind in TASKS.shipped.items()
             for learning, way in kind.ways.items()
             if way != own and path in describe_options(find_place(way.recipe))
         ]

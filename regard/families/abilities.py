@@ -1,4 +1,4 @@
-"""What a model can be asked for, by its family and task, and the sentences that refuse what it cannot do; no torch.
+"""Verbs of a model by its family and task, and the sentences that refuse others; no torch.
 
 The tables say it: a way to learn a task has verbs (`regard/tasks`), and a family may lack some of them. A test holds
 them to the capabilities of the tasks.
@@ -32,7 +32,7 @@ def verbs_of(family: str, task: str) -> list[str]:
     if not made.looks or task in made.blind_for:
         can -= {"look", "heads"}
     can -= {verb for verb, has in (("heads", made.heads), ("embed", made.embeds)) if not has}
-    return [verb for verb in VERBS if verb in can]
+    return [*(verb for verb in VERBS if verb in can), *(verb for verb in made.way(task).can if verb not in VERBS)]
 
 
 def has(task: type, capability: type) -> bool:

@@ -1,50 +1,10 @@
-"""Which families of models there are, and where each lives."""
+"""The table of families of models."""
 
-from dataclasses import dataclass
-from typing import Any
+from regard.base.plugins import Table
+from regard.families.family import Family
+from regard.tasks import TASKS
 
-from regard.base.places import find_place
-from regard.base.recipe import Options
-from regard.tasks import TASKS, Learning, Way
-
-
-@dataclass(frozen=True)
-class Family:
-    """One kind of model: what it is for, the paper that describes it, and where its code stands."""
-
-    summary: str
-    paper: str
-    tasks: tuple[str, ...]  # that it can be trained for; the first is meant where a recipe names none
-    module: str
-    model: str
-    options: str  # a name in the same module, or module:name where they are told without torch
-    learns: Learning = "gradient"
-    looks: bool = True  # whether its networks have attention, or something like it, that can be watched
-    heads: bool = True  # and whether they look with heads that can be reported on, where their task can
-    embeds: bool = True  # whether they have vectors of words to hand out, where their task can
-    blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
-    cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
-
-    def load(self) -> tuple[type[Any], type[Options]]:
-        """The model's class and its options' class; torch is imported here and not before."""
-        return find_place(self.network), self.load_options()
-
-    def load_options(self) -> type[Options]:
-        """Return the class of its options; torch is imported only where they stand in the module of the network."""
-        found: type[Options] = find_place(self.options if ":" in self.options else f"{self.module}:{self.options}")
-        return found
-
-    @property
-    def network(self) -> str:
-        """The place of the model's class, as module:name."""
-        return f"{self.module}:{self.model}"
-
-    def way(self, task: str) -> Way:
-        """How it learns a task."""
-        return TASKS[task].ways[self.learns]
-
-
-FAMILIES: dict[str, Family] = {
+_FAMILIES: dict[str, Family] = {
     "transformer": Family(
         summary="encoder and decoder of multi-head attention, for any text to any text",
         paper="Vaswani et al. 2017, Attention Is All You Need",
@@ -85,6 +45,14 @@ FAMILIES: dict[str, Family] = {
         module="regard.models.ctc.text",
         model="CTCText",
         options="CTCTextOptions",
+    ),
+    "transducer-text": Family(
+        summary="an encoder of text and a network of the labels so far, which together write along the source",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks",
+        tasks=("translation",),
+        module="regard.models.transducer.text",
+        model="TextTransducer",
+        options="TextTransducerOptions",
     ),
     "hred": Family(
         summary="a hierarchical encoder of dialogues, words to turns and turns to a dialogue, and a decoder of replies",
@@ -234,6 +202,14 @@ FAMILIES: dict[str, Family] = {
         model="Recogniser",
         options="RecogniserOptions",
     ),
+    "transducer": Family(
+        summary="layers over the frames of a sound and a network of the labels so far, summed over all alignments",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks; Graves et al. 2013",
+        tasks=("transcription",),
+        module="regard.models.transducer.sounds",
+        model="SoundTransducer",
+        options="SoundTransducerOptions",
+    ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",
@@ -371,3 +347,15 @@ FAMILIES: dict[str, Family] = {
         looks=False,
     ),
 }
+
+
+def _check(family: Family) -> str | None:
+    """Return what is wrong with the row of a plugin: a task that there is not, or that is not learnt in its way."""
+    if unknown := next((task for task in family.tasks if task not in TASKS), None):
+        return f"there is no task '{unknown}'"
+    if odd := next((task for task in family.tasks if family.learns not in TASKS[task].ways), None):
+        return f"the task '{odd}' is not learnt by {family.learns}"
+    return None if family.tasks else "it has no task"
+
+
+FAMILIES: Table[str, Family] = Table("families", "family", Family, _FAMILIES, _check)

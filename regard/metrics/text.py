@@ -87,9 +87,9 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
     "well-formed": well_formed(),
 }
 OF_TREES = ("brackets", "well-formed")  # of lines that hold a tree, and of no other text
-ERRORS = ("ter", "wer", "cer", "per", "perplexity")
+ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
 BETTER: dict[str, Literal["lower", "higher"]] = {
-    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]
+    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity", "aer"]
 }
 
 

@@ -143,7 +143,7 @@ class _Layer(NamedTuple):
         return F.linear(states, self.matrix, self.bias)
 
     def aligned(self) -> "_Layer":
-        """The same with tokens behind the last whose logits are zero, if their number is one that slows products."""
+        """Return the layer padded with tokens whose logits are zero, if their number slows products down."""
         missing = -len(self.matrix) % (ALIGNED if len(self.matrix) % UNALIGNED else 1)
         if not missing:
             return self
@@ -161,7 +161,7 @@ def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tens
 
 
 def _exact(states: Tensor) -> torch.dtype:
-    """What losses are computed in."""
+    """Return the dtype that losses are computed in."""
     return torch.promote_types(states.dtype, torch.float32)
 
 

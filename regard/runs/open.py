@@ -15,10 +15,11 @@ from torch import nn
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
+from regard.base.plugin_record import PLUGINS
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
 from regard.base.version import __version__
-from regard.families import check_recipe, task_class, with_settings
+from regard.families import check_recipe, plugin_record, task_class, with_settings
 from regard.families.abilities import has
 from regard.hardware.devices import pick_device
 from regard.loading import Loaded, build_task, check_room, load_as
@@ -143,7 +144,7 @@ def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
 
 
 def _start_files(folder: Path) -> Mapping[str, bytes]:
-    """What travels in a model folder beside its weights."""
+    """Read the files of a model folder other than its weights."""
     listed = checkpoint.read_manifest(folder)
     return checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
 
@@ -252,13 +253,15 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         parameters = parameters_of(task) if isinstance(task, nn.Module) else None
         about = about_data(prepared, parameters, recipe.examples, recipe.task)
         files[checkpoint.ABOUT] = about.to_bytes()
+    if (record := plugin_record(recipe)) is not None:
+        files[PLUGINS] = record
     # The recipe comes last: where it lies, a run has all that it began with.
     files[checkpoint.RECIPE] = _recipe_bytes(recipe)
     checkpoint.update_folder(run_folder.folder, files)
 
 
 def is_finished(recipe: Recipe, folder: RunFolder) -> bool:
-    """Whether the run of this very recipe lies there with nothing left to do."""
+    """Return True if the run of this very recipe is there and finished."""
     if not folder.exists() or (facts := folder.facts()) is None:
         return False
     _same_recipe(recipe, folder)
@@ -277,12 +280,12 @@ def device_of(run: Run) -> torch.device:
 
 
 def parameters_of(task: nn.Module) -> int:
-    """How many weights a task learns or keeps."""
+    """Count the weights that a task learns or keeps."""
     return sum(parameter.numel() for parameter in task.parameters())
 
 
 def describe(run: Run) -> list[str]:
-    """What is about to be trained, in a few lines."""
+    """Describe what is about to be trained, in a few lines."""
     own = run.task.outline(run.recipe) if isinstance(run.task, Outlines) else []
     if not isinstance(run.task, nn.Module):
         return own

@@ -1,34 +1,40 @@
-"""The recipes that come with regard."""
+"""The recipes that come with regard, and those of plugins."""
 
 from difflib import get_close_matches
 from pathlib import Path
 
 from regard.base.faults import Fault
+from regard.base.plugins import Table
 
 FOLDER = Path(__file__).parents[1] / "recipes"
+_RECIPES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+RECIPES: Table[str, Path] = Table("recipes", "recipe", Path, _RECIPES)
 
 
 def recipe_names() -> list[str]:
     """The names one can ask for."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return list(RECIPES)
 
 
 def recipe_path(name: str) -> Path:
     """Where the recipe of that name lies, or a fault that names the nearest one there is."""
-    known = recipe_names()
     wanted = name.removesuffix(".toml")
-    if wanted not in known:
-        near = get_close_matches(wanted, known, 1)
+    if wanted not in RECIPES:
+        near = get_close_matches(wanted, RECIPES, 1)
         hint = f"did you mean '{near[0]}'?" if near else "`regard recipes` lists them."
         raise Fault(f"There is no recipe '{name}'; {hint}")
-    return FOLDER / f"{wanted}.toml"
+    return RECIPES[wanted]
 
 
 def recipe_text(name: str) -> str:
     """The recipe of that name whole, comments and all."""
-    return recipe_path(name).read_text(encoding="utf-8")
+    path = recipe_path(name)
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Fault(f"The recipe {path} cannot be read: {error}.") from None
 
 
 def recipe_title(text: str) -> str:
-    """What a recipe says of itself in its first comment."""
+    """Return the first comment of a recipe."""
     return next((line.lstrip("# ").rstrip() for line in text.splitlines() if line.startswith("#")), "")

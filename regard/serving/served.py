@@ -42,7 +42,7 @@ class Served(ABC):
     @property
     @abstractmethod
     def can(self) -> Sequence[str]:
-        """What may be asked of it; the doors of the server are open by this."""
+        """Verbs that the model has; the doors of the server are open by this."""
 
     @abstractmethod
     def describe(self) -> ModelAnswer:

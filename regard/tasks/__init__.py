@@ -1,8 +1,9 @@
 """Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from regard.base.plugins import Table
 from regard.base.recipe import Recipe
 
 Learning = Literal["gradient", "counting", "updates"]
@@ -39,7 +40,7 @@ class Kind:
     starts_from: tuple[str, ...] = ()  # other tasks: what reads text in their models may be gone on with
 
 
-TASKS: dict[str, Kind] = {
+_TASKS: dict[str, Kind] = {
     "translation": Kind(
         summary="text in one language becomes text in another, or any text any other",
         reads="text",
@@ -51,7 +52,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
                 can=("translate", "embed", "look", "heads"),
-                describes="regard.tasks.translation.described:describe",
+                describes="regard.tasks.translation.translator_description:describe",
             )
         },
     ),
@@ -238,7 +239,7 @@ TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
                 can=("generate", "embed", "look", "heads"),
-                describes="regard.tasks.language.described:describe",
+                describes="regard.tasks.language.language_description:describe",
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",
@@ -335,7 +336,19 @@ TASKS: dict[str, Kind] = {
 }
 
 
+def _check(kind: Kind) -> str | None:
+    """Return what is wrong with the row of a plugin: an input that nobody can give, or a verb that no way has."""
+    if kind.reads not in get_args(Reads):
+        return f"reads is {kind.reads!r}, expected one of {', '.join(map(repr, get_args(Reads)))}"
+    if not kind.ways or any(kind.verb not in way.can for way in kind.ways.values()):
+        return f"its verb '{kind.verb}' is not among what its ways can do"
+    return None
+
+
+TASKS: Table[str, Kind] = Table("tasks", "task", Kind, _TASKS, _check)
+
+
 def input_kind(recipe: Recipe) -> Reads:
-    """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
+    """Return the kind of input a model reads, by its task; only the data say if captions are of pictures or videos."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads

@@ -1,6 +1,7 @@
-"""What tasks share: how a network is built from its recipe, where it computes, and what it learns from."""
+"""Shared by tasks: building a network from its recipe, its device, and its material."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
@@ -30,6 +31,20 @@ def check_size(recipe: Recipe, *sizes: Any) -> None:
         refuse_too_large(build_network(recipe, *sizes))
 
 
+@dataclass(frozen=True)
+class NothingPrepared:
+    """Prepared data of a task whose examples are drawn when they are asked for: a sentence about them, and no files."""
+
+    about: str
+
+    @property
+    def report(self) -> list[str]:
+        return [self.about]
+
+    def files(self) -> dict[str, bytes]:
+        return {}
+
+
 class NetworkTask(nn.Module, Generic[Material]):
     """A network bound to what it learns from."""
 
@@ -48,7 +63,7 @@ class NetworkTask(nn.Module, Generic[Material]):
 
     @property
     def material(self) -> Material:
-        """What it learns from and is measured on, once there is such."""
+        """The material that it learns from and is measured on, once there is any."""
         if self._material is None:
             raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
         return self._material

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from regard.base.places import find_place
+from regard.base.plugins import Table
 
 if TYPE_CHECKING:
     from regard.base.doors import VerbDoor
@@ -21,7 +22,7 @@ class Room:
     doors: str | None = None  # its addresses at the server
 
 
-ROOMS: dict[str, Room] = {
+_ROOMS = {
     "translate": Room(
         "regard.verbs.translate.command:command",
         "Translate text, line by line.",
@@ -88,6 +89,7 @@ ROOMS: dict[str, Room] = {
         "Draw words in the plane, by their vectors.",
     ),
 }
+ROOMS: Table[str, Room] = Table("verbs", "verb", Room, _ROOMS)
 
 
 @cache

@@ -70,7 +70,7 @@ def test_every_command_with_a_model_says_it_first(
 
 
 def test_verbs_are_among_them() -> None:
-    from capabilities import VERBS
+    from regard.promises.capabilities import VERBS
 
     without = {"train", "compare", "average"}  # these make a model
     assert set(VERBS) - without <= set(OF_MODELS)

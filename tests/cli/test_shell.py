@@ -99,7 +99,9 @@ def test_help_names_every_command_and_imports_none_of_them():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
     # What must be there when no file can be opened any more, how commands speak, what they say of models, and the rows.
-    assert imported == "[] ['regard.console', 'regard.console.refused', 'regard.verbs.table']"
+    assert (
+        imported == "[] ['regard.cli.plugin_option', 'regard.console', 'regard.console.refused', 'regard.verbs.table']"
+    )
     for name, room in COMMANDS.items():
         assert any(line.split() == [name, *room.summary.split()] for line in help_lines), f"{name} is cut off"
 
@@ -398,7 +400,7 @@ def test_recipes_lists_them_and_refuses_an_unknown_one(tmp_path, monkeypatch, ca
     from regard.commands import recipes
 
     (tmp_path / "demo.toml").write_text("# The small translator\nfamily = 'transformer'\n", encoding="utf-8")
-    monkeypatch.setattr("regard.runs.recipes.FOLDER", tmp_path)
+    monkeypatch.setattr("regard.runs.recipes.RECIPES.shipped", {"demo": tmp_path / "demo.toml"})
     recipes.command()
     assert capsys.readouterr().out.splitlines() == ["recipe  what it is", "demo    The small translator"]
     recipes.command("demo")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from small import undrawn
 from torch import Tensor, nn
-from toy_verbs import ASKED, DRAWN, assert_same, inputs_of, plain
+from toy_verbs import DRAWN, inputs_of
 from toys import TOYS
 
 import regard
@@ -18,6 +18,7 @@ from regard.base.progress import silent
 from regard.cli import main
 from regard.families import FAMILIES, check_recipe
 from regard.model import Model
+from regard.promises.asking import ASKED, check_same, plain
 from regard.protocols import Learns
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
@@ -138,7 +139,7 @@ def test_measures_are_those_of_a_cpu(run: Run, models: tuple[Model, Model]) -> N
             )
             assert gpu.keys() == cpu.keys()
             if run.recipe.family not in DRAWN:
-                assert_same(gpu, cpu)
+                check_same(gpu, cpu)
 
 
 def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Model, Model]) -> None:
@@ -149,7 +150,7 @@ def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Mo
         cpu, gpu = (plain(ASKED[verb](model, inputs)) for model in models)
         assert cpu
         if models[0].recipe.family not in DRAWN:
-            assert_same(gpu, cpu, verb)
+            check_same(gpu, cpu, verb)
 
 
 def test_the_commands_work_on_the_gpu(

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from purity import GlobalChance
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
+from regard.promises.purity import GlobalChance
 from regard.protocols import Better, Loss, Measure, Tally, mean
 from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Ended, Event, Hurried, Remarked, Replanned, Stepped, Validated

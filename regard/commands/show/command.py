@@ -47,7 +47,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 @dataclass(frozen=True)
 class View:
-    """What is to be seen, in its three forms: numbers, a picture, and lines in the terminal."""
+    """A lesson in its three forms: numbers, a picture, and lines in the terminal."""
 
     numbers: Callable[[], dict[str, Any]]
     draw: Callable[[Path], set[str]]  # gives the characters that no font here can draw

@@ -78,7 +78,7 @@ def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bo
 
 
 def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
-    """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
+    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
     task, data = model.task, model.recipe.data
     block = network.decoder[0]
     assert isinstance(block, DecoderBlock)

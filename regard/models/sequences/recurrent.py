@@ -27,7 +27,7 @@ _CELLS_OF = {  # cells that an option belongs to
 
 
 class RecurrentOptions(Options):
-    """What recurrent layers over long sequences are built like."""
+    """Options of recurrent layers over long sequences."""
 
     cell: Literal[CellName, "clockwork", "delays"] = Field(
         "lstm", description="The recurrent cell of all layers; delays is vanilla with connections from older states."
@@ -99,7 +99,7 @@ class RecurrentSequence(nn.Module):
         return self.out(states if self.shape.at_each_step else states[:, -1])
 
     def multiplications(self, length: int) -> int:
-        """How many a sequence of this length takes; modules of a clockwork rest most of the time."""
+        """Return the multiplications for a sequence of this length; modules of a clockwork rest most of the time."""
         outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
         if not isinstance(self.stack, Stack):
             layers = (layer for layer in self.stack if isinstance(layer, LinkedLayer))

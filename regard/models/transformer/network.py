@@ -26,7 +26,7 @@ from regard.models.translator import Translator
 
 
 class Memory(NamedTuple):
-    """What was read: the keys and values that each decoder block looks at, and how many are real in each row."""
+    """Encoder output: the keys and values of each decoder block, and how many are real in each row."""
 
     blocks: list[Cache]
     lengths: Int[Tensor, " batch"]
@@ -145,7 +145,7 @@ class Transformer(Translator):
     def layers(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
     ) -> list[Float[Tensor, "batch source width"]]:
-        """What is known of each source token: its embedding without its place, then what every block makes of it."""
+        """Return the vectors of each source token: its embedding without its place, then the output of every block."""
         real = Lengths(self._for_encoder(lengths, source.device))
         found = [self.source_embedding(source)]
         states = self.dropout(self.source_places(found[0]))
@@ -159,7 +159,7 @@ class Transformer(Translator):
         return lengths if self.options.encoder == "recurrent" else lengths.to(device, non_blocking=True)
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
-        """What the decoder may know of each source sentence."""
+        """Encode each source sentence for the decoder."""
         memory = self.encode(source, lengths)
         lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
@@ -195,11 +195,11 @@ class Transformer(Translator):
         return self.copying(states, weights, memory.lengths), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """What a state is multiplied with to score every token."""
+        """The output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
-        """What is then added to the scores: something in imported models alone, which does not learn."""
+        """The bias of the output layer; only imported models have one, and it does not learn."""
         return self.output_bias
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
@@ -240,7 +240,7 @@ def _residual(options: TransformerOptions) -> Residual:
 
 
 def places_of(options: TransformerOptions) -> nn.Module:
-    """What tells the tokens their places before the first block, if anything does."""
+    """Return the position encoding before the first block, if there is one."""
     match options.positions:
         case "sinusoidal":
             return Sinusoidal()

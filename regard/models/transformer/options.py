@@ -22,7 +22,7 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class TransformerOptions(CopyOptions, CTCOptions):
-    """What a Transformer is built like; the preset gives every size that is not given."""
+    """Options of a Transformer; the preset gives every size that is not given."""
 
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
         default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
@@ -100,7 +100,7 @@ class TransformerOptions(CopyOptions, CTCOptions):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
         free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
         return frozenset(free - {"longest"} if self.positions == "learned" else free)
 

@@ -28,7 +28,7 @@ class PackedSentences(NamedTuple):
 
 
 def serves(network: object, longest: int) -> bool:
-    """Whether this network can take the packed path with sentences of at most so many tokens."""
+    """Return True if this network can take the packed path with sentences of at most `longest` tokens."""
     return (
         isinstance(network, Transformer)
         and longest <= min(LONGEST, network.options.longest)

@@ -16,7 +16,7 @@ from regard.data.tables.formats import is_json_object, kind_by_name
 from regard.data.tagging.files import fitting_scheme
 from regard.data.tagging.options import TaggingData
 from regard.data.texts.options import LanguageData
-from regard.families import FAMILIES, recipe_class, with_article
+from regard.families import FAMILIES, recipe_class, refuse_family, with_article
 
 HELD_OUT = 0.05  # of a language model's text, where its recipe has files for validation
 SPLITS = ("train", "valid", "test")
@@ -91,7 +91,7 @@ def _data_class(table: Mapping[str, Any]) -> type[Any]:
     """Return the class of the data of a recipe."""
     family = table.get("family", Recipe.model_fields["family"].default)
     if family not in FAMILIES:
-        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
+        raise refuse_family(family)
     task = table.get("task", FAMILIES[family].tasks[0])
     kind = recipe_class(family, task).model_fields["data"].annotation
     assert isinstance(kind, type)

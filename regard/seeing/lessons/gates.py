@@ -15,7 +15,7 @@ NEEDED = "`regard show gates` needs recurrent layers of cell lstm or gru"
 
 
 def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
-    """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
+    """Return the gates of one layer and direction at each word; a word of several tokens has their mean.
 
     Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.
     """
@@ -32,7 +32,7 @@ def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool 
 
 
 def _answers(reading: Reading, by_word: bool) -> dict[str, np.ndarray]:
-    """How probable each answer is after each word, that is after the last of its tokens."""
+    """Return the probability of each answer after each word, that is after its last token."""
     if not reading.answers:
         return {}
     last = {word: token for token, word in enumerate(reading.of_token)}

@@ -1,4 +1,4 @@
-"""How gradients vanish and explode: cells with drawn weights over drawn inputs, as lines that can be looked at."""
+"""Vanishing and exploding gradients: lines for cells with random weights over random inputs."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +140,7 @@ def draw_inputs(experiment: Experiment) -> Tensor:
 
 
 def build_linked(kind: str, experiment: Experiment) -> LinkedLayer:
-    """The same of a clockwork or of delays; a narrow clockwork has fewer modules, and delays share the gain."""
+    """Build a clockwork layer or one with delays; a narrow clockwork has fewer modules, and delays share the gain."""
     generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
     modules = max(count for count in range(1, len(PERIODS) + 1) if width % count == 0)
     layer = Delays(width, width, DELAYS) if kind == "delays" else Clockwork(width, width, PERIODS[:modules])
@@ -301,7 +301,7 @@ def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: flo
 
 
 def trained_lesson(model: Loaded, text: str) -> Lesson:
-    """The same norms in every layer and direction of a trained encoder, over the tokens of one sentence."""
+    """Measure the norms in every layer and direction of a trained encoder over one sentence."""
     reading = read(model, text, NEEDED)
     lines: list[Line] = []
     for number, layer in enumerate(reading.layers, 1):

@@ -1,4 +1,4 @@
-"""How much of a state is left in a later one: the Jacobian ∂h_t/∂h_k and its norm, by the distance t − k.
+"""Jacobians ∂h_t/∂h_k of recurrent states and their norms, by the distance t − k.
 
 By the chain rule ∂h_t/∂h_k = J_t J_{t−1} … J_{k+1}, where J_j = ∂h_j/∂h_{j−1} is the Jacobian of one step. A gradient
 that travels back from t to k is multiplied by it; if its norm vanishes, so does all that could be learnt from k, and

@@ -1,7 +1,6 @@
 """Learning an algorithm: examples for batches, items of bits for answers, slots for what was looked at."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -19,23 +18,16 @@ from regard.data.algorithms.spelling import read_examples, write_bits, write_ite
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmRecipe
-from regard.tasks.base import Files, MembersTask, build_network, check_size, mean_of, member_seeds
+from regard.tasks.base import (
+    Files,
+    MembersTask,
+    NothingPrepared,
+    build_network,
+    check_size,
+    mean_of,
+    member_seeds,
+)
 from regard.viewing.sides import Side, Slots, Steps
-
-
-@dataclass(frozen=True)
-class PreparedAlgorithm:
-    """Nothing lies ready: examples are drawn when they are asked for, and a recipe says all that a model needs."""
-
-    data: AlgorithmData
-
-    @property
-    def report(self) -> list[str]:
-        data = self.data
-        return [f"{data.algorithm} of {data.fewest} to {data.most} items, {data.bits} bits each"]
-
-    def files(self) -> dict[str, bytes]:
-        return {}
 
 
 @runtime_checkable
@@ -73,15 +65,16 @@ class Algorithms(MembersTask[LearntExamples]):
     @classmethod
     def prepare(
         cls, recipe: AlgorithmRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
-    ) -> PreparedAlgorithm:
-        return PreparedAlgorithm(recipe.data)
+    ) -> NothingPrepared:
+        data = recipe.data
+        return NothingPrepared(f"{data.algorithm} of {data.fewest} to {data.most} items, {data.bits} bits each")
 
     @classmethod
     def build(cls, recipe: AlgorithmRecipe, files: Files) -> "Algorithms":
         network = build_network(recipe, *channels(recipe.data), member_seeds(recipe))
         return cls(network, recipe.data, recipe.training.members)
 
-    def learn_from(self, prepared: PreparedAlgorithm, recipe: AlgorithmRecipe) -> None:
+    def learn_from(self, prepared: NothingPrepared, recipe: AlgorithmRecipe) -> None:
         training = recipe.training
         epoch = training.validate_every * training.accumulate
         self._material = LearntExamples(self.data, training.batch, epoch, training.curriculum)
@@ -107,7 +100,7 @@ class Algorithms(MembersTask[LearntExamples]):
 
     @torch.no_grad()
     def measure_parts(self, batch: AlgorithmBatch) -> dict[str, dict[str, Measure]]:
-        """The same for each number of items by itself."""
+        """Measure each number of items separately."""
         sums, counts = self._sums(batch), sorted(set(batch.items.tolist()))
         rows = {count: (batch.items == count).nonzero().squeeze(1) for count in counts}
         return {
@@ -120,7 +113,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return {name: part.sum(dim=0) for name, part in self._sums(batch).items()}
 
     def _sums(self, batch: AlgorithmBatch) -> dict[str, Float[Tensor, "member row 2"]]:
-        """What each row adds to each measure, and of how many bits or sequences; on the host."""
+        """Return each row's contribution to each metric with its number of bits or sequences; on the host."""
         logits = self._logits(batch).double()
         asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
         wrong = ((logits > 0) != (batch.answers > 0.5)) & asked
@@ -156,7 +149,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return AlgorithmBatch.of([read_examples(inputs, self.data)]).to(self.device).repeat(self.members)
 
     def answers(self, batch: AlgorithmBatch) -> list[Answer]:
-        """What is answered to each example, and how probable all of its bits together are."""
+        """Return the answer to each example, with the probability of all its bits together."""
         found = self._probabilities(batch)
         return [_answer(own[asked], self.data) for own, asked in zip(found, batch.asked.cpu(), strict=True)]
 
@@ -184,7 +177,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return {"algorithm": self.data.algorithm, "bits": self.data.bits, "items": self.data.most, **own}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What an example of `size` items takes."""
+        """Return the cost of an example of `size` items."""
         items = max(size, 2 if self.data.algorithm == "recall" else 1)
         example = draw_examples(self.data, 1, items, self.data.most_repeats, np.random.default_rng(0))
         return {"steps": example.steps, "multiplications": example.steps * self.model.multiplications()}

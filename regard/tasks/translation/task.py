@@ -26,10 +26,10 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.described import token_facts
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
+from regard.tasks.translation.translator_description import token_facts
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side, Words
 
@@ -319,7 +319,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         return self.read_tokens(self.encode_sources(inputs))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
-        """The same of sentences that are cut into tokens already."""
+        """Make a batch of sentences that are tokens already."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
     def write(self, tokens: Sequence[int]) -> str:

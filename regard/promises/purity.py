@@ -1,6 +1,6 @@
-"""Finds out whether batches are drawn from random numbers that others draw from too.
+"""A guard against batches that are drawn from random numbers which others draw from too.
 
-A training sets torch's global seed before every update, while a thread of its own makes the next batches: whoever
+A training sets torch's global seed before every update, while a thread of its own makes the next batches: a task that
 draws from it there gets other numbers each time, and changes those of the update. In all tests that thread is watched.
 """
 
@@ -25,7 +25,7 @@ DRAWING = (
     "sample",
     "shuffle",
 )
-_making = threading.local()  # whether this thread makes an item that is watched
+_making = threading.local()  # `now` is True in a thread while it makes an item that is watched
 
 
 class GlobalChance(AssertionError):
@@ -33,7 +33,7 @@ class GlobalChance(AssertionError):
 
 
 def pure(items: Iterable[Any]) -> Iterator[Any]:
-    """The same items; to make one with the help of torch's, numpy's or Python's global random numbers is an error."""
+    """Return the items; one that is made with torch's, numpy's or Python's global random numbers is an error."""
     iterator = iter(items)
     while True:
         before = _numpys_state()
@@ -58,8 +58,10 @@ def _numpys_state() -> tuple[bytes, int]:
 def watch_python() -> None:
     """Let the functions of Python's `random` refuse to help with an item, but for what checks types in tests.
 
-    That draws from them as well, which is why their state cannot be looked at as numpy's can.
+    That draws from them as well, so their state cannot be compared as numpy's is.
     """
+    if hasattr(random.random, "__wrapped__"):
+        return
 
     def watched(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -76,7 +78,7 @@ def watch_python() -> None:
 
 @cache
 def _only_own_generators() -> type[Any]:
-    """Inside a block of this kind, and in its thread alone, torch draws from no generator but those it is given."""
+    """Return a kind of block in which torch, in this thread, draws from no generator but those it is given."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 

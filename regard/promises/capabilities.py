@@ -1,4 +1,4 @@
-"""The capabilities of a task that each verb takes: what the tables say of verbs is held to them."""
+"""The capabilities of a task that each verb takes; what the tables say of verbs must agree with them."""
 
 from regard.base.places import find_place
 from regard.families import FAMILIES
@@ -60,4 +60,5 @@ def verbs_by_capabilities(family: str, task: str) -> set[str]:
         and verb not in lacking
         and any(all(has(made, capability) for capability in way) for way in ways)
     }
+    found |= {verb for verb in own.way(task).can if verb not in VERBS}  # of plugins, which have their own capabilities
     return found | ({"serve"} if kind.verb in found else set())

@@ -1,0 +1,333 @@
+"""Packages from outside that add rows to the tables: how they are named, when they are imported, what is refused.
+
+A plugin is a function that returns a `Plugin`; nothing registers itself on import. Three ways lead to it: `--plugin
+MODULE` (or REGARD_PLUGINS, which worker processes inherit), `regard.register(…)`, and the entry points of the group
+`regard.plugins`. Installed entry points are imported only for a name that no built-in row has, and for lists of all
+rows. A model folder can name a plugin, and is never a reason to import it.
+"""
+
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from regard.base.faults import Fault
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+PROGRAM = "regard"
+GROUP = f"{PROGRAM}.plugins"  # of entry points
+VARIABLE = "REGARD_PLUGINS"  # of the environment: places, with commas between them
+FUNCTION = "plugin"  # that is called where a place names a module alone
+PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*)?")
+Key = TypeVar("Key")
+Row = TypeVar("Row")
+
+
+class PluginWarning(UserWarning):
+    """An installed plugin that is left out, or one of another version than a model was trained with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plugin:
+    """Rows that a package adds to the tables, each of the class that the built-in rows of its table have."""
+
+    families: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    verbs: Mapping[str, Any] = field(default_factory=dict)
+    recipes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, rows in vars(self).items():
+            if not isinstance(rows, Mapping):
+                raise Fault(f"{name} are {rows!r:.60}, expected a dictionary of rows by their names")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A plugin with the place that it comes from, as module:function, and the package that was installed with it."""
+
+    place: str
+    plugin: Plugin
+    installed: tuple[str, str] | None = None  # its distribution and version, where an entry point says so
+
+    @property
+    def name(self) -> str:
+        """The argument of --plugin."""
+        return self.place.removesuffix(f":{FUNCTION}")
+
+    @property
+    def package(self) -> tuple[str | None, str | None]:
+        """The distribution and the version of the package that it is part of, as far as they are known."""
+        if self.installed:
+            return self.installed
+        from importlib.metadata import packages_distributions, version
+
+        top = self.place.partition(":")[0].partition(".")[0]
+        distribution = next(iter(packages_distributions().get(top, [])), None)
+        own = getattr(sys.modules.get(top), "__version__", None)
+        return distribution, own if distribution is None else version(distribution)
+
+
+_registered: list[Source] = []  # by `regard.register`, in this process
+
+
+def register(plugin: str | Callable[[], Plugin] | Plugin) -> None:
+    """Add the rows of a plugin to the tables: "MODULE", "MODULE:FUNCTION", a function that returns rows, or the rows.
+
+    Worker processes know a plugin that has a name, and functions of modules; rows themselves are known here alone.
+    """
+    if isinstance(plugin, str):
+        name_plugin(plugin)
+    elif isinstance(plugin, Plugin):
+        _registered.append(Source(f"given to register ({len(_registered) + 1})", plugin))
+    elif (place := _place_of(plugin)) is not None:
+        name_plugin(place)
+    else:
+        name = getattr(plugin, "__qualname__", "given to register")
+        _registered.append(Source(name, _call(plugin, name)))
+
+
+def _place_of(function: Any) -> str | None:
+    """Return where other processes find a function; None if it is part of a script or of another function."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    return None if module in (None, "__main__") or not name.isidentifier() else f"{module}:{name}"
+
+
+def name_plugin(place: str) -> None:
+    """Load the plugin at a place, MODULE or MODULE:FUNCTION, for this process and those that it starts."""
+    whole = whole_place(place)
+    _load(whole)
+    places = _named_places()
+    if whole not in places:
+        os.environ[VARIABLE] = ",".join([*places, whole])
+
+
+def whole_place(place: str) -> str:
+    """Return a place with its function, refused if it is not the name of a module, or of a function in one."""
+    place = place.strip()
+    if place.endswith(".py") or os.sep in place:
+        raise Fault(
+            f"--plugin takes the name of a module, not the file {place[:100]}; "
+            f"give --plugin {Path(place).stem[:60]} in the folder that holds it."
+        )
+    if not PLACE.fullmatch(place):
+        raise Fault(f"--plugin {place[:100]!r} names no module; give MODULE, or MODULE:FUNCTION.")
+    return place if ":" in place else f"{place}:{FUNCTION}"
+
+
+def _named_places() -> list[str]:
+    return [whole_place(place) for place in os.environ.get(VARIABLE, "").split(",") if place.strip()]
+
+
+@cache
+def _load(place: str) -> Plugin:
+    """Import a module and call its function; whatever goes wrong is one sentence."""
+    module, _, function = place.partition(":")
+    _refuse_model_folder(module)
+    _find_in_current_folder(module.partition(".")[0])
+    try:
+        imported = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise _broken(f"The plugin {module} cannot be imported", error) from None
+        raise Fault(
+            f"There is no module {error.name} for the plugin {module}; "
+            "install its package, or run regard in the folder that holds it."
+        ) from None
+    except (Exception, SystemExit) as error:
+        raise _broken(f"The plugin {module} cannot be imported", error) from None
+    if not callable(made := getattr(imported, function, None)):
+        raise Fault(f"The plugin {module} has no function {function}(), which returns its rows as a Plugin.")
+    return _call(made, place)
+
+
+def _refuse_model_folder(module: str) -> None:
+    """Refuse a module inside a model folder of the current folder: nothing in such a folder is run."""
+    folder = Path.cwd()
+    for part in module.split("."):
+        folder /= part
+        if (folder / "manifest.json").exists():
+            raise Fault(f"The module {module} lies in the model folder {folder}, of which no code is run.")
+
+
+def _find_in_current_folder(module: str) -> None:
+    """Let Python look for a module in the current folder, as `python -m regard` does, if it is nowhere else."""
+    from importlib.util import find_spec
+
+    if module not in sys.modules and find_spec(module) is None:
+        sys.path.append(str(Path.cwd()))
+
+
+@cache
+def _call(function: Callable[[], Any], place: str) -> Plugin:
+    try:
+        plugin = function()
+    except Fault as fault:
+        raise Fault(f"The plugin {place} is wrong: {'; '.join(fault.sentences)}.") from None
+    except (Exception, SystemExit) as error:
+        raise _broken(f"The function {place} fails", error) from None
+    if not isinstance(plugin, Plugin):
+        raise Fault(f"The function {place} returns a {type(plugin).__name__}, expected a Plugin.")
+    return plugin
+
+
+def _broken(what: str, error: BaseException) -> Fault:
+    if os.environ.get("REGARD_TRACEBACK", "0") not in ("", "0"):
+        traceback.print_exception(error)
+    first = next(iter(str(error).splitlines()), "")
+    return Fault(f"{what}: {type(error).__name__}: {first}".rstrip(": ") + ".")
+
+
+def named_sources() -> list[Source]:
+    """Return the plugins that this process was given by name or by `register`, which all tables consult."""
+    return [*(Source(place, _load(place)) for place in _named_places()), *_registered]
+
+
+@cache
+def installed_entry_points() -> "tuple[EntryPoint, ...]":
+    """Return the entry points of installed plugins, none of which is imported for this."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=GROUP))
+
+
+def installed_sources() -> list[Source]:
+    """Import all installed plugins but those that are named too; a broken one is left out with a warning."""
+    named = [source.plugin for source in named_sources()]
+    sources = (_installed(entry) for entry in installed_entry_points())
+    return [source for source in sources if source and not any(source.plugin is plugin for plugin in named)]
+
+
+@cache
+def _installed(entry: "EntryPoint") -> Source | None:
+    package = None if entry.dist is None else (entry.dist.name, entry.dist.version)
+    try:
+        place = whole_place(entry.value.replace(" ", ""))
+        return Source(place, _load(place), package)
+    except Fault as fault:
+        owner = package[0] if package else entry.name
+        warnings.warn(f"{' '.join(fault.sentences)} The package {owner} is left out.", PluginWarning, stacklevel=2)
+        return None
+
+
+class _Rows(NamedTuple):
+    """Rows of plugins with where each comes from, and the sentences that refuse names which two plugins have."""
+
+    rows: dict[Any, tuple[Any, Source]]
+    clashes: dict[Any, str]
+
+
+class Table(Mapping[Key, Row], Generic[Key, Row]):
+    """Built-in rows, and those of plugins; no row takes the place of another.
+
+    `name` is that of the plugins' field, and `noun` what people call a row. A list of all rows, and a name that no
+    built-in row has, ask installed plugins; nothing else imports them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        noun: str,
+        kind: type[Row],
+        rows: Mapping[Key, Row],
+        check: Callable[[Row], str | None] = lambda row: None,
+    ) -> None:
+        self.shipped, self._name, self._noun, self._kind, self._check = dict(rows), name, noun, kind, check
+        self._joined: dict[tuple[Plugin, ...], _Rows] = {}
+
+    def __getitem__(self, key: Key) -> Row:
+        self._join(named_sources(), [])  # which are refused here if they are wrong
+        if key in self.shipped:
+            return self.shipped[key]
+        row: Row = self._find(key)[0]
+        return row
+
+    def __iter__(self) -> Iterator[Key]:
+        yield from self.shipped
+        yield from self._all().rows
+
+    def __len__(self) -> int:
+        return len(self.shipped) + len(self._all().rows)
+
+    def named(self) -> dict[Key, Row]:
+        """Return the built-in rows and those of plugins that were named, without importing an installed one."""
+        return self.shipped | {key: row for key, (row, _) in self._join(named_sources(), []).rows.items()}
+
+    def source(self, key: Key) -> Source | None:
+        """Return the plugin that a row comes from; None for a built-in row."""
+        return None if key in self.shipped else self._find(key)[1]
+
+    def _find(self, key: Key) -> tuple[Any, Source]:
+        rows, clashes = self._all()
+        if key in clashes:
+            raise Fault(clashes[key])
+        return rows[key]
+
+    def _all(self) -> _Rows:
+        return self._join(named_sources(), installed_sources())
+
+    def _join(self, named: list[Source], installed: list[Source]) -> _Rows:
+        """Return the rows of some plugins; one of an installed plugin that is wrong is left out with a warning."""
+        known = tuple(source.plugin for source in (*named, *installed))
+        if known not in self._joined:
+            joined = self._joined[known] = _Rows({}, {})
+            try:
+                for source in named:
+                    self._add(source, joined, is_named=True)
+            except Fault:
+                del self._joined[known]
+                raise
+            for source in installed:
+                self._add(source, joined, is_named=False)
+        return self._joined[known]
+
+    def _add(self, source: Source, joined: _Rows, is_named: bool) -> None:
+        for key, row in getattr(source.plugin, self._name).items():
+            fault, clash = self._fault(key, row, source), self._clash(key, source, joined)
+            if is_named and (sentence := fault or clash):
+                raise Fault(sentence)
+            if fault:
+                warnings.warn(f"{fault} It is left out.", PluginWarning, stacklevel=2)
+            elif clash:
+                joined.clashes[key] = clash
+                joined.rows.pop(key, None)
+            else:
+                joined.rows[key] = row, source
+
+    def _fault(self, key: Any, row: Any, source: Source) -> str | None:
+        """Return what is wrong with a row of a plugin, in a sentence."""
+        what = f"The plugin {source.name} has the {self._noun} {_shown(key)}"
+        if not isinstance(row, self._kind):
+            return f"{what} as {_a(type(row))}, expected {_a(self._kind)}."
+        if key in self.shipped:
+            return f"{what}, but regard has one of that name; give it another."
+        try:
+            sentence = self._check(row)
+        except Fault as fault:
+            return " ".join(fault.sentences)
+        return f"{what}, but {sentence}." if sentence else None
+
+    def _clash(self, key: Any, source: Source, joined: _Rows) -> str | None:
+        if key in joined.clashes:
+            return joined.clashes[key]
+        if key not in joined.rows:
+            return None
+        both = f"The plugins {joined.rows[key][1].name} and {source.name} both have the {self._noun} {_shown(key)}"
+        return f"{both}; give one of them another name, or uninstall one."
+
+
+def _shown(key: Any) -> str:
+    return f"'{key}'" if isinstance(key, str) else str(key)
+
+
+def _a(kind: type) -> str:
+    return f"{'an' if kind.__name__[0] in 'AEIOaeio' else 'a'} {kind.__name__}"
