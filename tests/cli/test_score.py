@@ -20,7 +20,7 @@ from regard.metrics import METRICS, References, significance
 from regard.metrics.significance import SUMS
 from regard.metrics.text import BY_VECTORS, OF_TREES
 
-REFERENCE = [target for _, target in pairs("test")[:60]]
+REFERENCE = [target for _, target in pairs("valid", count=60)]
 GOOD = [" ".join(text.split()[:-2] + text.split()[-1:]) for text in REFERENCE]
 WORSE = [" ".join(text.split()[:3]) for text in REFERENCE]
 

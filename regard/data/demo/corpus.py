@@ -5,7 +5,7 @@ whole combinations of words: every test sentence has at least one that no senten
 pure function of the TOML files and is made anew, in a few seconds, by each process.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple
@@ -66,9 +66,12 @@ def corpus_name(languages: str, pronouns: bool = False) -> str:
     return f"demo{'-pronouns' if pronouns else ''}{'-ru' if languages == 'en-ru' else ''}"
 
 
-def pairs(split: str, corpus: str = "demo") -> list[Pair]:
-    """Return the pairs of sentences of a split, English first, in NFC, always the same and in the same order."""
-    return [(sentence.source.text, sentence.target.text) for sentence in _sentences(split, corpus)]
+def pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[Pair]:
+    """Return the pairs of sentences of a split, English first, in NFC, always the same and in the same order.
+
+    Of all but the test split the first `count` are drawn without the others, which takes a moment instead of seconds.
+    """
+    return [(sentence.source.text, sentence.target.text) for sentence in _sentences(split, corpus, count)]
 
 
 def linked_pairs(split: str, corpus: str = "demo") -> list[LinkedPair]:
@@ -76,10 +79,12 @@ def linked_pairs(split: str, corpus: str = "demo") -> list[LinkedPair]:
     return [_linked(sentence) for sentence in _sentences(split, corpus)]
 
 
-def _sentences(split: str, corpus: str) -> list[DemoSentence]:
+def _sentences(split: str, corpus: str, count: int | None = None) -> list[DemoSentence]:
     if split not in SPLITS:
         raise Fault(f"The demo corpus has no split '{split}'; it has {', '.join(SPLITS[:-1])} and {SPLITS[-1]}.")
-    return _corpus(corpus)[split]
+    if count is None or split == "test":
+        return _corpus(corpus)[split][:count]
+    return _first_sentences(corpus, split, count)
 
 
 def _linked(sentence: DemoSentence) -> LinkedPair:
@@ -121,15 +126,40 @@ def _check_combinations(combinations: list[Combination], words: Lexicon) -> None
 @cache
 def _corpus(name: str) -> dict[str, list[DemoSentence]]:
     plan = _plan()
+    always, sentences = _begin(name, plan)
+    learned, tested = _draw_sentences(plan, sentences, always)
+    return {"train": always + learned[plan.valid :], "valid": learned[: plan.valid], "test": tested}
+
+
+@cache
+def _first_sentences(name: str, split: str, count: int) -> list[DemoSentence]:
+    """Draw the first sentences of a split to learn from, and no more than they take."""
+    plan, apart = _plan(), frozenset(held_out())
+    always, sentences = _begin(name, plan)
+    learned = (sentence for sentence in _distinct(sentences, always) if not sentence.facts & apart)
+    if split == "valid":
+        return list(islice(learned, min(count, plan.valid)))
+    always = always[:count]
+    return [*always, *islice(learned, plan.valid, plan.valid + min(count, plan.train) - len(always))]
+
+
+def _begin(name: str, plan: CorpusPlan) -> tuple[list[DemoSentence], Iterable[DemoSentence]]:
+    """Return the sentences that are always learnt, and the grammar from which the others are drawn."""
     side = _side(name, plan.seed)
     sentences = DemoSentences(lexicon(), Dice(plan.seed), side)
     if "pronouns" in name:
-        always: list[DemoSentence] = []
-        learned, tested = _draw_sentences(plan, PronounSentences(lexicon(), Dice(plan.seed), side), always)
-    else:
-        always = [sentences.say(sketch) for sketch in plan.always]
-        learned, tested = _draw_sentences(plan, sentences, always)
-    return {"train": always + learned[plan.valid :], "valid": learned[: plan.valid], "test": tested}
+        return [], PronounSentences(lexicon(), Dice(plan.seed), side)
+    return [sentences.say(sketch) for sketch in plan.always], sentences
+
+
+def _distinct(drawn: Iterable[DemoSentence], always: Sequence[DemoSentence]) -> Iterator[DemoSentence]:
+    """Yield what is drawn, without sentences that were there before on either side."""
+    seen = {side.text.casefold() for sentence in always for side in (sentence.source, sentence.target)}
+    for sentence in drawn:
+        texts = {sentence.source.text.casefold(), sentence.target.text.casefold()}
+        if not texts & seen:
+            seen |= texts
+            yield sentence
 
 
 def _side(name: str, seed: int) -> Side:
@@ -152,12 +182,7 @@ def _draw_sentences(
     apart, wanted = frozenset(plan.combinations), plan.train + plan.valid - len(always)
     learned: list[DemoSentence] = []
     candidates: list[DemoSentence] = []
-    seen = {side.text.casefold() for sentence in always for side in (sentence.source, sentence.target)}
-    for sentence in islice(sentences, DRAWS * (wanted + plan.test)):
-        texts = {sentence.source.text.casefold(), sentence.target.text.casefold()}
-        if texts & seen:
-            continue
-        seen |= texts
+    for sentence in _distinct(islice(sentences, DRAWS * (wanted + plan.test)), always):
         (candidates if sentence.facts & apart else learned).append(sentence)
         if len(learned) >= wanted and len(candidates) >= plan.test:
             return learned[:wanted], _spread(candidates, plan.combinations, plan.test)
