@@ -11,6 +11,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from regard.base.places import find_place
+from regard.base.rows import NORMALISERS
+
 Normaliser = Callable[[Tensor, Tensor | None], Tensor]
 NormaliserName = Literal["softmax", "plain", "sparsemax", "entmax"]
 Scores = Float[Tensor, "*place key"]
@@ -69,5 +72,8 @@ _NAMED: dict[str, Normaliser] = {"softmax": softmax, "plain": plain, "sparsemax"
 def named_normaliser(name: NormaliserName) -> Normaliser:
     """The normaliser a recipe names; `plain` wants scores made `Positive`."""
     if name not in _NAMED:
+        if name in NORMALISERS and (place := NORMALISERS[name].normalise):
+            found: Normaliser = find_place(place)
+            return found
         raise ValueError(f"there is no normaliser '{name}', only {', '.join(get_args(NormaliserName))}")
     return _NAMED[name]

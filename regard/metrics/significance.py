@@ -225,13 +225,10 @@ def _summing(name: str, metric: Metric) -> Summing:
     return _OF_ERRORS.get(name) or _of_sentence_scores(metric)
 
 
-SUMS: dict[str, Summing] = {name: _summing(name, metric) for name, metric in METRICS.items()}
-
-
 def summing(metric: str, tokenise: str | None = None) -> Summing:
-    """How a metric is summed up, BLEU by the tokeniser asked for."""
+    """Return how a metric is summed up, BLEU by the tokeniser asked for."""
     chosen = tokeniser_of(metric, tokenise)
-    return SUMS[metric] if chosen is None else _by_sacrebleu(partial(bleu, chosen))
+    return _summing(metric, METRICS[metric].load()) if chosen is None else _by_sacrebleu(partial(bleu, chosen))
 
 
 def likelihood_sums(nats: Sequence[float], tokens: Sequence[int]) -> Sums:

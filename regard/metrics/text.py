@@ -1,11 +1,14 @@
 """Scores of written text by name, each with the signature that says how it was made."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
+from regard.base.plugins import Table
 from regard.base.scores import Score
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser, tokeniser_remark
 from regard.metrics.brackets import brackets, well_formed
@@ -26,6 +29,23 @@ from regard.metrics.rouge import rouge
 from regard.metrics.sentence_counts import sentence_statistics
 
 Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
+Direction = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class TextMetric:
+    """A row of the table of metrics: what measures, itself or as module:name, and which direction is better."""
+
+    measure: Metric | str
+    better: Direction = "higher"
+
+    def load(self) -> Metric:
+        """Return what measures; that of a plugin is imported here."""
+        found: Metric = find_place(self.measure) if isinstance(self.measure, str) else self.measure
+        return found
+
+    def __call__(self, hypotheses: Sequence[str], references: References) -> tuple[float, str]:
+        return self.load()(hypotheses, references)
 
 
 def _chrf(word_order: int) -> Callable[[], Any]:
@@ -64,7 +84,7 @@ SACREBLEU: dict[str, Callable[[], Any]] = {
     "chrf++": _chrf(2),
     "ter": _ter,
 }
-METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
+_METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
     "rouge1": rouge("rouge1"),
     "rouge2": rouge("rouge2"),
     "rougeL": rouge("rougeL"),
@@ -88,9 +108,33 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
 }
 OF_TREES = ("brackets", "well-formed")  # of lines that hold a tree, and of no other text
 ERRORS = ("ter", "wer", "cer", "per", "perplexity")
-BETTER: dict[str, Literal["lower", "higher"]] = {
-    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]
-}
+METRICS: Table[str, TextMetric] = Table(
+    "metrics",
+    "metric",
+    TextMetric,
+    {name: TextMetric(measure, "lower" if name in ERRORS else "higher") for name, measure in _METRICS.items()},
+)
+
+
+class _Directions(Mapping[str, Direction]):
+    """Which direction is better, by the names of metrics and for perplexity, which no text has alone."""
+
+    def __getitem__(self, metric: str) -> Direction:
+        return "lower" if metric in ERRORS else METRICS[metric].better
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*METRICS, "perplexity")
+
+    def __len__(self) -> int:
+        return len(METRICS) + 1
+
+
+BETTER: Mapping[str, Direction] = _Directions()
+
+
+def is_metric(name: str, measures: Sequence[str]) -> bool:
+    """Return True if a name is a metric of text and none of a task's own measures, which no plugin is asked for."""
+    return name not in measures and name in METRICS
 
 
 def language_remarks(language: str, metrics: Sequence[str], tokenise: str | None) -> list[str]:
@@ -125,7 +169,7 @@ def score(
     if not hypotheses:
         raise Fault("There is nothing to score: no hypotheses were given.")
     by_sentence(lists)  # each has one at least
-    measure = METRICS[metric] if tokenise is None else _by_sacrebleu(partial(bleu, tokenise))
+    measure = METRICS[metric].load() if tokenise is None else _by_sacrebleu(partial(bleu, tokenise))
     return Score(metric, *measure(hypotheses, lists), len(hypotheses))
 
 

@@ -6,7 +6,7 @@ LSTM or GRU everywhere; the decoder begins with tanh of a projection of the enco
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -19,6 +19,7 @@ from regard.attention.hard import Estimator, Hard
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
+from regard.base.rows import NORMALISERS, SCORES, OrRowOf
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
 from regard.models.copying import Copying, Pointed
 from regard.models.ctc.head import CTCHead
@@ -46,10 +47,10 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
     bidirectional: bool = Field(default=True, description="Whether the encoder reads from both ends.")
     residual: bool = Field(default=False, description="Residual connections around all layers but the first.")
     dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
-    score: Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"] = Field(
-        default="additive", description="How well a source place answers the decoder."
+    score: Annotated[Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"], OrRowOf(SCORES)] = (
+        Field(default="additive", description="How well a source place answers the decoder.")
     )
-    normaliser: Literal["softmax", "plain", "sparsemax", "entmax"] = Field(
+    normaliser: Annotated[Literal["softmax", "plain", "sparsemax", "entmax"], OrRowOf(NORMALISERS)] = Field(
         default="softmax", description="How scores become weights; plain divides positive scores by their sum."
     )
     window: Literal["none", "monotonic", "predictive"] = Field(
