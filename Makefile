@@ -6,7 +6,7 @@ SIDE_BY_SIDE := -n 2 --dist worksteal
 # Every family and verb, and what has kernels; without REGARD_TEST_GPU=1 tests run on the CPU alone.
 ON_A_GPU := tests/gpu tests/gpu_kernels
 
-.PHONY: setup demo test quick suite page test-browser test-gpu test-long check style types format bench screenshots docker clean
+.PHONY: setup demo test quick suite page test-browser test-gpu test-long check style types format bench screenshots docs docker clean
 
 setup: .venv/ready
 
@@ -68,6 +68,11 @@ bench: setup
 screenshots: setup
 	test -d runs/demo || $(BIN)/regard demo
 	$(BIN)/python docs/make_screenshots.py
+
+# All documents as a site that needs neither a server nor a network: open build/docs/site/index.html.
+docs: setup
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python docs/site/build.py
 
 docker:
 	docker build --tag regard .

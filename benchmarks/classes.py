@@ -28,7 +28,7 @@ from regard.base.files import write_file
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, read_table
 from regard.metrics.significance import Sums, difference
-from regard.runs.scores import read_scores
+from regard.runs.kept_scores import read_scores
 
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 MEASURES = ("accuracy", "f1")

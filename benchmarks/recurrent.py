@@ -19,7 +19,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.base.recipe import check
 from regard.models.cross_entropy import projected_cross_entropy
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 
 GPU = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if GPU else "cpu")

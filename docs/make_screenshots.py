@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 TEXT = "Ana doesn't eat the green apples. How many delicious cakes did he eat?"
 APPLES = "Ana doesn't eat the green apples."
+FILMED = "I see the red house."
 COLOURS = 192  # of a picture; so few keep the files small
 
 
@@ -93,12 +94,34 @@ def take(browser: "Browser", address: str, picture: Picture) -> None:
         words = [word for word in browser.all(".written, #rows .word") if word.text == picture.pointed]
         browser.point(words[0])
     browser.settle()
-    script = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom + scrollY + 24"
-    clip = {"x": 0, "y": 0, "width": picture.width, "height": browser.run(script, picture.last), "scale": 1}
+    image = seen(browser, picture.width, picture.last).quantize(COLOURS, dither=Image.Dither.NONE)
+    image.save(PICTURES / f"{picture.name}.png", optimize=True)
+
+
+def seen(browser: "Browser", width: int, last: str, first: str = "html") -> Image.Image:
+    """Return a picture of the page as it is, from one of its parts down to another."""
+    edge = "return document.querySelector(arguments[0]).getBoundingClientRect()[arguments[1]] + scrollY"
+    top = max(browser.run(edge, first, "top") - 12, 0)
+    height = browser.run(edge, last, "bottom") + 12 - top
+    clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
     options = {"captureBeyondViewport": True, "clip": clip}
     content = browser.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"]
-    image = Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(PICTURES / f"{picture.name}.png", optimize=True)
+    return Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
+
+
+def film(browser: "Browser", address: str) -> None:
+    """Point at one word of a translation after the other, and keep what is seen as one moving picture."""
+    browser.appear(920, 1300, "light")
+    browser.open(address, f"#{urlencode({'text': FILMED})}")
+    browser.wait("return document.querySelectorAll('#rows .word').length > 3")
+    browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+    browser.run("document.activeElement.blur()")
+    frames = []
+    for word in browser.all("#rows .word"):
+        browser.point(word)
+        browser.settle()
+        frames.append(seen(browser, 920, "#links-part", "#sides").quantize(64, dither=Image.Dither.NONE))
+    frames[0].save(PICTURES / "page.gif", save_all=True, append_images=frames[1:], duration=1000, loop=0, optimize=True)
 
 
 def main(model: Path, writers: Sequence[Path], words: Path | None) -> None:
@@ -121,6 +144,8 @@ def main(model: Path, writers: Sequence[Path], words: Path | None) -> None:
             with served(*models) as address:
                 for picture in pictures:
                     take(browser, f"{address}/", picture)
+                if models == [model]:
+                    film(browser, f"{address}/")
     finally:
         browser.driver.quit()
 

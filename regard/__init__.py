@@ -59,5 +59,5 @@ Pictured.in_notebook = _in_notebook  # what stands below the pages shows itself 
 
 
 def __dir__() -> list[str]:
-    """What `help` and completion offer, whether it has been loaded yet or not."""
+    """List the names that `help` and completion offer, loaded yet or not."""
     return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""What comes of reading: answers, tags, transcripts, vectors, sounds, and what would be answered on the way."""
+"""Results of reading: answers, tags, transcripts, vectors, sounds, and intermediate answers."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from regard.viewing.sides import Words
 
 @dataclass(frozen=True)
 class Answer:
-    """What is answered, how probable it is, and how probable everything else that could have been.
+    """An answer with its probability, and the probabilities of all alternatives.
 
     A number that is worked out has nothing beside it: its probability is 1, and there are no probabilities to tell.
     """
@@ -108,7 +108,7 @@ class SaidSymbol:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a sound says, log p of it, and along the most probable alignment where each symbol lies.
+    """Text of a sound, its log-probability, and where each symbol lies on the most probable alignment.
 
     A network that labels frames sums over all alignments, one that decides when to write has that alignment alone.
     """
@@ -132,7 +132,7 @@ class Transcript:
 
 @dataclass(frozen=True)
 class Caption:
-    """What a picture shows in words, how probable that is (as the search ranked it), and where each word looked.
+    """A picture's caption, its probability as the search ranked it, and where each word looked.
 
     `attention` is (word, row, column) over the grid of the picture, the end behind the last word counted as one; None
     where the model has none.

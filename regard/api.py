@@ -112,6 +112,7 @@ def evaluate(
     columns: str | None = None,
     header: bool | None = None,
     metrics: Sequence[str] = (),
+    alignments: File | None = None,
     beam: int | None = None,
     length_penalty: float | None = None,
     fuse: Model | File | None = None,
@@ -128,7 +129,8 @@ def evaluate(
     these, `data` are files like those that the model learnt from, and `columns` and `header` as in `train`. `metrics`
     are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Other
     models have a say in a translator's outputs: a language model to `fuse` with, a `channel` of the other direction and
-    its `prior`, as in `translate`. Scores of a split are kept in the folder.
+    its `prior`, as in `translate`. `alignments` is a file with the links of each pair, such as 0-0 1-2, for the metric
+    `aer`; generated corpora bring their own. Scores of a split are kept in the folder.
     """
     own = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
@@ -137,7 +139,17 @@ def evaluate(
     references = _paths(reference)
     own_files = _paths(data)
     files = OwnFiles.checked(own_files, own_files, own_files, columns, header) if own_files else None
-    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers, files=files)
+    asked = EvaluationRequest(
+        split,
+        _path(source),
+        references,
+        metrics,
+        beam,
+        length_penalty,
+        helpers,
+        files=files,
+        alignments=_path(alignments),
+    )
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
         return Results(evaluate_model(loaded, own, asked, report, say).scores)

@@ -14,7 +14,7 @@ from regard.base.notebook import table
 from regard.base.recipe import Recipe
 from regard.families import task_class
 from regard.families.abilities import has, needs, verbs_of
-from regard.families.folder import facts_of, open_folder
+from regard.families.model_folder import facts_of, open_folder
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights
@@ -37,18 +37,18 @@ class Loaded:
 
     @property
     def verbs(self) -> list[str]:
-        """What it can be asked for."""
+        """Verbs that it has."""
         return verbs_of(self.recipe.family, self.recipe.task)
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has learnt: its weights, or the probabilities and back-off weights of n-grams."""
+        """Number of learnt values: weights, or the probabilities and back-off weights of n-grams."""
         if isinstance(self.task, nn.Module):
             return sum(parameter.numel() for parameter in self.task.parameters())
         return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
 
     def facts(self) -> dict[str, Any]:
-        """What it is, by name: its family and task, its languages, how large it is, and what its task knows of it."""
+        """Facts by name: family, task, languages, size, and what its task knows of it."""
         return facts_of(self.recipe, self.parameters, self.task.facts() if isinstance(self.task, Describes) else {})
 
     def __repr__(self) -> str:

@@ -30,12 +30,12 @@ class Tally:
 
 
 def mean(total: float, count: float) -> float:
-    """How most tallies finish; nothing counted has no mean."""
+    """Finish a tally as a mean; nothing counted has no mean."""
     return total / count if count else float("nan")
 
 
 def perplexity(nats: float, tokens: float) -> float:
-    """How a tally of nats finishes as the number of tokens that a model hesitates between; a hopeless one is cut."""
+    """Finish a tally of nats as perplexity, capped."""
     return exp(min(mean(nats, tokens), _MOST_NATS))
 
 
@@ -85,11 +85,11 @@ class Measure:
 
     @property
     def items(self) -> int:
-        """What was measured is of so many: the last sum of a tally is their number."""
+        """Number of measured items: the last sum of a tally."""
         return int((self.by_member or (self.tally,))[0].sums[-1])
 
     def improves(self, value: float, best: float | None) -> bool:
-        """Whether a value of this measure is better than the best one before it."""
+        """Return True if a value of this metric is better than the best before it."""
         return isfinite(value) and (best is None or (value < best if self.better == "lower" else value > best))
 
 
@@ -110,7 +110,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What an update of its own did: the loss, summed over `count` items, how much of the data, and how fast."""
+    """Result of an update rule: the loss summed over `count` items, the share of the data, and the speed."""
 
     total: float
     count: int

@@ -30,7 +30,7 @@ class Validator:
 
     @classmethod
     def names(cls, recipe: Recipe) -> list[str]:
-        """What it measures, by name."""
+        """Return the names of its metrics."""
         return list(task_class(recipe).MEASURES)
 
     def __call__(self) -> Validation:
@@ -40,12 +40,12 @@ class Validator:
         return Validation(measures, [score.as_dict() for score in scores_of(measures, "valid")])
 
     def measure(self, split: str, names: Sequence[str] = ()) -> dict[str, Measure]:
-        """What is measured on a whole split; of what is dear, only what `names` ask for, where they name any."""
+        """Measure a whole split; of costly metrics, only those in `names`, if any are named."""
         return measure_split(self.task, split, self.ranks)
 
     @torch.no_grad()
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
-        """What each example of a split adds to the sums of these measures; nothing, where the task does not know."""
+        """Return what each example of a split adds to the sums of these metrics; empty if the task does not know."""
         task = self.task
         if not isinstance(task, MeasuresRows):
             return {}
@@ -76,7 +76,7 @@ class Validator:
         return spent / max(measured, 1) * batches
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
-        """What a model folder is to keep besides, once its weights are final."""
+        """Return further files for the model folder, once its weights are final."""
         return {}
 
 
@@ -153,7 +153,7 @@ def add_measures(found: Iterable[dict[str, Measure]]) -> dict[str, Measure]:
 
 
 def measure_in_pieces(task: Measures, batch: Any) -> list[dict[str, Measure]]:
-    """What a task measures on a batch; where the memory does not suffice, on pieces of it, which add up."""
+    """Measure a task on a batch, or on pieces of it, which add up, if memory does not suffice."""
     return in_pieces(task.measure, batch, _halves)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from regard.base.arguments import naming_arguments
 from regard.base.notebook import Results
@@ -27,13 +27,17 @@ from regard.verbs.translate.request import TranslateRequest, helpers_of
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
+    from regard.engines.fast import Choice
     from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.request import WhenFull
+    from regard.verbs.translate.request import LongTexts
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
     from regard.verbs.words.request import VectorSide
     from regard.viewing.seen import Joining
     from regard.viewing.view import View
+    from regard.viewing.word_map import WordMap
 
 
 class Model(Loaded):
@@ -62,6 +66,10 @@ class Model(Loaded):
         n_best: int | None = None,
         *,
         sample: Mapping[str, Any] | None = None,
+        search: Mapping[str, Any] | None = None,
+        mbr: str | None = None,
+        samples: int | None = None,
+        before: Sequence[str] | None = None,
         constraints: "Constraints | None" = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
@@ -71,15 +79,21 @@ class Model(Loaded):
         channel_weight: float | None = None,
         prior: Loaded | None = None,
         prior_weight: float | None = None,
+        split_sentences: bool = False,
+        too_long: "LongTexts" = "refuse",
+        engine: "Choice" = "torch",
     ) -> "list[Translated]":
         """Translate each text; what is not given is as the model's recipe says.
 
         With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
-        as `n_best`. With `replace_unknown` a model of words gives no unknown words, but those of the text that it
-        looked at, or what the `dictionary` has for them. A language model of the same tokens to `fuse` with has its say
-        at each step, as much as `fuse_weight` says. A `channel`, which translates in the other direction, and with it a
-        language model `prior` rank what the beam has found. Under `watching` one more pass over the best outputs shows
-        every attention, rows = texts.
+        as `n_best`; by `mbr`, a metric, the best of so many `samples` is chosen. `search` has any other option of the
+        search, such as {"unrepeated": 3}. The output of a single text can continue the tokens `before`, by name. With
+        `replace_unknown` a model of words gives no unknown words, but those of the text that it looked at, or what the
+        `dictionary` has for them. A language model of the same tokens to `fuse` with has its say at each step, as much
+        as `fuse_weight` says. A `channel`, which translates in the other direction, and with it a language model
+        `prior` rank what the beam has found. With `split_sentences` each sentence is translated by itself, and texts
+        that are `too_long` can be split or truncated. Another `engine` than torch needs an export in the model's
+        folder. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
         """
         needs(self.recipe, "translate", METHOD)
         request = TranslateRequest.unchecked(
@@ -93,7 +107,9 @@ class Model(Loaded):
             **({} if constraints is None else constraints.fields()),
             **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
         )
-        return Results(run_of("translate")(self, request))
+        further = {"search": search and dict(search), "mbr": mbr, "samples": samples, "before": before}
+        way = {"split_sentences": split_sentences, "too_long": too_long, "engine": engine}
+        return Results(run_of("translate")(self, request.with_checked(**further, **way)))
 
     def answer(
         self,
@@ -207,7 +223,7 @@ class Model(Loaded):
         speaker: str | None = None,
         as_is: bool = False,
     ) -> "View":
-        """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
+        """Look at what the model attends to while it reads `text`, as `regard look` draws it.
 
         A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder; a model of
         classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
@@ -223,6 +239,39 @@ class Model(Loaded):
         given = mark_as_is(self.task, [text])[0] if as_is else text
         return look(self, given, target, side, wanted, speaker)
 
+    @naming_arguments
+    def look_next(
+        self,
+        text: str,
+        prefix: str | None = None,
+        at: int | None = None,
+        *,
+        sample: Mapping[str, float] | None = None,
+        bars: int = 12,
+    ) -> "View":
+        """The distribution of the next token, as `regard look --next` draws it.
+
+        Of a language model it follows `text`. Of a translator that reads `text` it follows a `prefix` of the output, or
+        as many tokens of the best output as `at` says. `sample` has steps of sampling, such as {"top_p": 0.9}, whose
+        effect is drawn too; `bars` is how many tokens are shown.
+        """
+        from regard.verbs.look.run import look_next
+
+        return look_next(self, text, prefix, at, dict(sample or {}), bars)
+
+    def look_beam(self, text: str, width: int | None = None, length_penalty: float | None = None) -> "View":
+        """The beam of a translator as a tree, as `regard look --beam` draws it."""
+        from regard.verbs.look.run import look_beam
+
+        return look_beam(self, text, width, length_penalty)
+
+    def look_contexts(self, word: str, texts: Sequence[str]) -> "View":
+        """Where the vectors of one word lie that stands in several texts, as `regard look --contexts` draws it."""
+        needs(self.recipe, "embed", METHOD)
+        from regard.verbs.look.run import look_contexts
+
+        return look_contexts(self, word, _texts("look_contexts", texts))
+
     def generate(
         self,
         prompts: Sequence[str] = ("",),
@@ -233,6 +282,9 @@ class Model(Loaded):
         beam: int | None = None,
         length_penalty: float | None = None,
         n_best: int | None = None,
+        search: Mapping[str, Any] | None = None,
+        past_end: bool = False,
+        when_full: "WhenFull | None" = None,
     ) -> "list[list[Generated]]":
         """Go on with each prompt, if it is a language model."""
         needs(self.recipe, "generate", METHOD)
@@ -245,8 +297,27 @@ class Model(Loaded):
         return Results(self.lexicon(side).neighbours(words, count))
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
-        """What is to c as b is to a, if it has word vectors."""
+        """Find the word that is to c as b is to a, if the model has word vectors."""
         return self.lexicon(side).analogy((a, b, c), count)
+
+    @naming_arguments
+    def map(
+        self,
+        words: Sequence[str] = (),
+        count: int | None = None,
+        *,
+        around: int | None = None,
+        method: Literal["pca", "t-sne"] = "pca",
+        side: "VectorSide" = "centres",
+    ) -> "WordMap":
+        """Words in the plane, if it has word vectors: some with those `around` them, or the `count` most frequent.
+
+        What it gives can be written as a picture, a page or numbers, by its `save`.
+        """
+        from regard.verbs.words.maps import map_words
+        from regard.verbs.words.request import map_request
+
+        return map_words(self.lexicon(side), map_request(_texts("map", words), count, around, method))
 
     def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
         """Its words to ask about, by the vectors of one side, or by the mean of both."""

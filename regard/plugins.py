@@ -1,4 +1,4 @@
-"""What a package from outside builds its rows of; importing it loads no torch.
+"""Row types for packages from outside; importing this loads no torch.
 
 A plugin is a function that returns a `Plugin`, as docs/extend.md shows. A row names classes by strings, module:name,
 which are imported when they are needed.
@@ -12,7 +12,7 @@ from regard.base.plugins import register as register
 from regard.base.rows import ExportRow as ExportRow
 from regard.base.rows import NormaliserRow as NormaliserRow
 from regard.base.rows import ScoreRow as ScoreRow
-from regard.families.table import Family as Family
+from regard.families.family import Family as Family
 from regard.promises.toy import Toy as Toy
 from regard.tasks import Kind as Kind
 from regard.tasks import Way as Way

@@ -1,4 +1,4 @@
-"""What stepwise tasks remember between two steps: trees of tensors whose rows can be moved about."""
+"""State of stepwise tasks between two steps: trees of tensors whose rows can be moved."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from torch import Tensor, device
 
 @dataclass(frozen=True)
 class State:
-    """What a stepwise task remembers between steps: two trees of tensors, never looked into by a search.
+    """State of a stepwise task between steps: two trees of tensors that no search looks into.
 
     `sentence` holds what belongs to a sentence (first axis: sentence), `row` what belongs to a row (first axis: row).
     The rows of a sentence stand together and every sentence has equally many, so a beam shares one encoder memory.
@@ -19,7 +19,7 @@ class State:
     row: Any
 
     def select(self, rows: Tensor) -> "State":
-        """The same sentences with other rows in the places; a row never leaves its sentence."""
+        """Return the state with other rows in the places; a row never leaves its sentence."""
         return State(self.sentence, _take(self.row, rows))
 
     def spread(self, times: int) -> "State":
@@ -27,7 +27,7 @@ class State:
         return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
 
     def to(self, device: device) -> "State":
-        """The same on a device."""
+        """Return the state on a device."""
         return State(*(map_tree(lambda leaf: leaf.to(device), tree) for tree in (self.sentence, self.row)))
 
     def keep(self, sentences: Tensor, rows: Tensor) -> "State":
@@ -40,7 +40,7 @@ def _take(tree: Any, index: Tensor) -> Any:
 
 
 def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """The same tree of dicts, lists and (named) tuples with every tensor in it changed.
+    """Map every tensor in a tree of dicts, lists and (named) tuples.
 
     torch has this among its private parts, and optree would be a dependency for ten lines.
     """

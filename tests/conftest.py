@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -68,6 +69,23 @@ def _watch_batches() -> None:
     watch_python()
     plain = prefetch.prefetch
     prefetch.prefetch = lambda items, ahead=4: plain(pure(items), ahead)
+
+
+@pytest.fixture(scope="session")
+def triton_interpreter() -> None:
+    """Let Triton's interpreter count loops by arrays of one number, which numpy 2.4 no longer takes for a number.
+
+    Triton 3.6, which torch 2.11 needs, calls `int` on such an array; later releases squeeze it first, as done here.
+    """
+    from triton.runtime import interpreter
+
+    plain = interpreter._patch_lang_tensor
+
+    def patch(tensor: Any, scope: Any) -> None:
+        plain(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda counter: int(counter.handle.data.squeeze()))
+
+    interpreter._patch_lang_tensor = patch
 
 
 @pytest.hookimpl(wrapper=True)

@@ -298,6 +298,28 @@ def test_every_recipe_is_good_and_says_what_it_is(path: Path, tmp_path: Path, mo
     check_any(read_table(path))
 
 
+def test_the_page_of_families_is_what_the_tables_say() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "make_families_page.py"))
+    remedy = "run `.venv/bin/python docs/make_families_page.py > docs/families.md`"
+    assert script["page"]() == text_of(ROOT / "docs" / "families.md"), remedy
+
+
+def test_every_document_stands_once_in_the_order_of_the_site() -> None:
+    build = runpy.run_path(str(ROOT / "docs" / "site" / "build.py"))
+    pages = Counter(pages_in(tomllib.loads(text_of(ROOT / "docs" / "site" / "zensical.toml"))["project"]["nav"]))
+    documents = {path.name for path in (ROOT / "docs").glob("*.md")} | set(build["AT_THE_ROOT"].values())
+    assert pages == dict.fromkeys(documents, 1)
+
+
+def pages_in(entry: Any) -> Iterator[str]:
+    """Give the pages of an entry of the site's navigation."""
+    if isinstance(entry, str):
+        yield entry
+    else:
+        for inner in entry.values() if isinstance(entry, dict) else entry:
+            yield from pages_in(inner)
+
+
 def test_the_page_of_options_is_what_the_options_say() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "make_recipes_page.py"))
     remedy = "run `.venv/bin/python docs/make_recipes_page.py > docs/recipes.md`"

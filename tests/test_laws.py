@@ -24,6 +24,7 @@ from regard.models.ctc.head import Alignment
 from regard.models.ctc.text import CTCTextOptions
 from regard.models.online.steps import Decision
 from regard.models.online.text import OnlineOptions
+from regard.models.transducer.text import TextTransducerOptions
 from regard.models.translator_options import can_copy
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
@@ -32,6 +33,7 @@ from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
+from regard.tasks.translation.transducer_task import TransducerLoss, TransducerTranslation
 
 sys.path.insert(0, str(Path(__file__).parent / "decoding"))
 from plain_beam import plain_beam
@@ -39,6 +41,7 @@ from plain_beam import plain_beam
 TRANSFORMER = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
 HEADS = TRANSFORMER | {"encoder_layers": 1, "decoder_layers": 1}  # heads of every kind, in one block a side
 SEQ2SEQ = {"embedding": 12, "width": 16, "dropout": 0.0}
+TRANSDUCER = {"layers": 1, "width": 16, "predictor_width": 12, "joint_width": 10, "dropout": 0.0}
 BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer": ("transformer", TRANSFORMER),
     "transformer before rotary": ("transformer", TRANSFORMER | {"norm": "before", "positions": "rotary"}),
@@ -82,14 +85,57 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "hard": ("seq2seq", SEQ2SEQ | {"hard": "reinforce"}),
     "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
     "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
+    "bottleneck with its context at each step": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bottleneck", "context_at_each_step": True, "cell": "gru-reset-first"},
+    ),
+    "two tanh layers": ("seq2seq", SEQ2SEQ | {"decoder": "tanh", "score": "dot", "cell": "logistic"}),
+    "bahdanau with its token in the score": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bahdanau", "token_in_score": True, "encoder_width": 10},
+    ),
+    "bahdanau with heads": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bahdanau", "projected": True, "heads": 4, "score": "dot", "encoder_width": 10},
+    ),
+    "luong with averaged heads, keys as values, unfed": (
+        "seq2seq",
+        SEQ2SEQ | {"projected": True, "heads": 2, "join": "averaged", "shared_key_value": True, "input_feeding": False},
+    ),
+    "plain of exp": ("seq2seq", SEQ2SEQ | {"score": "dot", "normaliser": "plain", "positive": "exp"}),
+    "plain of positive": (
+        "seq2seq",
+        SEQ2SEQ | {"score": "dot", "normaliser": "plain", "positive": "none", "cell": "logistic"},
+    ),
+    "attention encoder": (
+        "seq2seq",
+        SEQ2SEQ | {"encoder": "transformer", "encoder_heads": 2, "feed_forward": 24, "encoder_layers": 2},
+    ),
+    "attention encoder, two tanh layers with heads": (
+        "seq2seq",
+        SEQ2SEQ
+        | {"encoder": "transformer", "encoder_width": 8, "feed_forward": 24, "decoder": "tanh"}
+        | {"projected": True, "heads": 2},
+    ),
     "luong copying": ("seq2seq", SEQ2SEQ | {"copies": True, "coverage": 1.0}),
     "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copies": True, "input_feeding": False, "score": "bilinear"}),
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
+    "recurrent encoder": ("transformer", HEADS | {"encoder": "recurrent", "encoder_layers": 2}),
+    "recurrent encoder before copying": (
+        "transformer",
+        HEADS | {"encoder": "recurrent", "cell": "gru-reset-first", "norm": "before", "copies": True},
+    ),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
     "online": ("online", SEQ2SEQ | {"repeats": 2}),
     "online deep": ("online", SEQ2SEQ | {"repeats": 1, "cell": "gru", "encoder_layers": 2, "decoder_layers": 2}),
+    "CTC alone, recurrent": ("ctc-text", {"layers": 1, "width": 16, "dropout": 0.0}),
     "CTC alone": ("ctc-text", {"encoder": "transformer", "layers": 1, "width": 16, "feed_forward": 24, "dropout": 0.0}),
+    "transducer": ("transducer-text", TRANSDUCER),
+    "transducer of blocks": (
+        "transducer-text",
+        TRANSDUCER | {"encoder": "transformer", "feed_forward": 24, "predictor_cell": "gru", "predictor_layers": 2},
+    ),
     "bahdanau and CTC": ("seq2seq", SEQ2SEQ | {"decoder": "bahdanau", "ctc": 0.3, "ctc_frames": 3}),
 }
 PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than", "x"), ("ы", "Да")]
@@ -102,6 +148,8 @@ def build(family: str, table: dict[str, Any]) -> Translation:
     model = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
     if isinstance(chosen, CTCTextOptions):
         return CTCTranslation(model, bytewise, bytewise, CTCLoss(0.1)).double().eval()
+    if isinstance(chosen, TextTransducerOptions):
+        return TransducerTranslation(model, bytewise, bytewise, TransducerLoss(0.1)).double().eval()
     objective = objective_for(chosen, 0.1)
     if can_copy(chosen):
         return CopyingTranslation(model, bytewise, objective).double().eval()

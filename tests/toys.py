@@ -293,8 +293,30 @@ TOYS: dict[str, Toy] = {
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
     ),
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
+    "recurrent decoder with heads": Toy(
+        _translator(
+            **{"encoder": "transformer", "encoder_heads": 2, "feed_forward": 24, "embedding": 12, "width": 16},
+            **{"decoder": "tanh", "projected": True, "heads": 2, "dropout": 0.2},
+        ),
+        family="seq2seq",
+    ),
+    "printed cells": Toy(
+        _translator(
+            **{"decoder": "bahdanau", "cell": "gru-reset-first", "token_in_score": True, "embedding": 12, "width": 16},
+            **{"normaliser": "plain", "positive": "exp", "dropout": 0.2},
+        ),
+        family="seq2seq",
+    ),
+    "transformer with a recurrent encoder": Toy(
+        _translator(
+            **{"encoder": "recurrent", "cell": "logistic", "encoder_layers": 1, "decoder_layers": 1, "width": 16},
+            **{"feed_forward": 24, "heads": 2, "dropout": 0.2},
+        ),
+        family="transformer",
+    ),
     "online": Toy(_translator(embedding=12, width=16, dropout=0.2, samples=2), draws=True),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
+    "transducer-text": Toy(_translator(layers=1, width=16, predictor_width=12, joint_width=10, dropout=0.2)),
     "hred": Toy(_dialogues),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
@@ -321,6 +343,13 @@ TOYS: dict[str, Toy] = {
     "ctc": Toy(_strings_of_tones()),
     "online-sounds": Toy(
         _strings_of_tones({"width": 8, "embedding": 3, "stack": 6}, samples=2, delay=0.01, entropy_falls=5), draws=True
+    ),
+    "transducer": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6, "joint_width": 7})
+    ),
+    "transducer one way": Toy(
+        _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6}, bidirectional=False),
+        family="transducer",
     ),
     "handwriting": Toy(_lines_of_writing, family="ctc"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.base.faults import Fault
 
 Link = tuple[int, int]  # numbers of a source word and of a target word, from 0
-_WRITTEN = re.compile(r"([0-9]+)([-p])([0-9]+)")
+_WRITTEN = re.compile(r"([0-9]+)([-p?])([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class AlignmentErrors:
 
 
 def alignment_errors(found: Iterable[Link], given: Alignment) -> AlignmentErrors:
-    """How the links found in a sentence pair compare with those given."""
+    """Compare the links found in a sentence pair with those given."""
     links = set(found)
     return AlignmentErrors(len(links), len(given.sure), len(links & given.sure), len(links & given.possible))
 
@@ -92,7 +92,7 @@ def links(weights: Float[Tensor, "query key"], query_words: Sequence[int], key_w
 
 
 def read_alignments(lines: Iterable[str]) -> list[Alignment]:
-    """Alignments in Pharaoh's format, a line for each pair: "0-0 1-2" are links, "1p2" is one that is only possible."""
+    """Read alignments in Pharaoh's format, a line for each pair: "0-0 1-2" are links, "1p2" and "1?2" possible ones."""
     return [_read(line, number) for number, line in enumerate(lines, 1)]
 
 

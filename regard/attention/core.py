@@ -27,7 +27,7 @@ Bias = Float[Tensor, "#batch #head #query key"]
 
 
 class Look(NamedTuple):
-    """What a look found and where it rested.
+    """The result of attention: mixed values and weights.
 
     Of a hard look also the log-probability of the place that was chosen, and the entropy of what it was drawn from;
     both are zero where nothing was chosen.
@@ -69,7 +69,7 @@ class Attention(nn.Module):
         self.gathers = gathers(score)
 
     def prepare(self, key: Keys) -> PreparedKeys:
-        """What the score needs of the keys, worked out once for all the looks at them."""
+        """Return what the score needs of the keys, computed once for all queries."""
         return prepare(self.score, key)
 
     def forward(

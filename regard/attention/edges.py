@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 
 @dataclass(frozen=True)
 class Edges:
-    """Who looks at whom. The edges of a node that looks stand together, so that sums over them are quick.
+    """Edges from queries to keys, sorted by query so that sums over them are fast.
 
     `order` sorts the edges by the node that is looked at instead. `starts` and `order_starts` say where the edges of
     each node begin, sorted in the one way and in the other; they have one number more than there are nodes.
@@ -93,7 +93,7 @@ def group_starts(numbers: Int[Tensor, " entry"], groups: int) -> Int[Tensor, " b
 
 
 def repeat_numbers(numbers: Int[Tensor, " entry"], times: int, step: int) -> Int[Tensor, " entries"]:
-    """The same numbers several times over, those of each copy `step` higher than those of the one before."""
+    """Repeat the numbers, each copy `step` higher than the one before."""
     return (numbers + step * torch.arange(times, device=numbers.device)[:, None]).flatten()
 
 

@@ -38,7 +38,7 @@ def centre_pixels(places: Places, shape: torch.Size) -> Int[Tensor, "batch path 
 
 
 def window_sides(patch: int, scales: int) -> list[int]:
-    """How many pixels of the picture the windows of a glimpse are wide and high."""
+    """Return the width of each of a glimpse's windows, in pixels of the picture."""
     return [patch * 2**scale for scale in range(scales)]
 
 

@@ -19,7 +19,7 @@ ESTIMATORS: tuple[Estimator, ...] = ("reinforce", "straight-through", "gumbel", 
 
 
 class Manner(IntEnum):
-    """How a query looks: at a place that is drawn, at the most probable one, or at the mix that a draw has on average.
+    """Ways to look: at a sampled place, at the most probable one, or at the expected mix.
 
     The mix is the expected context, Σ_i α_i v_i (Xu et al. 2015, section 4.2).
     """
@@ -109,7 +109,7 @@ def _safe_logs(probabilities: Weights) -> Weights:
 
 
 def _noise(probabilities: Weights, manners: Manners | None) -> Tensor:
-    """What is added to log α for its greatest to be a draw: nothing where the best is wanted."""
+    """Return the noise that turns the maximum of log α into a sample; zero where the best is wanted."""
     exact = torch.promote_types(probabilities.dtype, torch.float32)  # in half precision some E_i would be zero
     noise = -torch.empty_like(probabilities, dtype=exact).exponential_().log()
     return noise if manners is None else noise.masked_fill((manners == Manner.BEST).unsqueeze(-1), 0.0)

@@ -23,7 +23,7 @@ class Cache(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadOptions:
-    """How heads differ from the published ones.
+    """Options by which heads differ from the published ones.
 
     - `key_value_heads`: heads of keys and values, each shared by a group of those of queries (Ainslie et al. 2023); 1
       is multi-query attention (Shazeer 2019), None is one for each.
@@ -96,7 +96,7 @@ class MultiHead(nn.Module):
         bias: Float[Tensor, "#batch #head #query key"],
         places: First,
     ) -> Float[Tensor, "batch query width"]:
-        """The same from any places, with what is added to the scores instead of a mask: -inf where none may look."""
+        """Attend from given states, with a bias on the scores instead of a mask: -inf where none may look."""
         query = self._rotate(_split(self.to_query(states), self.heads), places)
         return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, None, bias))
 
@@ -106,7 +106,7 @@ class MultiHead(nn.Module):
         return self.out(context.transpose(1, 2).flatten(2))
 
     def multiplications(self, length: int) -> int:
-        """What looking from `length` places at as many takes, beside the projections: the scores, then the mixing."""
+        """Number of multiplications for attention over `length` places without projections: scores, then mixing."""
         depths = Depths(self.key_depth, self.value_depth)
         return looking_cost(self.heads, self.key_value_heads, depths, self.options.score, length)
 

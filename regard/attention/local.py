@@ -76,5 +76,5 @@ def _lengths(allowed: Allowed) -> Int[Tensor, "#batch #head #query"]:
 
 
 def _offsets(allowed: Allowed, centre: Tensor) -> Tensor:
-    """How far each key stands from the centre of each query."""
+    """Return the distance of each key from the centre of each query."""
     return torch.arange(allowed.shape[-1], device=allowed.device) - centre.unsqueeze(-1)

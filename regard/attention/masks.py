@@ -31,7 +31,7 @@ def real_places(lengths: Int[Tensor, " batch"], places: int) -> Bool[Tensor, "ba
 
 @dataclass(frozen=True)
 class Lengths:
-    """Of each row only the first `lengths` keys are real; the rest is padding."""
+    """Padding mask: only the first `lengths` keys of each row are real."""
 
     lengths: Int[Tensor, " batch"]
 
@@ -110,7 +110,7 @@ def as_tensor(
 
 
 def _ahead(queries: int, keys: int, device: torch.device, chosen: Tensor | None) -> Int[Tensor, "query key"]:
-    """How far ahead of each query each key stands; the queries are the last of the keys' places."""
+    """Return how far each key is ahead of each query; the queries are the last of the keys' places."""
     own = torch.arange(keys - queries, keys, device=device)
     own = own if chosen is None else own[chosen]
     return torch.arange(keys, device=device) - own[:, None]

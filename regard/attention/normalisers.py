@@ -1,4 +1,4 @@
-"""How the scores of a query become its weights.
+"""Normalisers: from the scores of a query to its weights.
 
 A mask is True where a query may look. Every normaliser gives zero where it may not, and zeros all along where it may
 look nowhere: never NaN, in the weights or in their gradient.
@@ -11,11 +11,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.rows import NORMALISERS
 
 Normaliser = Callable[[Tensor, Tensor | None], Tensor]
 NormaliserName = Literal["softmax", "plain", "sparsemax", "entmax"]
+Positiveness = Literal["softplus", "exp", "none"]  # how scores become positive, so that `plain` can share them out
 Scores = Float[Tensor, "*place key"]
 Allowed = Bool[Tensor, "*#place key"]
 
@@ -37,6 +39,28 @@ def plain(scores: Scores, mask: Allowed | None) -> Scores:
         scores = scores.masked_fill(~mask, 0.0)
     total = scores.sum(dim=-1, keepdim=True)
     return scores / total.masked_fill(total == 0, 1.0)
+
+
+def plain_of_exp(scores: Scores, mask: Allowed | None) -> Scores:
+    """a_i / Σ_j a_j with a = exp(e), which is the softmax; the largest exponent is taken off, for it cancels out."""
+    allowed = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    best = allowed.amax(dim=-1, keepdim=True).detach() if scores.shape[-1] else scores.new_zeros(())
+    best = best.masked_fill(best.isinf(), 0.0)  # a query that may look nowhere has none
+    if mask is not None:
+        scores = torch.where(mask, scores, best)  # a barred score could overflow, and its gradient be NaN
+    return plain((scores - best).exp(), mask)
+
+
+def plain_of_positive(scores: Scores, mask: Allowed | None) -> Scores:
+    """e_i / Σ_j e_j of scores that must be positive by themselves; others are refused."""
+    allowed = scores if mask is None else scores.masked_fill(~mask, 1.0)
+    if not allowed.is_meta and not bool((allowed > 0).all()):
+        least = float(allowed.detach().min())
+        raise Fault(
+            f"With model.positive = 'none' a look shares out scores that are positive, and here is one of {least:g}: "
+            "take another score, or set model.positive to 'exp' or 'softplus'."
+        )
+    return plain(scores, mask)
 
 
 def sparsemax(scores: Scores, mask: Allowed | None) -> Scores:
@@ -69,11 +93,14 @@ def _sparse(mapping: Callable[..., Tensor], scores: Tensor, mask: Tensor | None)
 _NAMED: dict[str, Normaliser] = {"softmax": softmax, "plain": plain, "sparsemax": sparsemax, "entmax": entmax15}
 
 
-def named_normaliser(name: NormaliserName) -> Normaliser:
-    """The normaliser a recipe names; `plain` wants scores made `Positive`."""
+_PLAIN: dict[str, Normaliser] = {"softplus": plain, "exp": plain_of_exp, "none": plain_of_positive}
+
+
+def named_normaliser(name: NormaliserName, positive: Positiveness = "softplus") -> Normaliser:
+    """Return the normaliser a recipe names; with softplus, `plain` wants scores made `Positive`."""
     if name not in _NAMED:
         if name in NORMALISERS and (place := NORMALISERS[name].normalise):
             found: Normaliser = find_place(place)
             return found
         raise ValueError(f"there is no normaliser '{name}', only {', '.join(get_args(NormaliserName))}")
-    return _NAMED[name]
+    return _PLAIN[positive] if name == "plain" else _NAMED[name]

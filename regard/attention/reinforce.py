@@ -21,7 +21,8 @@ def reinforce_loss(
     reward_weight: float = 1.0,
     entropy_weight: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """What to add to the cross-entropy −1/N Σ_n Σ_t log p(y_t | a) so that the choices a, drawn N times, learn too:
+    """Return the term to add to the cross-entropy −1/N Σ_n Σ_t log p(y_t | a) so that the choices a, drawn N times,
+    learn too:
 
         −1/N Σ_n Σ_t [ λ_r (R_t − b_t) log p(a_t | a_1 … a_t−1) + λ_e H_t ]
 
@@ -45,7 +46,7 @@ def rewards_to_come(
     entropy_weight: float = 0.0,
     discount: float = 1.0,
 ) -> Samples:
-    """What each choice answers for, without gradient: its own token and all that comes later.
+    """Return the reward of each choice, without gradient: that of its own token and of all later ones.
 
         R_t = Σ_{s ≥ t} γ^(s−t) [ log p(y_s | a_1 … a_s) + λ_e H_{s+1} ]
 

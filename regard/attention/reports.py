@@ -1,4 +1,4 @@
-"""What kind of looks the heads of a model give: how sharp, how straight, how well they align words.
+"""Reports on heads: how focused, how diagonal, and how well they align words.
 
 All of it is pure functions over gazes. They give sums and counts, so that batches add up however they were cut.
 """
@@ -23,7 +23,7 @@ Weights = Float[Tensor, "batch head query key"]
 
 @dataclass(frozen=True)
 class HeadReport:
-    """What the looks of one head add up to; reports of the same head add."""
+    """Totals over one head's weights; reports of the same head add up."""
 
     where: str
     head: int
@@ -167,7 +167,7 @@ def _real(weights: Weights, queries: Lengths, keys: Lengths) -> tuple[Weights, B
 
 
 def _choices(gaze: Gaze, keys: Lengths) -> Float[Tensor, "batch 1 query"]:
-    """How many keys each query has to choose from.
+    """Return the number of keys that each query can choose from.
 
     A gaze does not say what was masked; but where a side looks at itself and never ahead, it could not.
     """

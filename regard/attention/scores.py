@@ -1,4 +1,4 @@
-"""How well a key answers a query: a score is any callable (query, key) -> (batch, head, query, key).
+"""Scores of attention: callables (query, key) -> (batch, head, query, key).
 
 A score that is more than a function works out once what depends on the keys alone: a decoder looks at the same keys at
 every step. `prepare` and `compare` do this for any score, and for a plain callable the prepared keys are the keys.
@@ -38,7 +38,7 @@ class Prepares(Protocol):
 
 
 def prepare(score: Score, key: Keys) -> PreparedKeys:
-    """What `score` needs of the keys."""
+    """Return what `score` needs of the keys."""
     return PreparedKeys(score.prepare(key) if _in_halves(score) else key)
 
 
@@ -50,12 +50,12 @@ def compare(score: Score, query: Queries, prepared: PreparedKeys, previous: Scor
 
 
 def follows(score: Score) -> bool:
-    """Whether the score depends on where the look before it rested."""
+    """Return True if the score depends on earlier weights."""
     return _in_halves(score) and score.follows
 
 
 def gathers(score: Score) -> bool:
-    """Whether what it wants of the looks before it is the sum of them all, not the last one alone."""
+    """Return True if the score needs the sum of all earlier weights, not only the last."""
     return getattr(score, "gathers", False)
 
 

@@ -100,13 +100,13 @@ class Looks(Protocol):
 
 
 def name_look(looks_from: str, looks_at: str) -> str:
-    """What people call an attention between these two sides: "cross", or "nodes to nodes"."""
+    """Name the attention between two sides: "cross", or "nodes to nodes"."""
     names = {sides: name for name, sides in SIDES.items()}
     return names.get((looks_from, looks_at), f"{looks_from} to {looks_at}")
 
 
 def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
-    """Of each attention, by its path: its side, and the number of its block on that side, counted from 1."""
+    """Map the path of each attention to its side and the number of its block there, counted from 1."""
     found: dict[str, tuple[str, int]] = {}
     for where, part in model.named_modules():
         if isinstance(part, Looks):
@@ -116,7 +116,7 @@ def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
 
 
 class _Notebook:
-    """What one block of watching wants to see, and what it has seen so far."""
+    """What one block of watching records, and what it has recorded so far."""
 
     def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
         self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
@@ -162,7 +162,7 @@ _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
 
 
 def is_watched(part: nn.Module | None = None) -> bool:
-    """Whether someone in this context wants to see weights: any at all, or those of `part`."""
+    """Return True if someone in this context watches any weights, or those of `part`."""
     notebook = _open.get()
     return notebook is not None and (part is None or id(part) in notebook.names)
 
@@ -186,7 +186,7 @@ def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> No
 
 
 def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor, queries: int) -> None:
-    """The same of a look along edges: weights (batch, head, edge), edges (2, edge) from query to key."""
+    """Record attention along edges: weights (batch, head, edge), edges (2, edge) from query to key."""
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
@@ -237,7 +237,7 @@ def note_beside(
 
 
 def count_gazes() -> int:
-    """How many gazes have been noted so far in this block of watching."""
+    """Number of gazes recorded so far in this block of watching."""
     notebook = _open.get()
     return len(notebook.gazes) if notebook else 0
 

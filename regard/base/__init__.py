@@ -1,1 +1,1 @@
-"""What everyone may import: faults, files, recipes, progress and processes. Nothing here loads torch."""
+"""Imports allowed everywhere: faults, files, recipes, progress and processes. Nothing here loads torch."""

@@ -84,7 +84,7 @@ def write_vouched(record: Path, files: Mapping[str, bytes]) -> None:
 
 
 def are_whole(record: Path) -> bool:
-    """Whether a record and all the files that it vouches for are there as they were written."""
+    """Return True if a record and all files it vouches for are as they were written."""
     try:
         files = read_record(Vouched, record).files
         return all(file_checksum(record.with_name(name)) == sum_ for name, sum_ in files.items())
@@ -134,6 +134,6 @@ def _state(path: Path, folder: Path) -> tuple[int, int]:
 
 
 def damage(path: Path, folder: Path | None = None) -> Fault:
-    """What is said of a file that is not as it was written; `folder` is that of the whole corpus."""
+    """Return the fault for a file that is not as it was written; `folder` is that of the whole corpus."""
     where = folder or "its folder"
     return Fault(f"{path} is missing, damaged or of another version; delete {where} and prepare the corpus again.")

@@ -119,7 +119,7 @@ class Asked(Protocol):
 
     @property
     def can(self) -> Sequence[str]:
-        """What may be asked of it."""
+        """Verbs that the model has."""
 
     @property
     def model(self) -> Any:

@@ -1,4 +1,4 @@
-"""What the user can mend: a fault says in clear sentences what is wrong, and never shows a traceback."""
+"""Faults that the user can fix: clear sentences on what is wrong, never a traceback."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -33,14 +33,14 @@ class Fault(Exception):
 
 
 class TextFault(Fault):
-    """What is wrong with one text, by its number among those given; who gave it may know it by another."""
+    """A fault in one text, by its number among those given; the caller may know it by another."""
 
     def __init__(self, number: int, sentence: str) -> None:
         super().__init__(f"Text {number + 1}: {sentence}")
         self.number, self.sentence = number, sentence
 
     def without_number(self) -> Fault:
-        """The same of a text that is the only one, whose number tells nothing."""
+        """Return the fault of the only text, without its number."""
         return Fault(self.sentence[:1].upper() + self.sentence[1:])
 
 

@@ -138,7 +138,7 @@ def _free_memory() -> int:
 
 
 def finite(value: Any) -> Any:
-    """The same for JSON, which knows finite numbers only: what is none becomes null."""
+    """Return a value for JSON, which has finite numbers only: others become null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):

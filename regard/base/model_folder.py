@@ -47,7 +47,7 @@ def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes
 
 @contextmanager
 def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[dict[str, bytes]]:
-    """The same, but threads check the files while the block makes something of them.
+    """Read the files while threads check them, inside this block.
 
     It ends well only if every file is whole. What goes wrong in the block with a damaged file is told as damage.
     """
@@ -120,7 +120,7 @@ def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether every file of a folder is as its manifest says."""
+    """Return True if every file of a folder is as its manifest says."""
     try:
         return bool(read_folder(folder))
     except Fault:

@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook: small tables, words and bars as HTML that needs nothing from elsewhere.
+"""Results in a notebook: small tables, words and bars as self-contained HTML.
 
 Every fragment has its style in itself and no ids, so that any number of them can stand in one notebook; what people or
 models wrote is escaped. A whole page, which has ids and a script, stands in a frame of its own.

@@ -48,7 +48,7 @@ def _refuse(constant: str) -> None:
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """What TOML says; `name` is where it comes from."""
+    """Parse TOML; `name` is where it comes from."""
     _check_size(len(text), name, MOST_BYTES)
     bare = _QUOTED.sub('""', text)
     if _LONG_WORD.search(bare):
@@ -67,7 +67,7 @@ def _check_size(size: int, name: str, most: int) -> None:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets lie in one another."""
+    """Return how deep brackets are nested."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[\]{}]", text):
         depth += 1 if bracket in "[{" else -1

@@ -1,4 +1,4 @@
-"""What a string names, as module:name; the module is imported when it is asked for, and not before."""
+"""Objects named by strings such as module:name; the module is imported only when it is needed."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a model folder says of the plugins that its model needs; it is read, and nothing it names is imported."""
+"""Record of the plugins that a model folder needs; it is read, and nothing it names is imported."""
 
 import json
 import warnings

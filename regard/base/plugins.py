@@ -66,7 +66,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What to type after --plugin."""
+        """The argument of --plugin."""
         return self.place.removesuffix(f":{FUNCTION}")
 
     @property

@@ -24,7 +24,7 @@ _installed: Callable[[Any], Any]  # in a worker process: what it does with every
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -82,28 +82,30 @@ def die_with_parent() -> None:
 
 
 def end_in_words(status: int) -> str:
-    """How a process has ended, by the exit status that Python gives it; the rest of a sentence about it."""
+    """Describe how a process ended, by the exit status that Python gives it, as the rest of a sentence."""
     return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
 def is_stopped(number: int) -> bool:
-    """Whether a process was stopped (SIGSTOP), so that it does nothing until it is told to go on."""
+    """Return True if a process was stopped (SIGSTOP) and does nothing until it is continued."""
     return _about_process(number)[:1] == [b"T"]
 
 
 def is_waiting_for_a_disk(number: int) -> bool:
-    """Whether the system keeps a process waiting for what it reads or writes; nothing could end it meanwhile."""
+    """Return True if the system keeps a process waiting for a disk; nothing could end it meanwhile."""
     return _about_process(number)[:1] == [b"D"]
 
 
 def processor_time(number: int) -> int | None:
-    """How long a process with all its threads has kept processors busy, in ticks; none where that is not known."""
+    """Return the processor time of a process with all its threads, in ticks, or None if unknown."""
     about = _about_process(number)
     return int(about[11]) + int(about[12]) if about else None
 
 
 def _about_process(number: int) -> list[bytes]:
-    """What Linux tells of a process, from its state on (man proc_pid_stat); nothing elsewhere, or if it has ended."""
+    """Return what Linux reports of a process, from its state on (man proc_pid_stat); empty elsewhere or if it has
+    ended.
+    """
     try:
         about = Path(f"/proc/{number}/stat").read_bytes()
     except OSError:
@@ -112,7 +114,7 @@ def _about_process(number: int) -> list[bytes]:
 
 
 def is_starting_worker() -> bool:
-    """Whether this is a worker that still imports the script it was started from, which should only define things."""
+    """Return True in a worker that still imports the script it was started from, which should only define things."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
@@ -121,7 +123,7 @@ def _processes(executor: ProcessPoolExecutor) -> dict[int, Any]:
 
 
 def _kill(executor: ProcessPoolExecutor) -> None:
-    """What `kill_workers` does from Python 3.14 on."""
+    """Kill the workers, as `kill_workers` does from Python 3.14 on."""
     for process in _processes(executor).values():
         process.kill()
 

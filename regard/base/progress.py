@@ -1,4 +1,4 @@
-"""How long-running work tells people where it stands, without knowing whether anyone looks."""
+"""Progress of long-running work, reported whether anyone looks or not."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable

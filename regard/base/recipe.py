@@ -77,7 +77,7 @@ class Recipe(Options):
         return table
 
     def inheritance(self) -> dict[str, Any]:
-        """What a recipe that starts from the model of this one takes over, beside its model, where it says nothing."""
+        """Options that a recipe takes over besides the model when it starts from this one's, unless it sets them."""
         return {}
 
 
@@ -254,7 +254,7 @@ def _is_secret(kind: type[Options], place: Place) -> bool:
 
 
 def _expected(fault: ErrorDetails, table_word: str) -> str | None:
-    """What a value should be instead, where people have words for that."""
+    """Describe the expected value, if people have words for it."""
     about = fault.get("ctx", {})
     match fault["type"]:
         case "literal_error":
@@ -295,7 +295,7 @@ def _short(text: str) -> str:
 
 
 def _stands_deeper(kind: type[Options], place: Place) -> bool:
-    """Whether the section of a wrong name has the very name in a section of its own."""
+    """Return True if the section of a wrong name has that name in a section of its own."""
     *parents, name = place
     return any(path.endswith(f".{name}") for path in describe_options(_kind_at(kind, tuple(parents))))
 

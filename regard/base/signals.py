@@ -1,4 +1,4 @@
-"""What a program does when it is asked to end, by Ctrl-C or by whoever manages it."""
+"""Reactions of a program that is asked to end, by Ctrl-C or by its manager."""
 
 import signal
 import threading

@@ -149,7 +149,7 @@ def _end(workers: Sequence[_Worker]) -> None:
 
 
 def serve(descriptor: int) -> None:
-    """What a worker does: take on the work, then answer one item after the other until the main process hangs up."""
+    """Run a worker: take on the work, then answer one item after the other until the main process hangs up."""
     gc.disable()  # what samplers remember is a million objects and no cycle; looking for some took a third of the time
     connection = Connection(descriptor)
     try:

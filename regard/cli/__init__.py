@@ -272,7 +272,7 @@ def _unwritable(character: str, encoding: str) -> str:
 
 
 def _usage(error: typer.TyperException) -> list[str]:
-    """What is wrong with a command line, the nearest name that would be right, and where help is."""
+    """Say what is wrong with a command line, the nearest correct name, and where help is."""
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
@@ -293,7 +293,7 @@ def _usage(error: typer.TyperException) -> list[str]:
 
 
 def _hint(context: Any, option: str) -> str | None:
-    """What to type for an option that has another name in other tools: one of the command's own, or a recipe's key."""
+    """Return what to type for an option that has another name in other tools: the command's own, or a recipe's key."""
     from regard.base.suggestions import paths_called
 
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
@@ -335,7 +335,7 @@ def _tell(*sentences: str, before: str = "") -> int:
 
 
 def _reader_is_gone() -> bool:
-    """Whether our own output has no reader left; a pipe that broke elsewhere, say to a worker, is a fault of ours."""
+    """Return True if our own output has no reader left; a pipe that broke elsewhere is a fault of ours."""
     pipes = select.poll()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):

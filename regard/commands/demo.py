@@ -50,13 +50,13 @@ def command(
 
 
 def _how_called() -> str:
-    """How this command was called where no `regard` is on the path: by its file, or as a module of Python."""
+    """Return how this command was called if no `regard` is on the path: by its file, or as a Python module."""
     return f"{sys.executable} -m regard" if Path(sys.argv[0]).name == "__main__.py" else sys.argv[0]
 
 
 def _score(folder: Path) -> None:
     from regard.console import console_progress
-    from regard.runs.scores import keep_scores
+    from regard.runs.kept_scores import keep_scores
     from regard.verbs.translate import evaluation
     from regard.verbs.translate.model import load_translation_model
 

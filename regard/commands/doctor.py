@@ -47,7 +47,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def dependencies(extra: str = "") -> list[Dependency]:
-    """What the package says it needs, or an extra of it; empty when regard runs from a folder and is not installed."""
+    """List the requirements of the package or of an extra; empty if regard is not installed."""
     try:
         requirements = metadata.requires("regard") or []
     except metadata.PackageNotFoundError:
@@ -99,7 +99,7 @@ def _works(extra: str) -> bool:
 
 
 def _torch() -> dict[str, Any]:
-    """What torch can compute on; a torch that is broken says so itself."""
+    """Describe the devices that torch can use; a broken torch says so itself."""
     try:
         torch = importlib.import_module("torch")
     except (ImportError, OSError) as error:
@@ -134,7 +134,7 @@ def _data() -> dict[str, Any] | None:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be made there; a folder that does not exist yet can be, if one above it may be written to."""
+    """Return True if files can be made there; a folder that does not exist yet can be made if one above is writable."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
@@ -147,7 +147,7 @@ def _next(poor: list[Dependency]) -> str:
 
 
 def report_lines(found: dict[str, Any]) -> list[str]:
-    """The same for people, one finding per line."""
+    """Return the report for people, one finding per line."""
     rows = [
         ("regard", f"{found['regard']} in {found['folder']}{'' if found['installed'] else _UNINSTALLED}"),
         ("python", f"{found['python']} on {found['system']}"),

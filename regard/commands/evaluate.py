@@ -38,7 +38,8 @@ _Data = Annotated[
 _Metric = Annotated[
     list[str] | None,
     typer.Option(
-        help="bleu, chrf, wer, perplexity, … (`regard score --help` names all).", show_default="bleu and chrf"
+        help="bleu, chrf, wer, perplexity, aer, … (`regard score --help` names the others).",
+        show_default="bleu and chrf",
     ),
 ]
 _TestSet = Annotated[
@@ -46,6 +47,9 @@ _TestSet = Annotated[
 ]
 _Tokenise = Annotated[
     str | None, typer.Option(help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, …", show_default="13a")
+]
+_Alignments = Annotated[
+    Path | None, typer.Option(help="Links of each pair for --metric aer, as in 0-0 1-2 (3p4 or 3?4: possible).")
 ]
 _Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")]
 _LengthPenalty = Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")]
@@ -78,6 +82,7 @@ def command(
     metric: _Metric = None,
     test_set: _TestSet = None,
     tokenise: _Tokenise = None,
+    alignments: _Alignments = None,
     beam: _Beam = None,
     length_penalty: _LengthPenalty = None,
     fuse: options.Fuse = None,
@@ -100,9 +105,8 @@ def command(
     files = _check_data(split, source, test_set, data or [], columns, header)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
-        _refuse_for_file(
-            model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
-        )
+        of_folders = {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
+        _refuse_for_file(model, of_folders | {"--alignments": alignments})
         _evaluate_vectors(model, asked, as_json)
         return
     from regard.families.abilities import needs
@@ -112,7 +116,7 @@ def command(
 
     helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     scored_by = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, asked
-    request = EvaluationRequest(split or "test", source, *scored_by, files=files, parts=True)
+    request = EvaluationRequest(split or "test", source, *scored_by, files=files, alignments=alignments, parts=True)
     loaded = load(model)
     asked.check(loaded.recipe)
     needs(loaded.recipe, "evaluate")

@@ -1,7 +1,7 @@
 """`regard export`: a model for other tools, or for the fast engine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -65,11 +65,7 @@ def command(
     """
     from regard.engines.folders import FOLDERS, check_replaceable
 
-    if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
-        named = "quantisation" if quantisation else "shortlist"
-        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
-    if to not in _VECTORS and side:
-        raise Fault(f"--side is for word vectors and does nothing for {to}.")
+    _check_options(to, quantisation, shortlist, side)
     place = _place(model, to, out)
     if write := EXPORTS[to].write:
         _write_outside(write, model, place, to, overwrite)
@@ -79,7 +75,7 @@ def command(
             _write_arpa(model, place, overwrite)
             return
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
-            _write_vectors(model, place, to, side, overwrite)
+            _write_vectors(model, place, cast("Format", to), side, overwrite)
             return
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
@@ -111,6 +107,15 @@ def command(
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")
             _write_onnx(model, place, quantisation or "float32", shortlist)
     remark(f"{place} is {model} for {to}")
+
+
+def _check_options(to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None") -> None:
+    """Refuse options that do nothing for a format."""
+    if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
+        named = "quantisation" if quantisation else "shortlist"
+        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
+    if to not in _VECTORS and side:
+        raise Fault(f"--side is for word vectors and does nothing for {to}.")
 
 
 def _place(model: Path, to: str, out: Path | None) -> Path:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.base.figures import quantity
 from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ def command(
         Path | None, typer.Option("--reference", "--target", help="Their references, which the model is made to write.")
     ] = None,
     alignments: Annotated[
-        Path | None, typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4: possible), to count errors against.")
+        Path | None,
+        typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4 is possible), to count errors against."),
     ] = None,
     by: Annotated[
         Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What ranks the heads.")
@@ -84,8 +84,6 @@ class _Found:
 
 
 def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Found:
-    from regard.attention.alignments import read_alignments
-    from regard.data.lines import read_lines
     from regard.seeing.pair_reports import inspect
     from regard.verbs.translate import evaluation
 
@@ -94,12 +92,7 @@ def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Fou
     else:
         data = evaluation.from_split(model, folder, chosen.split or "valid")
     pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
-    given = None if chosen.alignments is None else read_alignments(read_lines(chosen.alignments))
-    if given is not None and len(given) != len(pairs):
-        raise Fault(
-            f"{chosen.alignments} has {quantity(len(given), 'line')} for {quantity(len(pairs), 'pair')}; "
-            "each pair needs one."
-        )
+    given = None if chosen.alignments is None else evaluation.read_alignment_file(chosen.alignments, len(pairs))
     watched = pairs[: chosen.most]
     with console_progress() as progress:
         reports = inspect(model.task, watched, given and given[: chosen.most], progress)

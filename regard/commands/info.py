@@ -13,7 +13,7 @@ from regard.base.recipe import Options, Recipe
 from regard.console import print_json
 
 if TYPE_CHECKING:
-    from regard.families.folder import Description
+    from regard.families.model_folder import Description
 
 WIDTH = 100  # of what is said of a model's sizes
 
@@ -47,8 +47,8 @@ def command(
 def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.families.abilities import verbs_of
-    from regard.families.folder import describe_folder
-    from regard.runs.scores import read_scores, score_in_words
+    from regard.families.model_folder import describe_folder
+    from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
     recipe, own, cost = describe_folder(model, length) or _describe_loaded(model, length)
@@ -90,7 +90,7 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
 
 def _describe_loaded(folder: Path, size: int) -> "Description":
     """Describe a model of a family that cannot be described by its files alone."""
-    from regard.families.folder import Description
+    from regard.families.model_folder import Description
     from regard.protocols import Describes
     from regard.verbs.opening import model_in
 
@@ -141,7 +141,7 @@ def _known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]
 
 
 def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
-    """What an input costs: of text by its tokens, of all else by the names that its task gives."""
+    """Return lines on the cost of an input: of text by its tokens, of others by the names that the task gives."""
     if "attention_share" not in cost:
         return [f"{value:,} {name.replace('_', ' ')}" for name, value in cost.items()]
     return [

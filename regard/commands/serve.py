@@ -91,7 +91,7 @@ def _add(table: dict[str, Any], name: str, values: Mapping[str, Any]) -> None:
 
 
 def _access(host: str, public: bool, key: str | None, hosts: list[str], origins: list[str]) -> dict[str, object]:
-    """Who may come; beyond this machine a key is needed, or the word that none is."""
+    """Return the access rules. Beyond this machine, a key is needed or --public."""
     own = ["localhost", "127.0.0.1", "::1"]
     is_near = _is_loopback(host)
     if not is_near and key is None and not public:

@@ -112,7 +112,7 @@ def command(
 
 
 def _holds_pairs(name: str) -> bool:
-    """Whether what stands where a recipe may stand is a file of pairs, going by its name."""
+    """Return True if the argument in place of a recipe is a file of pairs, by its name."""
     return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
 
 
@@ -127,9 +127,9 @@ def _only(pairs: list[Path] | None, data: list[Path] | None, named: Path) -> lis
 
 
 def say_result(folder: Path) -> None:
-    """What came of a training, and how to ask the model for something."""
+    """Print the result of a training, and how to use the model."""
     from regard.families import check_recipe
-    from regard.runs.scores import read_scores, score_in_words
+    from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.checkpoint import read_recipe
 
     for score in read_scores(folder):

@@ -1,4 +1,4 @@
-"""How commands speak: results to standard output, remarks and progress to standard error, files whole or not at all."""
+"""Output of commands: results to standard output, remarks and progress to standard error, files whole or not at all."""
 
 import io
 import json
@@ -59,12 +59,12 @@ def remarks_on_text() -> Iterator[None]:
 
 
 def is_live(stream: TextIO | None) -> bool:
-    """Whether a person watches this stream on a terminal that can move its cursor."""
+    """Return True if a person watches this stream on a terminal that can move its cursor."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Whether colours are welcome there; NO_COLOR, set to anything, says they are not (no-color.org)."""
+    """Return True if colours are welcome there; NO_COLOR, set to anything, says they are not (no-color.org)."""
     return is_live(stream) and not os.environ.get("NO_COLOR")
 
 

@@ -75,7 +75,7 @@ def example_command(recipe: "Recipe", folder: Path) -> str:
 
 
 def _kind(recipe: "Recipe") -> str:
-    """What a model reads; of pictures some read only the features, which are made elsewhere."""
+    """Return the kind of input a model reads; some picture models read only features that are made elsewhere."""
     from regard.data.captions.options import CaptionData
     from regard.tasks import input_kind
 

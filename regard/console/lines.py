@@ -35,7 +35,7 @@ class TextInput:
 
     @property
     def is_typed(self) -> bool:
-        """Whether someone at a terminal waits for the answer to each line."""
+        """True if someone at a terminal waits for the answer to each line."""
         return self._is_standard and sys.stdin.isatty()
 
     def check(self) -> None:
@@ -60,7 +60,7 @@ class TextInput:
         return read_lines(self.file, part=self.part)
 
     def count(self) -> int | None:
-        """How many lines there are, where that can be known beforehand."""
+        """Number of lines, if it can be known in advance."""
         if self.texts:
             return sum(1 for _ in self.lines())
         if self.part is not None:
@@ -73,7 +73,9 @@ class TextInput:
 
 
 def number_of_lines(path: Path) -> int | None:
-    """How many lines a file has; nobody knows of a pipe, nor of what cannot be read, which is told by who reads it."""
+    """Return the number of lines of a file. A pipe has no length, and unreadable files are reported when they are
+    opened.
+    """
     from regard.data.catalogue.unpack import open_content
 
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""How the command line names the fields of a request, so that a refusal speaks of options."""
+"""Command-line names of a request's fields, so that refusals name options."""
 
 from regard.base.recipe import Place
 from regard.base.requests.names import Names

@@ -1,4 +1,4 @@
-"""How much text there is to learn from, and which of the texts that are not learnt from show people what a model reads.
+"""Amount of training text, and examples from held-out text that show people what a model reads.
 
 Such examples travel in the model folder, where everyone who has the model can read them: the option `examples` of a
 recipe says how many there are, and 0 keeps private or unlicensed text out.
@@ -19,7 +19,7 @@ _BEGINNING = 5  # words of a prompt
 
 @dataclass(frozen=True)
 class Amount:
-    """How much there is to learn from."""
+    """Amount of training data."""
 
     count: int
     unit: Literal["pairs", "texts", "sentences", "tokens", "questions"]

@@ -1,4 +1,4 @@
-"""What preparations of data share: a record that comes last, arrays and files that it vouches for, examples held out.
+"""Shared by preparations of data: a record written last, arrays and files it vouches for, held-out examples.
 
 Without its record, or when the record tells of other options, a folder is prepared again.
 """
@@ -23,7 +23,7 @@ Kept = TypeVar("Kept", bound=BaseModel)
 
 
 class FinishedRecord(BaseModel):
-    """What was prepared, and from what; each kind has the checksums of its `files`, in the order of its own fields."""
+    """Record of a preparation; each kind has the checksums of its `files`, in the order of its own fields."""
 
     if TYPE_CHECKING:
         files: dict[str, str]

@@ -48,7 +48,7 @@ ROWS = 1024  # hypotheses that a search in parts has in hand at a time
 
 @dataclass(frozen=True)
 class _Search:
-    """What stays the same from step to step."""
+    """State that stays the same from step to step."""
 
     end: int
     limits: Tensor
@@ -64,7 +64,7 @@ class _Search:
 
 @dataclass
 class _Living:
-    """What is known of the sentences still searched; every tensor's rows are (sentence, beam)."""
+    """State of the sentences still searched; every tensor's rows are (sentence, beam)."""
 
     numbers: Tensor  # (sentence) which of the batch each is
     sums: Tensor  # (sentence, beam) float64 sums of what is ranked by

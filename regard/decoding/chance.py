@@ -35,5 +35,5 @@ def _shift(word: Tensor, bits: int) -> Tensor:
 
 
 def _to_signed(word: int) -> int:
-    """The same 64 bits as a signed number, which is what tensors hold."""
+    """Return the same 64 bits as a signed number, as tensors hold it."""
     return (word + 2**63) % 2**64 - 2**63

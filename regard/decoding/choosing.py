@@ -50,7 +50,7 @@ def choose_in_groups(sums: Tensor, end: int, groups: int, diversity: float) -> C
 
 
 def settle(origin: Tensor, token: Tensor, sums: Tensor, end: int, width: int) -> Choice:
-    """What becomes of the 2·width best candidates (sentence, candidate) of a plain beam, best first."""
+    """Choose among the 2·width best candidates (sentence, candidate) of a plain beam, best first."""
     ends, possible = token == end, sums.isfinite()
     first = torch.arange(token.shape[1], device=token.device) < width
     # A stable sort moves the ended ones behind the others and leaves both in order.
@@ -166,7 +166,7 @@ def largest_first(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def ranked_in_parts(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The same without asking the device whether any are equal, so that nobody waits for it; `count` is small.
+    """Rank without asking the device for ties, so that nothing waits for it; `count` is small.
 
     The rows are cut into parts. The `count` best lie in the `count` parts whose best are best, so only these are sorted
     whole; both sorts are stable, which keeps equals in order.

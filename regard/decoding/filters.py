@@ -1,4 +1,4 @@
-"""What sampling draws from: pure functions from log-probabilities (row, token) to log-probabilities.
+"""Sampling filters: pure functions from log-probabilities (row, token) to log-probabilities.
 
 Each leaves out some tokens (-inf) or sharpens, and shares the probability anew among what is left. Of equal tokens the
 smaller number goes first. All count in float64.
@@ -14,7 +14,7 @@ ROUNDING = 1e-12  # a sum of probabilities this close below a bound has reached 
 
 
 def distribution(log_probabilities: Tensor, options: SamplingOptions) -> Tensor:
-    """What is drawn from: temperature, top-k, top-p, min-p and typical, one after the other in this order."""
+    """Return the distribution to draw from: temperature, top-k, top-p, min-p and typical, applied in this order."""
     kept = log_probabilities.double().log_softmax(dim=-1)
     if options.temperature != 1:
         kept = temper(kept, options.temperature)

@@ -72,7 +72,7 @@ class _Tree(NamedTuple):
 
 
 def fits(options: DecodingOptions, demands: Demands) -> bool:
-    """Whether a search is a plain beam, without rules but the limits of length."""
+    """Return True if a search is a plain beam without rules other than limits of length."""
     usual = DecodingOptions()
     ruling = ("coverage_penalty", "ctc", "nested", "groups", "shortest", "repetition_penalty", "unrepeated")
     free = not (demands.prefixes or demands.required or demands.forbidden) and demands.allowed is None
@@ -81,7 +81,7 @@ def fits(options: DecodingOptions, demands: Demands) -> bool:
 
 @dataclass(frozen=True)
 class _Search:
-    """What stays the same from step to step."""
+    """State that stays the same from step to step."""
 
     task: Reserves
     options: DecodingOptions

@@ -1,4 +1,4 @@
-"""What may follow given tokens, step by step as a search finds it."""
+"""Tokens that may follow given tokens, step by step as a search finds them."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a hypothesis scores: s = log P / lp(n) + cp (Wu et al. 2016, equation 14)."""
+"""Scores of hypotheses: s = log P / lp(n) + cp (Wu et al. 2016, equation 14)."""
 
 from typing import Protocol, runtime_checkable
 

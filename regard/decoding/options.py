@@ -1,4 +1,4 @@
-"""How an output is chosen."""
+"""Decoding options."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from regard.base.recipe import Options, check
 
 
 class DrawOptions(Options):
-    """How an output is drawn; the steps from temperature to typical are taken in the order they stand here."""
+    """Sampling options; the steps from temperature to typical are applied in the order of the fields."""
 
     seed: int = Field(default=1, ge=0, lt=2**63, description="What is drawn depends on it, on the line and the sample.")
     temperature: float = Field(
@@ -104,7 +104,9 @@ class DecodingOptions(Options):
         return self
 
     def limit(self, tokens: int, longest: int) -> int:
-        """How many tokens the output of so many may have, ends counted, from a model that writes `longest` at most."""
+        """Return the most tokens an output may have, ends counted, for an input of `tokens`; the model writes at most
+        `longest`.
+        """
         return min(int(tokens * self.longest_ratio + 1e-9) + self.longest_extra, longest)
 
     def beam_for(self, outputs: int) -> int:

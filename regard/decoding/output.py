@@ -11,7 +11,7 @@ NO_NUMBERS = "the model gives no numbers for it; its weights are damaged, or too
 
 
 def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
-    """Whether the phrase stands somewhere in the tokens, unbroken."""
+    """Return True if the phrase occurs unbroken in the tokens."""
     size = len(phrase)
     return any(list(tokens[start : start + size]) == list(phrase) for start in range(len(tokens) - size + 1))
 
@@ -25,7 +25,7 @@ class Wanted:
     is_in: Callable[[Sequence[int]], bool] | None = None  # who knows of other ways too; else any of these will do
 
     def occurs_in(self, tokens: Sequence[int]) -> bool:
-        """Whether an output that ends here would have it."""
+        """Return True if an output that ends here would contain it."""
         if self.is_in is not None:
             return self.is_in(tokens)
         begins = any(list(tokens[: len(each)]) == list(each) for each in self.opening)
@@ -61,7 +61,7 @@ def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
 
 @dataclass(frozen=True)
 class Demands:
-    """What is asked of the outputs of one batch, in tokens; none of them may name the end."""
+    """Demands on the outputs of one batch, in tokens; none may name the end."""
 
     prefixes: Sequence[Phrase] = ()  # what each sentence's output begins with; either none or one for each sentence
     # phrases each sentence's output must have, those of one spelling by its tokens; none or one list for each
@@ -71,7 +71,7 @@ class Demands:
 
     @property
     def wanted(self) -> list[list[Wanted]]:
-        """What is required of each sentence, each phrase once."""
+        """Phrases required of each sentence, each once."""
         return [
             list(dict.fromkeys(each if isinstance(each, Wanted) else Wanted((tuple(each),)) for each in several))
             for several in self.required

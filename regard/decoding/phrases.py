@@ -38,11 +38,11 @@ class Phrases:
         self.opens = pad_rows([[int(opens) for _, _, opens in several] for several in spelled], device) == 1
 
     def met_by_nothing(self, numbers: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """What empty hypotheses have met (sentence, beam, phrase) and begun (sentence, beam, spelling)."""
+        """Return what empty hypotheses have met (sentence, beam, phrase) and begun (sentence, beam, spelling)."""
         return self.after(numbers, torch.empty(len(numbers), size, 0, dtype=torch.long, device=numbers.device))
 
     def after(self, numbers: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """What is met and begun by `tokens` (sentence, row, time)."""
+        """Return what `tokens` (sentence, row, time) meet and begin."""
         rows, most = tokens.shape[1], self.sizes.shape[1]
         seen = [
             [[*(each.occurs_in(own) for each in self.wanted[number]), *[True] * (most - len(self.wanted[number]))]
@@ -59,7 +59,7 @@ class Phrases:
         return met, begun.masked_fill(self._are_met(numbers, met) | is_late, 0)
 
     def bank(self, numbers: Tensor, met: Tensor, begun: Tensor) -> Tensor:
-        """How many tokens of the phrases each row has, (sentence, row)."""
+        """Return how many tokens of the phrases each row has, (sentence, row)."""
         return (met * self.sizes[numbers][:, None]).sum(dim=2) + begun.amax(dim=2)
 
     def next_tokens(self, numbers: Tensor, met: Tensor, begun: Tensor, time: int) -> Tensor:
@@ -72,7 +72,7 @@ class Phrases:
         return table.gather(3, begun[..., None]).squeeze(3).masked_fill(self._are_met(numbers, met) | is_late, -1)
 
     def _are_met(self, numbers: Tensor, met: Tensor) -> Tensor:
-        """Whether the phrase that each spelling is of is met, (sentence, row, spelling)."""
+        """Return whether the phrase of each spelling is met, (sentence, row, spelling)."""
         return met.gather(2, self.owners[numbers][:, None].expand(-1, met.shape[1], -1))
 
 

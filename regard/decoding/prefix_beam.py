@@ -47,7 +47,7 @@ class _Sums:
 
 @dataclass
 class _LanguageScores:
-    """What a language model says of whole prefixes, each asked for once."""
+    """A language model's scores of whole prefixes, each computed once."""
 
     model: NextLabels | None
     weight: float

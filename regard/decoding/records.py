@@ -1,4 +1,4 @@
-"""What a beam search of fixed shape did, step by step, and the outputs that are read from it when it is over.
+"""Records of a fixed-shape beam search, step by step, from which outputs are read when it is over.
 
 A record (sentence, beam, 7) is of one step: of each survivor the row it came from, its token and the model's
 log-probability of it; of each candidate that may have ended the row it came from, the log-probability of the end and

@@ -50,7 +50,7 @@ def _expected_worth(text: str, draws: Counter[str], worth: dict[tuple[str, str],
 
 @dataclass(frozen=True)
 class Channel:
-    """How noisy-channel reranking weighs its three models (Yee et al. 2019)."""
+    """Weights of the three models of noisy-channel reranking (Yee et al. 2019)."""
 
     backward: float = 1.0  # weight of log p(source | output)
     language_model: float = 0.0  # weight of log p(output), where a language model is asked
@@ -59,7 +59,7 @@ class Channel:
 def noisy_channel(
     direct: Sequence[float], backward: Sequence[float], language_model: Sequence[float], channel: Channel
 ) -> list[float]:
-    """What each candidate is worth, by mean log-probabilities of a token.
+    """Score each candidate by mean log-probabilities per token.
 
     log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|. The paper divides the first by the length of the
     output and the others by that of the source; here each is divided by the length of what it is the probability of.

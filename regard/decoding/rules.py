@@ -1,4 +1,4 @@
-"""What may be written next: rules that beam search and sampling share.
+"""Rules on the next token, shared by beam search and sampling.
 
 A mask is True where a token may be written. What may not is given -inf, so rules that only forbid leave the
 log-probabilities of everything else as the model gave them; nothing is normalised anew. Only the repetition penalty
@@ -74,7 +74,7 @@ class Rules:
         self.prefixes = pad_rows(demands.prefixes, device) if demands.prefixes else None
 
     def __call__(self, log_probabilities: Tensor, tokens: Tensor, sentences: Tensor) -> Tensor:
-        """What a search ranks by, float64 (row, token): -inf for what may not follow `tokens` (row, time).
+        """Return ranking scores, float64 (row, token): -inf for what may not follow `tokens` (row, time).
 
         `sentences` says for each row which sentence of the batch it is of.
         """

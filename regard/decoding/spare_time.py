@@ -34,7 +34,7 @@ class Stages(Protocol[Given, Read, Found, Gained]):
 
 
 def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item]) -> Iterator[Result]:
-    """What comes of each item, in their order; while one is searched for, the last is written and the next is read.
+    """Yield the result of each item in order; while one is searched, the last is written and the next is read.
 
     An error comes where the result of its item would have come.
     """
@@ -95,7 +95,7 @@ class _Begun(Generic[Result]):
 
 
 def _spend_on(works: "Sequence[_Begun[Any]]") -> Pause:
-    """What spends a pause on the first of these that can go on."""
+    """Return a pause that works on the first of these that can go on."""
 
     def spend(is_free: bool) -> None:
         until = perf_counter() + PAUSE

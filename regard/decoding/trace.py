@@ -26,7 +26,7 @@ class KeptHypothesis:
 
 
 class Trace:
-    """What one search kept, sentence by sentence in the order of the batch; a parent stands before its children."""
+    """Record of a search, sentence by sentence in batch order; parents stand before their children."""
 
     def __init__(self) -> None:
         self.sentences: list[list[KeptHypothesis]] = []

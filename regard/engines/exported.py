@@ -26,7 +26,7 @@ _FORMAT = 1
 
 
 class Record(BaseModel):
-    """What an export is: how it was made, of which files of the model, and the checksums of its own files."""
+    """Record of an export: how it was made, from which model files, and its own checksums."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -49,7 +49,7 @@ def write_record(folder: Path, quantisation: str, made_from: dict[str, str]) -> 
 
 
 def is_export(folder: Path) -> bool:
-    """Whether `regard export` made this folder."""
+    """Return True if `regard export` made this folder."""
     return (folder / RECORD).is_file()
 
 
@@ -71,7 +71,7 @@ def read_export(folder: Path) -> dict[str, bytes]:
 
 
 class Surroundings(NamedTuple):
-    """What an engine needs of a model beside its network."""
+    """Parts of a model that an engine needs besides the network."""
 
     tokenisers: tuple[Tokeniser, Tokeniser]
     decoding: DecodingOptions  # the search that the recipe asks for
@@ -137,7 +137,7 @@ def try_out(engine: _Translates, folder: Path) -> None:
 
 
 def _again(folder: Path, record: Record | None = None) -> str:
-    """What to do about an export; with the record of what it was, so that it becomes the same again."""
+    """Return the command that repeats an export, with its record so that it becomes the same again."""
     options = []
     if record is not None:
         options += ["--quantisation", record.quantisation]
@@ -150,7 +150,7 @@ def _command(folder: Path, *options: str) -> str:
 
 
 def read_record(folder: Path) -> Record:
-    """What the export in this folder is."""
+    """Read the record of an export."""
     try:
         record = Record.model_validate_json(read_regular_file(folder / RECORD))
     except (OSError, ValidationError):

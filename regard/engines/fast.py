@@ -20,7 +20,7 @@ _LOADERS = {  # what opens an export, imported when one is opened; the first tha
 
 
 class FastEngine(Protocol):
-    """What translates texts without torch."""
+    """Protocol of engines that translate without torch."""
 
     name: Named
     source: Tokeniser

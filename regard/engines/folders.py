@@ -20,7 +20,7 @@ MARIAN, GPT2, BERT = "marian", "gpt2", "bert"
 
 @dataclass(frozen=True)
 class FolderKind:
-    """What folders of one kind hold, by patterns of names: what they are known by, and what they have besides."""
+    """A kind of folder, by patterns of file names: those it is known by, and others."""
 
     marks: tuple[str, ...]
     others: tuple[str, ...] = ()

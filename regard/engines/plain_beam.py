@@ -36,7 +36,7 @@ def divisor(options: DecodingOptions, length: int) -> float:
 
 
 class Best(NamedTuple):
-    """What a model gives after a token in each row, as log-probabilities, and what it looked at."""
+    """Log-probabilities after a token in each row, and attention."""
 
     values: np.ndarray  # (row, rank) of the best continuations, best first
     tokens: np.ndarray  # (row, rank) which they are
@@ -50,7 +50,7 @@ Step = Callable[[Sequence[int], Sequence[int], int], Best]
 
 @dataclass(frozen=True)
 class PlainHypothesis:
-    """What is written, the log-probability of each token, the end's last if it ended, and what each looked at."""
+    """A hypothesis: tokens, the log-probability of each (the end's last if it ended), and attention."""
 
     tokens: list[int]
     scores: list[float]
@@ -66,7 +66,7 @@ class PlainHypothesis:
         return PlainHypothesis(self.tokens, [*self.scores, value], self.attention, self.total + value)
 
     def score(self, options: DecodingOptions) -> float:
-        """That of one that ended."""
+        """Return the score of a finished hypothesis."""
         return self.total / divisor(options, len(self.scores))
 
 
@@ -99,7 +99,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
 def _continue(
     living: list[PlainHypothesis], best: Best, end: int, beam: int
 ) -> tuple[list[PlainHypothesis], list[PlainHypothesis]]:
-    """Of the 2·beam best continuations those among the first `beam` that end, and the first `beam` that do not."""
+    """Split the 2·beam best continuations: those among the first `beam` that end, and the first `beam` that do not."""
     sums = np.array([each.total for each in living])[:, None] + best.values
     ended, alive, ranks = list[PlainHypothesis](), list[PlainHypothesis](), best.values.shape[1]
     # A stable sort, so of equals the earlier row comes first, and of its tokens the smaller.

@@ -34,7 +34,7 @@ class Shortlist:
     translations: Mapping[int, Sequence[int]]
 
     def candidates(self, source: Sequence[int]) -> set[int]:
-        """What a sentence may be translated with."""
+        """Return the target tokens that may translate a sentence."""
         return {*self.common, *(token for each in source for token in self.translations.get(each, []))}
 
     def text(self, source_names: Sequence[str], target_names: Sequence[str]) -> str:
@@ -57,7 +57,7 @@ class Shortlist:
 
     @classmethod
     def from_bytes(cls, content: bytes, target_size: int) -> "Shortlist":
-        """What `to_bytes` stored for so many target tokens; a ValueError says that the content is not that."""
+        """Read what `to_bytes` stored for `target_size` tokens; raise ValueError for anything else."""
         common, sources, counts, tokens = _arrays(content, "common", "sources", "counts", "tokens")
         listed = np.concatenate([common, tokens])
         if len(sources) != len(counts) or counts.sum() != len(tokens) or (counts < 0).any():

@@ -1,4 +1,4 @@
-"""What the fast engines have in common: texts that become rows of tokens, and outputs that become text."""
+"""Shared by the fast engines: texts to rows of tokens, and outputs to text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a translation is, whoever made it, and how those of a line's sentences become that of the line.
+"""Translations, whichever engine made them, and how those of sentences join into a line's.
 
 Nothing here needs torch, so that a fast engine can answer without loading it.
 """
@@ -56,7 +56,7 @@ class Translated:
 
 @dataclass(frozen=True)
 class Cutting:
-    """How lines become what is translated in one piece: whole as they are, by sentences, or so that every part fits."""
+    """How lines are cut before translation: whole, by sentences, or so that every part fits."""
 
     language: str
     measure: Callable[[str], int]  # tokens of a text, its end counted
@@ -71,7 +71,7 @@ class Cutting:
         return [part for sentence in found for part in self._fitting(sentence)]
 
     def is_long(self, text: str) -> bool:
-        """Whether a text is longer than any that the model has met."""
+        """Return True if a text is longer than any that the model was trained on."""
         if text.isascii() and len(text) + _BESIDE < self.longest:  # no letter of these is several tokens
             return False
         return self.measure(text) > self.longest
@@ -184,7 +184,7 @@ def _numbers(words: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def line_key(line: int, part: int) -> int:
-    """What the draws for a part of a line depend on, beside the seed: no two parts of any lines share it."""
+    """Return the random key of a part of a line, unique among all parts of all lines."""
     if line >= _LINES:
         raise Fault(f"Sampling can tell {_LINES:,} lines apart; translate the rest in a second run.")
     return line + part * _LINES

@@ -1,4 +1,4 @@
-"""What a recipe for a model of some family looks like, by the table of families."""
+"""Recipes by family, from the table of families."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,8 +11,8 @@ from regard.base.places import find_place
 from regard.base.plugin_record import record_of
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
 from regard.base.rows import OrRowOf
+from regard.families.family import Family as Family
 from regard.families.table import FAMILIES as FAMILIES
-from regard.families.table import Family as Family
 from regard.tasks import TASKS
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
@@ -96,7 +96,7 @@ def with_article(family: str) -> str:
 
 
 def _with_task(table: dict[str, Any]) -> dict[str, Any]:
-    """The same table with its family and task, as they are where it does not say."""
+    """Return the table with its family and task filled in."""
     family = table.get("family", Recipe.model_fields["family"].default)
     if not isinstance(family, str) or family not in FAMILIES:
         raise refuse_family(family)
@@ -109,7 +109,7 @@ def _with_task(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _belonging(family: str, task: str) -> Elsewhere:
-    """What is said of an option that only other recipes have."""
+    """Return a function that says which recipes an option belongs to."""
     own = FAMILIES[family].way(task)
 
     def sentence(path: str) -> str | None:

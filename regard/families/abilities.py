@@ -1,4 +1,4 @@
-"""What a model can be asked for, by its family and task, and the sentences that refuse what it cannot do; no torch.
+"""Verbs of a model by its family and task, and the sentences that refuse others; no torch.
 
 The tables say it: a way to learn a task has verbs (`regard/tasks`), and a family may lack some of them. A test holds
 them to the capabilities of the tasks.

@@ -1,50 +1,8 @@
-"""Which families of models there are, and where each lives."""
+"""The table of families of models."""
 
-from dataclasses import dataclass
-from typing import Any
-
-from regard.base.places import find_place
 from regard.base.plugins import Table
-from regard.base.recipe import Options
-from regard.tasks import TASKS, Learning, Way
-
-
-@dataclass(frozen=True)
-class Family:
-    """One kind of model: what it is for, the paper that describes it, and where its code stands."""
-
-    summary: str
-    paper: str
-    tasks: tuple[str, ...]  # that it can be trained for; the first is meant where a recipe names none
-    module: str
-    model: str
-    options: str  # a name in the same module, or module:name where they are told without torch
-    learns: Learning = "gradient"
-    looks: bool = True  # whether its networks have attention, or something like it, that can be watched
-    heads: bool = True  # and whether they look with heads that can be reported on, where their task can
-    embeds: bool = True  # whether they have vectors of words to hand out, where their task can
-    blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
-    toy: str | None = None  # what `regard check-family` tries it on, as module:name of a Toy
-    cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
-
-    def load(self) -> tuple[type[Any], type[Options]]:
-        """The model's class and its options' class; torch is imported here and not before."""
-        return find_place(self.network), self.load_options()
-
-    def load_options(self) -> type[Options]:
-        """Return the class of its options; torch is imported only where they stand in the module of the network."""
-        found: type[Options] = find_place(self.options if ":" in self.options else f"{self.module}:{self.options}")
-        return found
-
-    @property
-    def network(self) -> str:
-        """The place of the model's class, as module:name."""
-        return f"{self.module}:{self.model}"
-
-    def way(self, task: str) -> Way:
-        """How it learns a task."""
-        return TASKS[task].ways[self.learns]
-
+from regard.families.family import Family
+from regard.tasks import TASKS
 
 _FAMILIES: dict[str, Family] = {
     "transformer": Family(
@@ -87,6 +45,14 @@ _FAMILIES: dict[str, Family] = {
         module="regard.models.ctc.text",
         model="CTCText",
         options="CTCTextOptions",
+    ),
+    "transducer-text": Family(
+        summary="an encoder of text and a network of the labels so far, which together write along the source",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks",
+        tasks=("translation",),
+        module="regard.models.transducer.text",
+        model="TextTransducer",
+        options="TextTransducerOptions",
     ),
     "hred": Family(
         summary="a hierarchical encoder of dialogues, words to turns and turns to a dialogue, and a decoder of replies",
@@ -235,6 +201,14 @@ _FAMILIES: dict[str, Family] = {
         module="regard.models.ctc.network",
         model="Recogniser",
         options="RecogniserOptions",
+    ),
+    "transducer": Family(
+        summary="layers over the frames of a sound and a network of the labels so far, summed over all alignments",
+        paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks; Graves et al. 2013",
+        tasks=("transcription",),
+        module="regard.models.transducer.sounds",
+        model="SoundTransducer",
+        options="SoundTransducerOptions",
     ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",

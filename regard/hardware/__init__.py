@@ -1,1 +1,1 @@
-"""What knows the machine and no model: threads, memory that runs out, steps of a GPU captured and replayed."""
+"""The machine, without any model: threads, running out of memory, captured and replayed GPU steps."""

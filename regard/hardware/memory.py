@@ -11,7 +11,7 @@ _WORDS = ("DefaultCPUAllocator: ", "CUDA error: out of memory", "STATUS_ALLOC_FA
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether this error says that there is no more memory, of the host or of a device."""
+    """Return True if the error means that host or device memory ran out."""
     if isinstance(error, MemoryError):
         return True
     # torch's own class is known by its name, so that whoever asks need not load torch.

@@ -1,4 +1,4 @@
-"""What can be computed in bf16, found out by trying."""
+"""Support for bf16, found out by trying."""
 
 import warnings
 
@@ -18,7 +18,7 @@ def check_cell(cell: str | None, precision: str, device: torch.device) -> None:
 
 
 def has_bf16_lstm(device: torch.device) -> bool:
-    """Whether torch can run an LSTM in bf16 on this device, forward and backward.
+    """Return True if torch can run an LSTM in bf16 on this device, forward and backward.
 
     On some CPUs the library behind torch has no kernel for it, which comes out only when it is called, and in training
     only at the first batch whose rows are of one length.

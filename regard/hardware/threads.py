@@ -1,4 +1,4 @@
-"""How many threads torch has: beside a GPU few, which feed it; on a CPU as many as the run began with."""
+"""Number of torch's threads: few next to a GPU, which they feed; on a CPU as many as the run began with."""
 
 import os
 from collections.abc import Callable, Iterator

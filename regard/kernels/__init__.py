@@ -33,5 +33,5 @@ def obstacle() -> str | None:
 
 
 def available() -> bool:
-    """Whether kernels can run here."""
+    """Return True if kernels can run here."""
     return obstacle() is None

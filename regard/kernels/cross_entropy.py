@@ -94,7 +94,7 @@ def losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float, token
 
 
 def agreeing_losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float, consistency: float) -> Tensor:
-    """The same of two passes (2, row, token), with what they disagree by added as in R-Drop."""
+    """Return losses and gradients of two passes (2, row, token), with their disagreement added as in R-Drop."""
     _, rows, tokens = logits.shape
     losses = torch.empty(rows, dtype=torch.float32, device=logits.device)
     with torch.cuda.device_of(logits):

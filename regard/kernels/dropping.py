@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Dropping:
-    """How one dropout falls: which share of the values, by which seed, and as which of the dropouts with that seed.
+    """One dropout: its share of the values, its seed, and its number among dropouts with that seed.
 
     The seed is a number on the device, so that a captured pass can be replayed with another.
     """
@@ -22,7 +22,7 @@ class Dropping:
 
     @property
     def arguments(self) -> tuple[Tensor | None, int, int, float]:
-        """What a kernel needs: seed, site, which random numbers are dropped, and what the others are scaled by."""
+        """Arguments of a kernel: seed, site, threshold of what is dropped, and scale of the rest."""
         return self.seed, self.site, int(self.share * 2**32), 1 / (1 - self.share)
 
 

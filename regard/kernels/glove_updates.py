@@ -13,7 +13,7 @@ _AHEAD = 2  # pairs after the present one, whose rows are brought near
 
 
 class GloVeTables(NamedTuple):
-    """What is learnt, and the sums of its squared gradients."""
+    """Tables that are learnt, and sums of their squared gradients."""
 
     centres: np.ndarray
     contexts: np.ndarray

@@ -27,7 +27,7 @@ _LEAST = 1e-300  # a probability whose logarithm can be taken
 
 
 class Tables(NamedTuple):
-    """What is learnt, W and U, and the rows of W that each word is made of."""
+    """Tables that are learnt, W and U, and the rows of W that make up each word."""
 
     centres: np.ndarray
     contexts: np.ndarray
@@ -36,7 +36,7 @@ class Tables(NamedTuple):
 
 
 class Chances(NamedTuple):
-    """How probably each word stays in the text, and the alias table that negatives are drawn from."""
+    """Probability of keeping each word, and the alias table for drawing negatives."""
 
     keep: np.ndarray
     own: np.ndarray
@@ -52,7 +52,7 @@ class Branches(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the options of the model say."""
+    """Settings from the model's options."""
 
     is_cbow: bool
     window: int

@@ -213,7 +213,7 @@ def _turn_gradient_kernel(
 
 
 def fits(grids: tuple[int, int], height: int, width: int) -> bool:
-    """Whether a GPU's multiprocessor has room for a picture as large, seen by every filter along one side."""
+    """Return True if a GPU's multiprocessor has room for a picture of this size under every filter along one side."""
     sizes = _sizes(grids, height, width, 1)
     room = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())["max_shared_mem"]
     return bool(4 * max(sizes["read_block"], sizes["write_block"]) * sizes["block"] ** 2 <= room)

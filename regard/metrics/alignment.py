@@ -62,7 +62,7 @@ def align(candidates: Candidates) -> list[Pair]:
 
 
 def chunks(pairs: Sequence[Pair]) -> int:
-    """How many runs of neighbours the pairs make up, given in the order of writing."""
+    """Count the runs of neighbours among the pairs, given in output order."""
     joins = [one[0] + 1 == two[0] and one[1] + 1 == two[1] for one, two in pairwise(pairs)]
     return len(pairs) - sum(joins)
 
@@ -155,7 +155,7 @@ class _Search:
 
 
 class _Goal:
-    """How good the best pairing must be, one being known, and how good a beginning can become."""
+    """Bounds of the search: how good the best pairing must be, and how good a beginning can become."""
 
     def __init__(self, candidates: Candidates, group: Sequence[int], known: _Beginning) -> None:
         self.alone = _fewest_alone(candidates, group)
@@ -163,7 +163,7 @@ class _Goal:
         self.joinable, self.joining_places = _links(candidates, group)
 
     def may_be_reached(self, alone: int, joins: int, taken: int, written: int) -> bool:
-        """Whether a beginning that ends here, with so many words alone and so many joins, can become as good.
+        """Return True if a beginning with these numbers of unpaired words and joins can still become as good.
 
         No more words can be joined to those before than may be at all, nor more than there are places left to join.
         """
@@ -182,7 +182,7 @@ def _wanted_later(candidates: Candidates, group: Sequence[int]) -> list[int]:
 
 
 def _fewest_alone(candidates: Candidates, group: Sequence[int]) -> int:
-    """How many words of a group stay alone whatever is done, by augmenting paths (Berge 1957)."""
+    """Return how many words of a group stay unpaired whatever is done, by augmenting paths (Berge 1957)."""
     partners: dict[int, int] = {}
 
     def finds_partner(written: int, asked: set[int]) -> bool:

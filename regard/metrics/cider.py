@@ -51,7 +51,7 @@ def cider(clipped: bool = True) -> Summed:
 
 
 class CiderAgreement:
-    """How much single captions agree with references, words weighed by how few of some sentences have them."""
+    """Agreement of single captions with references, words weighted by their rarity."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], clipped: bool = True) -> None:
         """Weigh by these sentences, each with one or more references."""
@@ -69,7 +69,7 @@ class CiderAgreement:
 
 
 class _Rarity(NamedTuple):
-    """How rare n-grams are among the sentences of a test set."""
+    """Rarity of n-grams among the sentences of a test set."""
 
     sentences: int
     having: Counter[Ngram]

@@ -1,4 +1,4 @@
-"""How the metrics cut text, and what they count of it.
+"""Tokens and n-gram counts of the metrics.
 
 There are two cuts. `words` keeps letters, marks and digits, in lower case, as summaries and captions are scored;
 `tokens` is sacreBLEU's 13a, which keeps punctuation as tokens of its own, as translations are scored. Both begin with
@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """What sacreBLEU's tokeniser 13a cuts, as it is written."""
+    """Return the tokens of sacreBLEU's 13a, unchanged in case."""
     text = normal(text)
     # Only at a line feed does the tokeniser look beyond what white space parts: it joins words that a hyphen breaks.
     pieces = [text] if "\n" in text else text.split()
@@ -37,7 +37,7 @@ def tokens(text: str) -> list[str]:
 
 
 class _Cut(dict[str, Sequence[str]]):
-    """What white space parts, and how it is cut: each is cut when it is first met, and hardly ever again."""
+    """Cache of tokenised chunks between white space: each is tokenised when first met, and hardly ever again."""
 
     def __init__(self, cut: Callable[[str], Sequence[str]]) -> None:
         super().__init__()
@@ -83,12 +83,12 @@ def windows(tokens: Sequence[str], order: int) -> Iterator[Ngram]:
 
 
 def counts(tokens: Sequence[str], order: int) -> Counter[Ngram]:
-    """How often each n-gram of that order occurs."""
+    """Count each n-gram of that order."""
     return Counter(windows(tokens, order))
 
 
 def count_shared(first: Sequence[Unit], other: Sequence[Unit]) -> int:
-    """How many words or n-grams two texts have in common, each as often as in the text that has it less often.
+    """Count the words or n-grams two texts share, each as often as in the text that has it less often.
 
     Once both are sorted, that is the length of their longest common subsequence, which is found faster than counts are.
     """

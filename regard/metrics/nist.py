@@ -42,7 +42,7 @@ def _rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list
 
 
 def _information(references: Sequence[Sequence[Sequence[str]]]) -> dict[Ngram, float]:
-    """What each n-gram of the references tells, in bits."""
+    """Return the information of each n-gram of the references, in bits."""
     having: Counter[Ngram] = Counter()
     for own in references:
         for text in own:

@@ -27,7 +27,7 @@ _SHORTEST_STEMMED = 4  # ROUGE-1.5.5 leaves words of up to three letters as they
 
 
 class Overlap(NamedTuple):
-    """How much two texts have in common, in n-grams or words."""
+    """Overlap of two texts, in n-grams or words."""
 
     common: int
     written: int

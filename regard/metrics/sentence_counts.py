@@ -1,4 +1,4 @@
-"""What BLEU and chrF count in each sentence, for many sentences at once.
+"""Sentence statistics of BLEU and chrF, for many sentences at once.
 
 sacreBLEU counts the n-grams of one sentence after the other, in dictionaries. Here those of some hundred sentences are
 numbered and counted together, in arrays, which takes a fraction of the time. The counts are whole numbers and the same
@@ -24,7 +24,7 @@ Side = Sequence[str | None]  # the hypotheses or one whole reference; None where
 
 
 def sentence_statistics(metric: Any, hypotheses: Sequence[str], references: References) -> np.ndarray:
-    """What a metric of sacreBLEU sums up, a row for each sentence (sentence, sum); the metric can then sign itself."""
+    """Return the statistics of a sacreBLEU metric (sentence, sum); the metric can then give its signature."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 

@@ -1,4 +1,4 @@
-"""Whether one system writes better than another, or was only lucky with its test sentences.
+"""Significance: is one system better than another, or was it lucky with its test sentences?
 
 All that a metric needs to know of a sentence is a row of sums, and the value of any set of sentences is finished from
 the total of their rows. So the same outputs are scored on thousands of made-up test sets without being read again.
@@ -43,7 +43,7 @@ _EQUAL = 1e-9  # differences closer than this are ties, which rounding must not 
 
 @dataclass(frozen=True)
 class Sums:
-    """What a metric sums up of each sentence, and how the total of any sentences is finished into its value."""
+    """Statistics of each sentence, and how the total of any sentences becomes the metric's value."""
 
     rows: np.ndarray  # (sentence, sum)
     finish: Callable[[list[float]], float]
@@ -64,7 +64,7 @@ Summing = Callable[[Sequence[str], References], Sums]
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a system is above another, between what bounds it is likely to be, and how likely luck alone did it."""
+    """Difference of two systems with its likely bounds, and the probability that luck alone explains it."""
 
     value: float
     low: float
@@ -84,7 +84,7 @@ def interval(sums: Sums, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[
 def difference(
     first: Sequence[Sums], other: Sequence[Sums], resamples: int = RESAMPLES, trials: int = TRIALS, seed: int = SEED
 ) -> Difference:
-    """How `other` differs from `first`, each a system of as many runs, on the same sentences."""
+    """Compare `other` with `first`, each a system of equally many runs, on the same sentences."""
     if len({len(run.rows) for run in [*first, *other]}) != 1 or len(first) != len(other):
         raise ValueError("systems are compared on the same sentences, with as many runs of each")
     found = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
@@ -110,7 +110,7 @@ def _bootstrap(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: 
 
 
 def _resample(sentences: int, count: int, draws: np.random.Generator) -> Iterator[np.ndarray]:
-    """How often each sentence stands in each of so many test sets, some sets at a time (set, sentence)."""
+    """Yield how often each sentence occurs in each of `count` resampled sets, a block at a time (set, sentence)."""
     for portion in _portions(count, sentences):
         places = draws.integers(sentences, size=(portion, sentences))
         yield np.stack([np.bincount(row, minlength=sentences) for row in places]).astype(float)
@@ -148,7 +148,7 @@ def _portions(count: int, sentences: int) -> Iterator[int]:
 
 
 def _p_value(by_luck: np.ndarray, found: float) -> float:
-    """How often luck brings a difference at least as large, in either direction; the real one counts as a try too."""
+    """Return how often luck gives a difference at least as large in either direction, counting the real one."""
     tries = by_luck[~np.isnan(by_luck)]  # a made-up test set of empty references alone has no rate of errors
     return float((np.count_nonzero(np.abs(tries) >= abs(found) - _EQUAL) + 1) / (len(tries) + 1))
 
@@ -226,7 +226,7 @@ def _summing(name: str, metric: Metric) -> Summing:
 
 
 def summing(metric: str, tokenise: str | None = None) -> Summing:
-    """Return how a metric is summed up, BLEU by the tokeniser asked for."""
+    """Return how a metric is summed up, BLEU with the requested tokeniser."""
     chosen = tokeniser_of(metric, tokenise)
     return _summing(metric, METRICS[metric].load()) if chosen is None else _by_sacrebleu(partial(bleu, chosen))
 

@@ -8,7 +8,7 @@ _KEPT_WORDS = 1 << 16
 
 @lru_cache(_KEPT_WORDS)
 def stem(algorithm: str, word: str) -> str:
-    """What a Snowball stemmer, such as `english`, `portuguese` or `porter`, leaves of a word in lower case."""
+    """Return the stem of a lower-case word by a Snowball stemmer such as `english`, `portuguese` or `porter`."""
     try:
         return str(_stemmer(algorithm).stemWord(word))
     except UnicodeEncodeError:  # half a character, which is no text to the stemmers written in C

@@ -107,7 +107,8 @@ _METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACRE
     "well-formed": well_formed(),
 }
 OF_TREES = ("brackets", "well-formed")  # of lines that hold a tree, and of no other text
-ERRORS = ("ter", "wer", "cer", "per", "perplexity")
+ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
+_OF_MODELS = ("perplexity", "aer")  # found by a model, not from its outputs
 METRICS: Table[str, TextMetric] = Table(
     "metrics",
     "metric",
@@ -117,16 +118,16 @@ METRICS: Table[str, TextMetric] = Table(
 
 
 class _Directions(Mapping[str, Direction]):
-    """Which direction is better, by the names of metrics and for perplexity, which no text has alone."""
+    """Which direction is better, by the names of metrics and for those that no text has alone: perplexity, aer."""
 
     def __getitem__(self, metric: str) -> Direction:
         return "lower" if metric in ERRORS else METRICS[metric].better
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*METRICS, "perplexity")
+        yield from (*METRICS, *_OF_MODELS)
 
     def __len__(self) -> int:
-        return len(METRICS) + 1
+        return len(METRICS) + len(_OF_MODELS)
 
 
 BETTER: Mapping[str, Direction] = _Directions()

@@ -16,7 +16,7 @@ FOR_TOKENS = "bleu-tokenised"  # the metric that wants them
 def tokenised_remark(
     name: str, texts: Sequence[str], metrics: Sequence[str], tokenise: str | None = None
 ) -> str | None:
-    """What to tell people whose text looks tokenised, unless all they ask for is made for that."""
+    """Return a remark for text that looks tokenised, unless every requested metric is made for that."""
     made_for_it = {FOR_TOKENS, CHOOSABLE} if tokenise == UNCUT else {FOR_TOKENS}
     why = looks_tokenised(texts) if set(metrics) - made_for_it else None
     if why is None:

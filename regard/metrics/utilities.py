@@ -12,7 +12,7 @@ UTILITIES = tuple(name for name in METRICS.shipped if name not in _OF_TEXTS and 
 
 
 def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
-    """What each hypothesis is worth against its own reference; of error rates the negative, so that more is better.
+    """Score each hypothesis against its own reference; error rates are negated, so that more is better.
 
     BLEU of a sentence takes only the orders that the sentence has n-grams of, as sacreBLEU's sentence BLEU does.
     """

@@ -55,7 +55,7 @@ class ConvNet(PictureNetwork):
         return torch.log_softmax(self.action(self.dropout(torch.relu(self.hidden(seen)))), dim=-1)
 
     def multiplications(self, height: int, width: int) -> int:
-        """How many an answer takes of such a net built for pictures of this size."""
+        """Return the multiplications of an answer for pictures of this size."""
         total = 0
         for number, (before, after) in enumerate(pairwise([1, *self.options.channels]), start=1):
             rows, columns = _halve([height, width], number)

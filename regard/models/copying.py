@@ -52,7 +52,7 @@ class Copying(nn.Module):
         weights: Float[Tensor, "row target source"],
         lengths: Int[Tensor, " batch"],
     ) -> Pointed:
-        """What the weights of attention leave to copying; the rows of one sentence share its length."""
+        """Return what the attention weights leave to copying; the rows of one sentence share its length."""
         is_end = torch.arange(weights.shape[-1], device=weights.device) == lengths[:, None] - 1
         is_end = is_end.repeat_interleave(len(weights) // len(lengths), 0)
         found = Pointed(states, weights.masked_fill(is_end[:, None], 0.0), self.switch(states).squeeze(-1))
@@ -72,7 +72,7 @@ class Pointer(nn.Module):
         self.look = Attention(scaled_dot, looks_from="target", looks_at="source")
 
     def remember(self, memory: Float[Tensor, "batch source width"]) -> Float[Tensor, "batch 1 source width"]:
-        """What is looked at, worked out once."""
+        """Compute the keys once."""
         return self.key(memory)[:, None]
 
     def forward(
@@ -105,7 +105,7 @@ def log_likelihood(
 def log_mixture(
     logits: Float[Tensor, "token vocabulary"], pointed: Pointed, source: Int[Tensor, "token source"], further: int
 ) -> Float[Tensor, "token writable"]:
-    """The same of all tokens of the vocabulary, and of `further` ones beyond it."""
+    """Return the mixture over all tokens of the vocabulary and `further` ones beyond it."""
     own = F.pad(logits.log_softmax(-1), (0, further), value=math.log(LEAST))
     copied = torch.zeros_like(own).scatter_add(-1, source, pointed.weights.to(own.dtype))
     writes, copies = _shares(pointed, own.dtype)

@@ -30,8 +30,9 @@ def projected_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ + bias), ε the smoothing.
 
-    A place where a negative token is wanted is padding and counts for nothing. The bias is given and not learnt.
+    A place where a negative token is wanted is padding and counts for nothing.
     """
+    states, weight, bias = _with_column(states, weight, bias)
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // weight.shape[0])
     return _Projected.apply(states, weight, wanted, bias, label_smoothing, rows)
@@ -49,9 +50,25 @@ def consistent_cross_entropy(
 
     R-Drop (Liang et al. 2021, equation 4), halved so that it stays beside the plain cross-entropy; α is `consistency`.
     """
+    states, weight, bias = _with_column(states, weight, bias)
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
     return _Consistent.apply(states, weight, wanted, bias, label_smoothing, consistency, rows)
+
+
+def _with_column(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Turn a bias that learns into a column of the matrix, read by a one behind every state; others stay as they are.
+
+    Zeros behind it keep the columns a number that products are fast at.
+    """
+    if bias is None or not bias.requires_grad:
+        return states, weight, bias
+    zeros = (0, UNALIGNED - 1)
+    return (
+        F.pad(F.pad(states, (0, 1), value=1.0), zeros),
+        F.pad(torch.cat([weight, bias[:, None]], dim=1), zeros),
+        None,
+    )
 
 
 def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
@@ -126,7 +143,7 @@ class _Layer(NamedTuple):
         return F.linear(states, self.matrix, self.bias)
 
     def aligned(self) -> "_Layer":
-        """The same with tokens behind the last whose logits are zero, if their number is one that slows products."""
+        """Return the layer padded with tokens whose logits are zero, if their number slows products down."""
         missing = -len(self.matrix) % (ALIGNED if len(self.matrix) % UNALIGNED else 1)
         if not missing:
             return self
@@ -144,7 +161,7 @@ def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tens
 
 
 def _exact(states: Tensor) -> torch.dtype:
-    """What losses are computed in."""
+    """Return the dtype that losses are computed in."""
     return torch.promote_types(states.dtype, torch.float32)
 
 

@@ -21,7 +21,7 @@ _DARK, _RANGE = 127, 128  # a pixel x becomes (x − 127) / 128, as when it was 
 
 @torch.no_grad()
 def efficientnet_features(squares: UInt8[Tensor, "batch side side 3"]) -> Float[Tensor, "batch place channel"]:
-    """What the last convolution gives for square pictures in red, green and blue, places row after row."""
+    """Return the last convolution's output for square RGB pictures, places row after row."""
     pixels = (squares.permute(0, 3, 1, 2).float() - _DARK) / _RANGE
     return _network().extract_features(pixels).flatten(2).transpose(1, 2)
 

@@ -28,7 +28,7 @@ States = Float[Tensor, "member node depth"]
 
 
 class GATOptions(Options):
-    """How a graph attention network is built; the defaults are those of the paper's text for Cora and Citeseer."""
+    """Options of a graph attention network; the defaults are those of the paper's text for Cora and Citeseer."""
 
     version: Version = Field("gat", description="How an edge is scored: 'gat', or 'gatv2' of Brody et al. 2022.")
     layers: int = Field(2, ge=1, description="How many layers; a node sees as many edges far.")
@@ -100,7 +100,7 @@ class GAT(nn.Module):
         return states
 
     def cost(self, graph: Graph) -> dict[str, int]:
-        """What one pass of one member over its graph takes: multiplications, and the weights of all heads."""
+        """Return the cost of one member's pass over its graph: multiplications, and the weights of all heads."""
         first, nodes, edges = graph.features, graph.edges.nodes, len(graph.edges)
         entries = len(first.values) if isinstance(first, SparseTable) else first.numel()
         projecting = looking = weights = 0
@@ -151,7 +151,7 @@ class GraphAttention(nn.Module):
     def forward(
         self, inputs: States | Float[Tensor, "node depth"] | SparseTable, edges: Edges
     ) -> Float[Tensor, "member node found"]:
-        """What every node finds, all heads side by side or their mean; `edges` are those of all members' copies."""
+        """Return the output of every node, heads concatenated or averaged; `edges` are those of all members' copies."""
         inputs = self._drop(inputs)
         values = _multiply(inputs, self.weight).unflatten(-1, (self.heads, self.width))
         weights = edge_softmax(self.score(inputs, values, edges), edges)
@@ -196,7 +196,7 @@ class StaticScore(nn.Module):
             _draw_glorot(vector[member], vector.shape[-1], 1, generator)
 
     def products(self, nodes: int, edges: int) -> int:
-        """How many vectors are multiplied by vectors of the score."""
+        """Return the number of products of vectors with vectors of the score."""
         return 2 * nodes
 
     def forward(

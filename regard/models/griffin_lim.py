@@ -51,7 +51,7 @@ def with_phases_of(
 def unmix_bands(
     bands: Float[Tensor, "band frame"], filters: Float[Tensor, "band bin"], rounds: int
 ) -> Float[Tensor, "bin frame"]:
-    """What no bin may lack of: x ≥ 0 with filters · x nearest to `bands` in the least squares.
+    """Return x ≥ 0 for which filters · x is nearest to `bands` by least squares.
 
         x ← x · (Fᵀ b) / (Fᵀ F x)                                                (Lee and Seung 2001, theorem 1)
 

@@ -40,7 +40,7 @@ class LogMel(nn.Module):
             return (filters @ power + SOFTEST).log().transpose(1, 2)
 
     def frame_counts(self, lengths: Int[Tensor, " batch"]) -> Int[Tensor, " batch"]:
-        """How many frames sounds of so many samples have."""
+        """Return the number of frames of sounds with these numbers of samples."""
         return 1 + lengths // self.hop
 
 

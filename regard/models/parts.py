@@ -19,7 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class Embedding(nn.Module):
     """Token vectors of variance 1/width, scaled by √width on the way in (Vaswani et al. 2017, section 3.4)."""
 
-    def __init__(self, tokens: int, width: int, pad: int) -> None:
+    def __init__(self, tokens: int, width: int, pad: int | None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(tokens, width))
         nn.init.normal_(self.weight, std=width**-0.5)
@@ -66,7 +66,7 @@ def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]
 
 
 def count_matrix_weights(*parts: nn.Module) -> int:
-    """How many weights the matrices and filters of these parts have: what one vector is multiplied with on its way."""
+    """Count the weights in matrices and filters of these parts: the multiplications of one vector."""
     return sum(weight.numel() for part in parts for weight in part.parameters() if weight.dim() > 1)
 
 

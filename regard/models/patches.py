@@ -36,7 +36,7 @@ States = Float[Tensor, "batch patch unit"]
 
 
 class PatchOptions(Options):
-    """What a Transformer over patches is built like."""
+    """Options of a Transformer over patches."""
 
     patch: int = Field(4, ge=1, le=256, description="Pixels a side of a patch.")
     width: int = Field(64, ge=2, le=WIDEST, description="Width of the states between the blocks.")
@@ -153,7 +153,7 @@ class PatchTransformer(PictureNetwork):
             self.rollout([gaze.weights for gaze in gazes])
 
     def multiplications(self, height: int, width: int) -> int:
-        """How many an answer takes of such a net built for pictures of this size.
+        """Return the multiplications of an answer for pictures of this size.
 
         Matrices count once for every patch; a pair of patches costs a head the depth of a query, 3 where it looks by
         place, and that of a value.

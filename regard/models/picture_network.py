@@ -1,4 +1,4 @@
-"""What networks that name what is on a picture share, and what each says of itself."""
+"""Shared by networks that classify pictures, and what each says about itself."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar

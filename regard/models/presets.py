@@ -7,7 +7,7 @@ from regard.base.recipe import Options
 
 
 def with_preset(options: type[Options], given: Any, presets: Mapping[str, Mapping[str, Any]]) -> Any:
-    """What is given of a model, on top of what its preset says; one that is none is refused elsewhere, by name."""
+    """Return the given options on top of those of their preset; an unknown preset is refused elsewhere, by name."""
     if not isinstance(given, dict):
         return given
     usual = options.model_fields["preset"].default

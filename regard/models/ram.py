@@ -47,7 +47,7 @@ class RAMOptions(Options):
 
 
 class Glimpsed(NamedTuple):
-    """What came of looking along one or more paths; the first glimpse was not chosen, so choices are one fewer."""
+    """Result of looking along one or more paths; the first glimpse was not chosen, so choices are one fewer."""
 
     log_probabilities: Float[Tensor, "batch path class"]
     places: Float[Tensor, "batch path glimpse 2"]
@@ -139,7 +139,7 @@ class RAM(PictureNetwork):
         return {self.looks_from: [f"glimpse {number + 1}" for number in range(self.options.glimpses)]}
 
     def multiplications(self, height: int, width: int) -> int:
-        """How many an answer takes: the same whatever the picture's size."""
+        """Return the multiplications of an answer, the same for any picture size."""
         each_glimpse = count_matrix_weights(self.glimpse, self.remember, self.take_in)
         choices = (self.options.glimpses - 1) * count_matrix_weights(self.location)
         return self.options.paths * (self.options.glimpses * each_glimpse + choices + count_matrix_weights(self.action))

@@ -1,4 +1,4 @@
-"""What networks that draw in training share: how many paths they draw, and how these are made into a gradient."""
+"""Shared by networks that sample in training: how many paths they draw, and how these become a gradient."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from regard.base.recipe import Options
 
 
 class ReinforceOptions(Options):
-    """How choices that were drawn are learnt by REINFORCE."""
+    """Options for learning sampled choices by REINFORCE."""
 
     samples: int = Field(default=4, ge=1, le=256, description="Paths drawn of each input in training.")
     baseline: Baseline = Field(
@@ -66,7 +66,7 @@ class Surplus(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What choices add to the loss, the moving average with this batch in it, and the surplus of each path."""
+    """Loss of the choices, the moving average with this batch in it, and the surplus of each path."""
 
     loss: Float[Tensor, ""]
     average: Float[Tensor, ""]
@@ -74,7 +74,7 @@ class Learnt(NamedTuple):
 
 
 def manners_of_paths(options: ReinforceOptions, rows: int, device: torch.device) -> Int[Tensor, "row path"]:
-    """How each path chooses: all are drawn, but for the last where it is that of the best choices."""
+    """Return how each path chooses: all are sampled, except the last if it takes the best choices."""
     manners = torch.full((rows, options.paths), Manner.DRAWN, device=device)
     manners[:, options.samples :] = Manner.BEST
     return manners
@@ -86,7 +86,7 @@ def likelihoods(
     real: Bool[Tensor, "row 1 time"],
     label_smoothing: float,
 ) -> Likelihoods:
-    """What several paths say of the one target that they write."""
+    """Return the likelihood of one target under several paths that write it."""
     logs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     wanted = target[:, None, :, None].expand(*logits.shape[:-1], 1)
     own = logs.gather(-1, wanted).squeeze(-1)

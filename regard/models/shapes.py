@@ -51,7 +51,7 @@ class Unfilled(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def instead(self, weight: Tensor) -> Tensor:
-        """What a weight is that would have been drawn."""
+        """Return a weight in place of one that would have been drawn."""
         return weight
 
 

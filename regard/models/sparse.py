@@ -66,7 +66,7 @@ class SparseTable:
         )
 
     def drop(self, rate: float) -> "SparseTable":
-        """The same after dropout, which loses each value with this probability; for zeros nothing need be drawn."""
+        """Apply dropout, which loses each value with this probability; zeros need no draw."""
         return SparseTable(F.dropout(self.values, rate), *self.tensors[1:])
 
     def times(self, matrix: Float[Tensor, "column width"]) -> Float[Tensor, "row width"]:

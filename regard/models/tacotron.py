@@ -22,7 +22,7 @@ REACH = 2  # symbols to either side that a convolution over symbols or frames se
 
 
 class TacotronOptions(Options):
-    """How a Tacotron is built."""
+    """Options of a Tacotron."""
 
     embedding: int = Field(64, ge=1, le=4096, description="Width of the vector of a symbol.")
     speaker: int = Field(16, ge=1, le=1024, description="Width of the vector of a speaker.")
@@ -44,7 +44,7 @@ class TacotronOptions(Options):
 
 
 class SymbolMemory(NamedTuple):
-    """What was read of each text: its symbols as values and as keys, which of them are there, and who speaks."""
+    """Encoding of each text: its symbols as values and as keys, a mask, and the speaker."""
 
     values: Float[Tensor, "batch 1 symbol width"]
     keys: PreparedKeys
@@ -62,7 +62,7 @@ class Voice(NamedTuple):
 
 
 class Speech(NamedTuple):
-    """What was spoken: the frames before and after the post-net, the logit that a step is the last, and the looks."""
+    """Speech: frames before and after the post-net, logits of stopping, and attention."""
 
     before: Float[Tensor, "batch frame band"]
     after: Float[Tensor, "batch frame band"]
@@ -139,7 +139,7 @@ class Tacotron(nn.Module):
         lengths: Int[Tensor, " batch"],
         speakers: Int[Tensor, " batch"],
     ) -> SymbolMemory:
-        """What the decoder may know of each text, and of who is to speak it."""
+        """Encode each text and its speaker for the decoder."""
         allowed = Lengths(lengths).as_tensor(1, symbols.shape[1], symbols.device)
         speaker = self.speakers(speakers)
         embedded = self.symbols(symbols)
@@ -163,7 +163,7 @@ class Tacotron(nn.Module):
         frames: Float[Tensor, "batch frame band"],
         lengths: Int[Tensor, " batch"],
     ) -> Speech:
-        """What is spoken when the frames before each step are the true ones; `lengths` are those of the sounds."""
+        """Speak with teacher forcing, given the true frames; `lengths` are those of the sounds."""
         steps = frames.shape[1] // self.options.frames
         last_of_step = frames[:, self.options.frames - 1 :: self.options.frames]
         before = torch.cat([torch.zeros_like(last_of_step[:, :1]), last_of_step[:, : steps - 1]], dim=1)
@@ -177,7 +177,7 @@ class Tacotron(nn.Module):
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths)
 
     def speak(self, memory: SymbolMemory, most: Int[Tensor, " batch"]) -> tuple[Speech, Int[Tensor, " batch"]]:
-        """What is spoken when each step hears the one before it, and in how many frames; in `most` steps at the most.
+        """Speak freely, each step hearing the one before, for at most `most` steps; return the number of frames too.
 
         A sound ends with the first step that is its last with a probability of one half, or where it is cut.
         """
@@ -211,7 +211,7 @@ class Tacotron(nn.Module):
         return state, Voice(looking, speaking, context, voice.seen + weights), weights
 
     def multiplications(self, symbols: int, steps: int) -> int:
-        """What reading so many symbols and speaking so many steps take.
+        """Return the multiplications for reading `symbols` and speaking `steps`.
 
         A look takes for each symbol the filters, what they found, the sum and the mix.
         """
@@ -229,7 +229,7 @@ class Tacotron(nn.Module):
         looks: Float[Tensor, "batch step symbol"],
         lengths: Int[Tensor, " batch"],
     ) -> Speech:
-        """What need not be known before the next step, for all steps at once."""
+        """Compute for all steps at once what the next step does not need."""
         if is_watched():  # one gaze for all steps, as of every other attention
             note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1))
         before = self.out(states).unflatten(-1, (self.options.frames, self.bands)).flatten(1, 2)

@@ -1,4 +1,4 @@
-"""What a network must know to write down what is said in frames, whichever way it aligns labels with them."""
+"""Protocol of networks that transcribe frames, whichever way they align labels with them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
@@ -17,7 +17,7 @@ Span = tuple[int, int]  # the first frame of a label, and the one behind its las
 
 
 class LearntLabels(NamedTuple):
-    """What is minimised, summed over the rows; sums and counts of what is shown beside it; what the next is told."""
+    """The loss summed over the rows, sums and counts of other figures, and the carry to the next batch."""
 
     loss: Float[Tensor, ""]
     shown: dict[str, tuple[Tensor, Tensor]]
@@ -47,6 +47,20 @@ class Transcriber(Protocol):
     def parameters(self) -> Iterator[nn.Parameter]: ...
 
 
+@runtime_checkable
+class LabelWriter(Protocol):
+    """A transcriber whose labels can be searched for one after another; `end` is the number behind those of labels.
+
+    `end` also stands before the first label. `step` gives the scores of all labels and of the end to follow tokens.
+    """
+
+    end: int
+
+    def begin(self, heard: Any) -> Any: ...
+    def step(self, tokens: Int[Tensor, " row"], heard: Any, past: Any) -> tuple[Float[Tensor, "row token"], Any]: ...
+    def most_tokens(self, heard: Any) -> Counts: ...
+
+
 def as_labels(rows: Sequence[Labelling], device: torch.device) -> tuple[Labels, Counts]:
     """Labellings of different lengths as one table, and how many labels each row has."""
     counts = [len(row) for row in rows]
@@ -65,5 +79,5 @@ def stack_frames(
 
 
 def count_stacked(lengths: Counts, per: int) -> Counts:
-    """How many frames are left of so many."""
+    """Return the number of frames after stacking."""
     return -(-lengths // per)

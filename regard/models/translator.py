@@ -1,7 +1,7 @@
-"""What networks of translators say of themselves; the answers here are those of most."""
+"""Answers that networks of translators give about themselves; the defaults hold for most."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
@@ -13,7 +13,8 @@ class Translator(nn.Module):
 
     has_packed_pass: ClassVar[bool] = False  # whether it can be trained on packed sentences by fused kernels
     has_caches: ClassVar[bool] = False  # whether a row remembers in caches, for which room can be reserved
-    writes_frames: ClassVar[bool] = False  # whether it has no decoder, and outputs are found in frames by CTC
+    # whether a decoder writes outputs, or they are found by a sum over their alignments with the source
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]] = "decoder"
     reads_turns: ClassVar[bool] = False  # whether it reads a source turn by turn, and not as one line of tokens
     marks: tuple[int, ...] = ()  # the tokens with which each turn begins, set by whoever knows the tokeniser
     source_embedding: Embedding

@@ -183,7 +183,7 @@ def batch_mates_change_nothing(trial: Trial) -> None:
 
 
 def rows_add_up(trial: Trial) -> None:
-    """What the rows of a batch add to each measure sums to the measure."""
+    """Check that the contributions of a batch's rows sum to each measure."""
     task = exact(trial.run)
     if not isinstance(task, MeasuresRows):
         raise DoesNotApply("it does not know its measures row by row")
@@ -209,10 +209,11 @@ def measures_are_judged(trial: Trial) -> None:
 
 
 def tallies_are_printed_and_kept(trial: Trial) -> None:
-    """What a loss tallies is printed at each step and kept in the run."""
-    task, facts = deepcopy(trial.run.task), trial.facts
-    if not isinstance(task, Learns):
+    """Check that a loss's tallies are printed at each step and kept in the run."""
+    if not isinstance(trial.run.task, Learns):
         raise DoesNotApply("it has no loss to tally beside")
+    task: Any = deepcopy(trial.run.task)
+    facts = trial.facts
     names = task.loss(next(iter(task.batches("train", 3, 0, 0)))).tallies.keys()
     if unprinted := [name for name in names if f"  {name} " not in trial.printed]:
         raise Broken(f"the tally {unprinted[0]} is not printed")

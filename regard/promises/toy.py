@@ -1,4 +1,4 @@
-"""What a family is tried on; no torch."""
+"""Toys on which families are tried; no torch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Toy:
-    """What a family is tried on: a recipe that is trained in a second, and two inputs as people give them.
+    """A family's toy: a recipe that is trained in a second, and two inputs as people give them.
 
     `table` writes the data that it needs into a folder and returns its recipe, without family and seed; a run that
     learns by gradient has four steps where it does not say how many. `inputs` are given, or written into the folder.

@@ -1,4 +1,4 @@
-"""What a task may be able to do. A task implements the capabilities that are true of it and no others.
+"""Capabilities of tasks. A task implements those that are true of it and no others.
 
 The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
 """
@@ -53,7 +53,7 @@ class Prepared(Protocol):
         """For people: what was read, and what was dropped and why."""
 
     def files(self) -> dict[str, bytes]:
-        """What travels in the model folder: tokenisers, names of labels, scaling."""
+        """Return its files for the model folder: tokenisers, names of labels, scaling."""
 
 
 @runtime_checkable
@@ -348,7 +348,7 @@ class Describes(Protocol):
 
 
 class StepCost(NamedTuple):
-    """What one update of the weights takes: the tokens it has room for, and the multiplications of one forward."""
+    """Cost of one update of the weights: the tokens it has room for, and the multiplications of one forward pass."""
 
     tokens: int
     multiplications: float

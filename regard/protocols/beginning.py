@@ -1,4 +1,4 @@
-"""What a task may be able to do before a run of it begins."""
+"""Capabilities of a task before a run of it begins."""
 
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""What a task that draws may be able to do: from nothing, from strokes that are given, or as a text asks."""
+"""Capabilities of tasks that draw: from nothing, from given strokes, or as a text asks."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable

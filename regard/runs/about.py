@@ -1,4 +1,4 @@
-"""What a model folder says about its model to whoever tries it: what it learnt from, how large it is, what to try."""
+"""Facts in a model folder for people who try the model: what it learnt from, its size, and examples."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,7 +20,7 @@ _FILES = ("source", "target", "pairs", "file")  # what names the files of a corp
 
 
 class About(BaseModel):
-    """What is known when a run begins; of older folders nothing is."""
+    """Facts known when a run begins; older folders have none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -33,14 +33,14 @@ class About(BaseModel):
 
 
 def about_data(prepared: "HoldsTexts", parameters: int | None, count: int, task: str) -> About:
-    """What is known of data that was made ready, with so many examples as the task reads them."""
+    """Return the facts about prepared data with `count` examples, as the task reads them."""
     texts: Iterable[str] = prepared.unlearnt_texts()
     examples = choose_examples(_AS_READ[task](texts) if task in _AS_READ else texts, count) if count else []
     return About(amount=prepared.amount, parameters=parameters, examples=examples)
 
 
 def read_about(folder: Path) -> About:
-    """What a model folder says about its model; a folder that says nothing is no fault."""
+    """Read a model folder's facts; a folder without any is no fault."""
     if ABOUT not in read_manifest(folder):
         return About()
     try:
@@ -56,7 +56,7 @@ def hardly_trained(folder: Path) -> Course | None:
 
 
 def about_in_words(about: About, recipe: dict[str, Any]) -> dict[str, str]:
-    """The same for people, by what it answers; the recipe is that of the folder."""
+    """Return the facts as texts for people, by the question they answer; the recipe is the folder's."""
     names = ", ".join(data_names(recipe))
     learnt = [f"{about.amount.count:,} {about.amount.unit}"] if about.amount else []
     found = {"knows": recipe.get("description", ""), "learnt from": " of ".join([*learnt, *([names] if names else [])])}
@@ -66,7 +66,7 @@ def about_in_words(about: About, recipe: dict[str, Any]) -> dict[str, str]:
 
 
 def data_names(recipe: dict[str, Any]) -> list[str]:
-    """What the model of a recipe learns from: `SET:path` of the catalogue, or the name of a file, not where it lies."""
+    """Return the names of a model's data: `SET:path` of the catalogue, or a file's name without its folder."""
     found = recipe["data"].get("train", [])
     files: list[Any] = []
     for corpus in found if isinstance(found, list) else [found]:

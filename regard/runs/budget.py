@@ -35,7 +35,7 @@ class MeasuredPace:
 
 @dataclass(frozen=True)
 class PublishedRun:
-    """What others reached, on what, in how many hours."""
+    """A published result: the score, the machine and the hours."""
 
     data: str  # the set in the catalogue
     preset: str
@@ -105,7 +105,7 @@ PUBLISHED = (
 
 @dataclass(frozen=True)
 class Budget:
-    """What a recipe takes."""
+    """Budget of a recipe."""
 
     room: int  # tokens that a batch has room for
     tokens: float  # that a step learns from
@@ -165,7 +165,7 @@ def _work(pace: MeasuredPace) -> float:
 
 
 def _published(recipe: Recipe) -> list[PublishedRun]:
-    """What others reached with the same data and sizes."""
+    """Return published results for the same data and sizes."""
     names = {name.partition(":")[0] for name in data_names(recipe.model_dump())}
     preset = getattr(recipe.model, "preset", None)
     return [run for run in PUBLISHED if run.data in names and run.preset == preset]

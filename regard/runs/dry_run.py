@@ -83,7 +83,7 @@ def _rows_in_words(batches: list[Any], pieces: int, processes: int) -> str:
 
 
 def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
-    """What one process holds, from the loss of its first piece of this batch."""
+    """Describe the memory of one process, from the loss of its first piece of this batch."""
     task, training, seed = run.task, run.recipe.training, run.recipe.seed
     ranks = PretendedRanks(processes)
     passes = Passes(task, task, training.precision)

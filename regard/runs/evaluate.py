@@ -72,7 +72,7 @@ def _order(part: tuple[str, Any]) -> list[tuple[int, str]]:
 def measure_on(
     model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> dict[str, Measure]:
-    """The same as measures, which know which direction is better."""
+    """Measure a split and return measures, which know which direction is better."""
     check_measured(model.recipe, metrics)
     if not has_part(model.recipe.data, split):
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
@@ -89,13 +89,13 @@ def _measured(model: Loaded, split: str, metrics: Sequence[str]) -> dict[str, Me
 
 
 def sums_on(model: Loaded, folder: Path, split: str, metrics: Sequence[str], progress: Progress) -> dict[str, Sums]:
-    """What each example of a split adds to the sums of these measures, as far as that is known."""
+    """Return what each example of a split adds to the sums of these metrics, as far as that is known."""
     with own_data(model, folder, progress, lambda text: None):
         return validator_of(model.task, model.recipe).sums(split, metrics)
 
 
 def has_part(data: Any, split: str) -> bool:
-    """Whether the data of a recipe has this split; data that cuts its files into splits itself says which.
+    """Return True if the data of a recipe has this split; data that splits its files itself says which it has.
 
     Data without a word about its splits has them all, and where nothing is named for validation, some is held out.
     """

@@ -17,7 +17,7 @@ from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
 from regard.runs.evaluate import evaluate_files, evaluate_parts, evaluate_split
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
-from regard.runs.scores import keep_scores
+from regard.runs.kept_scores import keep_scores
 from regard.runs.word_scores import ScoredWords, WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file, evaluate_lines
 from regard.verbs.generate.model import LanguageModel
@@ -31,7 +31,7 @@ USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What a model is to be scored on, and by what; a test set is one of sacreBLEU's, by its name.
+    """Request to score a model: data and metrics; a test set is one of sacreBLEU's, by name.
 
     `files` are of the kind that the model's recipe learns from: pairs, labelled texts, tagged sentences or text.
     """
@@ -47,6 +47,7 @@ class EvaluationRequest:
     tokenise: str | None = None
     questions: WordQuestions = field(default_factory=WordQuestions)
     files: OwnFiles | None = None
+    alignments: Path | None = None  # links of each pair, for aer
     parts: bool = False  # whether parts of a split, such as types of spans, are scored by themselves too
 
 
@@ -83,6 +84,7 @@ def way_to_score(model: Loaded, asked: EvaluationRequest) -> Way:
         "--reference": asked.references or None,
         "--test-set": asked.test_set,
         "--tokenise": asked.tokenise,
+        "--alignments": asked.alignments,
     }
     of_others |= {f"--{name.replace('_', '-')}": value for name, value in asked.helpers.items()}
     if not _searches(model):
@@ -124,12 +126,12 @@ def evaluate_model(
 
 
 def _searches(model: Loaded) -> bool:
-    """Whether what a model of its own data is scored by is found by a search, as captions are."""
+    """Return True if a model's own data is scored by a search, as captions are."""
     return "caption" in model.verbs
 
 
 def _searching_as(model: Loaded, asked: EvaluationRequest) -> Loaded:
-    """The same model, searching as it is asked to, where it searches."""
+    """Return the model with the requested search, if it searches."""
     if not _searches(model):
         return model
     changed = copy(model)
@@ -154,6 +156,8 @@ def _evaluate_translator(
         data = evaluation.from_named_set(model, asked.test_set)
     else:
         data = evaluation.from_split(model, _needed(folder), asked.split)
+    if asked.alignments is not None:
+        data = evaluation.with_alignments(data, asked.alignments, metrics)
     if folder is not None:
         data = evaluation.mark_learnt(data, model, folder)
     found = evaluation.evaluate(

@@ -144,7 +144,7 @@ def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
 
 
 def _start_files(folder: Path) -> Mapping[str, bytes]:
-    """What travels in a model folder beside its weights."""
+    """Read the files of a model folder other than its weights."""
     listed = checkpoint.read_manifest(folder)
     return checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
 
@@ -261,7 +261,7 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
 
 
 def is_finished(recipe: Recipe, folder: RunFolder) -> bool:
-    """Whether the run of this very recipe lies there with nothing left to do."""
+    """Return True if the run of this very recipe is there and finished."""
     if not folder.exists() or (facts := folder.facts()) is None:
         return False
     _same_recipe(recipe, folder)
@@ -280,12 +280,12 @@ def device_of(run: Run) -> torch.device:
 
 
 def parameters_of(task: nn.Module) -> int:
-    """How many weights a task learns or keeps."""
+    """Count the weights that a task learns or keeps."""
     return sum(parameter.numel() for parameter in task.parameters())
 
 
 def describe(run: Run) -> list[str]:
-    """What is about to be trained, in a few lines."""
+    """Describe what is about to be trained, in a few lines."""
     own = run.task.outline(run.recipe) if isinstance(run.task, Outlines) else []
     if not isinstance(run.task, nn.Module):
         return own

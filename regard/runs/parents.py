@@ -32,7 +32,7 @@ def resolve(table: dict[str, Any]) -> Recipe:
 
 
 def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
-    """The same of a run in `folder`, which needs its parent no more once it was begun: its own recipe has it all."""
+    """Resolve the recipe of a run in `folder`; once begun, its own recipe has everything and needs no parent."""
     start = table.get("start_from")
     if isinstance(start, str) and Path(start).expanduser().resolve().is_relative_to(folder.resolve()):
         raise Fault(f"A run in {folder} cannot start from {start}, which lies there itself; name another --out.")
@@ -60,7 +60,7 @@ def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> d
 
 
 def _inheritance(parent: Recipe) -> dict[str, Any]:
-    """What a recipe that starts from the model of this one takes over where it says nothing."""
+    """Return the options that a recipe takes over from the model it starts from, unless it sets them."""
     model = parent.model.model_dump(exclude_none=True)
     return {"family": parent.family, "task": parent.task, "model": model} | parent.inheritance()
 

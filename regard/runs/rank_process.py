@@ -1,4 +1,4 @@
-"""What a process does that `regard train --processes` has started: it trains as one rank of several.
+"""Process started by `regard train --processes`: it trains as one rank of several.
 
 It says nothing of its own faults: whoever started it does, in one sentence.
 """

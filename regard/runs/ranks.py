@@ -37,7 +37,7 @@ _RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.runs.rank_process i
 
 @dataclass(frozen=True)
 class Job:
-    """What ranks are to train: a recipe as a table, and what `train_table` is told beside it."""
+    """Job of the ranks: a recipe as a table, and the other arguments of `train_table`."""
 
     table: dict[str, Any]
     settings: Sequence[str]
@@ -52,7 +52,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How ranks have ended who trained to the end or to a stop."""
+    """How the ranks ended: trained to the end, or stopped."""
 
     was_finished: bool
     interrupted: bool

@@ -36,5 +36,5 @@ def recipe_text(name: str) -> str:
 
 
 def recipe_title(text: str) -> str:
-    """What a recipe says of itself in its first comment."""
+    """Return the first comment of a recipe."""
     return next((line.lstrip("# ").rstrip() for line in text.splitlines() if line.startswith("#")), "")

@@ -1,4 +1,4 @@
-"""What may be asked of a training, and the recipe that follows from it: a given one, or one made for text files."""
+"""Training requests, and the recipe that follows: a given one, or one made for text files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,7 +75,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What may be asked of a training: on the command line, and in Python.
+    """Request for a training, from the command line or Python.
 
     A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With
     a recipe, the data of `tables` takes the place of the files that it names.

@@ -70,7 +70,7 @@ GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
 
 @dataclass(frozen=True)
 class Audience:
-    """Who is told how a run goes: in sentences, while its data is prepared, and of every event of the training."""
+    """Receivers of a run's progress: remarks, progress of the preparation, and training events."""
 
     remark: Remark
     progress: Callable[[], AbstractContextManager[Progress]]
@@ -90,7 +90,7 @@ def console_audience() -> Audience:
 
 @dataclass(frozen=True)
 class StartedRun:
-    """What came of a request: where the run lies, whether there was anything to do, and whether someone stopped it.
+    """Result of a request: the run's folder, whether there was anything to do, and whether it was stopped.
 
     Of several ranks the one that leads tells people of it.
     """
@@ -168,7 +168,7 @@ def _refuse_counting(recipe: Recipe) -> None:
 
 
 def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:
-    """What a recipe does not say: as many pieces as its run was begun with, or as there are processes."""
+    """Fill in `pieces`: as many as the run was begun with, or as there are processes."""
     training = table.get("training")
     if isinstance(training, dict) and "pieces" in training:
         return []

@@ -1,4 +1,4 @@
-"""What the ranks of one run must have in common before they train it, and how they open it."""
+"""Agreement of one run's ranks before training, and how they open it."""
 
 import platform
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def check_same(ranks: Ranks, facts: dict[str, str]) -> None:
 
 
 def facts_of(recipe: Recipe) -> dict[str, str]:
-    """What all ranks of a run must have in common before it is opened: its recipe, and what it is computed by."""
+    """Return what all ranks must have in common before a run is opened: its recipe and software."""
     versions = {"regard": __version__, "torch": torch.__version__, "Python": platform.python_version()}
     return versions | dict(_values(recipe.model_dump(mode="json")))
 
@@ -67,7 +67,7 @@ def _open_made(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) -> Ru
 
 
 def _try_together(ranks: Ranks, work: Callable[[], Result]) -> Result:
-    """What `work` gives on this rank; where it fails on one of them, all hear of the same fault."""
+    """Run `work` on this rank; if it fails on one rank, all raise the same fault."""
     result, sentences = None, list[str]()
     try:
         result = work()

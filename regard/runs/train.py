@@ -49,7 +49,7 @@ def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE, planner
 
 
 def course_of(facts: Facts, recipe: Recipe) -> Course:
-    """How a run went, as it can be drawn."""
+    """Return the course of a run for drawing."""
     training, validation = {LOSS: list(facts.losses)}, dict[str, Points]()
     for points, noted in ((training, facts.tallies), (validation, facts.validations)):
         for step, values in noted:

@@ -1,4 +1,4 @@
-"""What measures a run on its validation data, by the kind of its task."""
+"""Validators, by kind of task."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def _class_for(recipe: Recipe) -> type[Validator]:
 
 
 def validator_of(task: Any, recipe: Recipe, ranks: Ranks = ALONE) -> Validator:
-    """What measures a task as its kind asks for; several ranks share the work and all find the same."""
+    """Return the validator for a task; several ranks share the work and all get the same result."""
     return _class_for(recipe)(task, recipe, ranks)
 
 

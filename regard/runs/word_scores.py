@@ -12,7 +12,7 @@ from regard.families.abilities import needs_words
 from regard.loading import Loaded
 from regard.metrics import Score
 from regard.runs.evaluate import evaluate_split
-from regard.runs.scores import keep_scores
+from regard.runs.kept_scores import keep_scores
 from regard.verbs.words.evaluation import MEASURES, Manner, WordScore, evaluate_words, read_questions
 from regard.verbs.words.opening import lexicon_of
 from regard.verbs.words.request import VectorSide
@@ -36,7 +36,7 @@ class WordQuestions:
             needs_words(recipe, "Questions about words")
 
     def manner(self, side: VectorSide | None = None) -> Manner:
-        """How words are looked for, and of a model on which side."""
+        """Return how words are looked up, and on which side of a model."""
         usual = Manner()
         return Manner(self.vocabulary or usual.vocabulary, usual.any_case and not self.own_case, side)
 

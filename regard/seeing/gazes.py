@@ -48,17 +48,17 @@ class Sight:
         return [*(name for name in found if name not in SIDES), *(name for name in SIDES if name in found)]
 
     def every(self, by_word: bool = True) -> list[Seen]:
-        """What was seen by every attention there is; a model has one at least, or cannot be looked at."""
+        """Return the looks of every attention; a model that can be looked at has at least one."""
         if not self.looks:
             raise Fault(_NOTHING)
         return [self.seen(name, by_word) for name in self.looks]
 
     def seen(self, name: str = "cross", by_word: bool = True) -> Seen:
-        """What the blocks of one attention looked at, between words or between tokens."""
+        """Return the looks of one attention's blocks, between words or tokens."""
         return seen_between(self.between(name), by_word)
 
     def between(self, name: str | None = None) -> LooksBetween:
-        """What one attention looked at, by its name, or the first there is."""
+        """Return the looks of one attention by name, or of the first."""
         if not self.looks:
             raise Fault(_NOTHING)
         name = name or self.looks[0]

@@ -1,4 +1,4 @@
-"""What kind of looks the heads of a trained model give, over whole splits: how sharp, how straight."""
+"""Reports on a trained model's heads over whole splits: how focused and how diagonal they are."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

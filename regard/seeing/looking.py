@@ -40,7 +40,7 @@ class LookedAtPlace:
 def view_answer(
     model: Loaded, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None
 ) -> View:
-    """What a model looked at before it answered, while it read or while it spoke; of one that has gates, those."""
+    """Look at a model while it read, answered or spoke; a model with gates shows those."""
     sight = see_input(model.task, given, speaker)
     if not sight.looks and isinstance(model.task, Follows) and side is None:
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
@@ -57,7 +57,7 @@ def view_translation(
     wanted: DrawingRequest,
     remark: Remark = ignore_remark,
 ) -> View:
-    """What a translator looked at; its page also has what else could be written, and the beam."""
+    """Look at a translator; its page also has the alternatives at each place and the beam."""
     sight = see(model, text, target)
     looks = sight.between(side)
     sight.seen(looks.name).one(wanted.layer, wanted.head)  # what is to be shown must be there
@@ -83,7 +83,7 @@ def view_next(model: Translator, place: LookedAtPlace, steps: Mapping[str, float
 
 
 def view_prompt(model: Loaded, prompt: str, steps: Mapping[str, float] | None = None, bars: int = BARS) -> View:
-    """The same after a prompt, for a language model."""
+    """Show the next token after a prompt, for a language model."""
     choices = prompt_choices(model, prompt, dict(steps or {}), max(bars, NAMED))
     return _of_choices(f"{show_word(prompt)} …" if prompt else "…", choices, steps or {}, bars)
 
@@ -146,7 +146,7 @@ def _languages(model: Translator) -> tuple[str, str]:
 
 
 def _heading(sight: Sight) -> str:
-    """What was read, of a story its last line, and what came of it."""
+    """Return a heading: the input, of a story its last line, and the output."""
     text = show_word(sight.text.strip().rpartition(chr(10))[2])
     return f"{text} → {show_word(sight.output)}" if sight.output else text
 

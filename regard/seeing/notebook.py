@@ -1,4 +1,4 @@
-"""What was looked at, as a notebook shows it: the offline page of `regard look` in a frame."""
+"""Views in a notebook: the offline page of `regard look` in a frame."""
 
 from collections.abc import Sequence
 

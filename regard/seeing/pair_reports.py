@@ -1,4 +1,4 @@
-"""What kind of looks the heads of a translator give over pairs of sentences, and how well they align words."""
+"""Reports on a translator's heads over sentence pairs, including how well they align words."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ def inspect(
     pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they will be read
     reports: list[HeadReport] = []
     task.eval()
-    for portion in _portions(task, pairs):
+    for portion in portions(task, pairs):
         reports = merge_reports([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
         progress("watching", portion.stop, len(pairs))
     if not reports:
@@ -47,8 +47,8 @@ def inspect(
     return reports
 
 
-def _portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
-    """The pairs in order, few enough at once that their weights take little memory; one too long is refused."""
+def portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
+    """Return the pairs in order, few enough at once that their weights take little memory; refuse one too long."""
     first, longest = 0, 0
     for number, (source, target) in enumerate(pairs):
         check_length(task, source, number)
@@ -68,12 +68,12 @@ def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignmen
     yield from report(gazes, task.extents(batch))
     if given is not None:
         words = {
-            "source": [_words(task.source_for(source), source) for source, _ in pairs],
-            "target": [_words(task.target_for(source), target) for source, target in pairs],
+            "source": [token_words(task.source_for(source), source) for source, _ in pairs],
+            "target": [token_words(task.target_for(source), target) for source, target in pairs],
         }
         yield from alignment_report(gazes, words, given)
 
 
-def _words(tokeniser: Tokeniser, text: str) -> list[int]:
-    """The word that each token of a text belongs to."""
+def token_words(tokeniser: Tokeniser, text: str) -> list[int]:
+    """Return the word that each token of a text belongs to."""
     return tokeniser.words(tokeniser.encode(text))

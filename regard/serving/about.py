@@ -21,7 +21,7 @@ async def health(service: Service, request: Request) -> Response:
 
 
 async def ready(service: Service, request: Request) -> Response:
-    """Whether to send requests here; the guard refuses this one too when the server is shutting down."""
+    """Say if requests may be sent here; the guard also refuses this one while the server shuts down."""
     _check_workers(service)
     return json_response({"status": "ready"})
 

@@ -129,6 +129,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _own_error(request: Request, error: Exception) -> Response:
-    """What goes wrong outside of every endpoint, as in the sending of an answer."""
+    """Answer a failure outside of every endpoint, as in sending an answer."""
     note_failure(request, error)
     return error_response(error)

@@ -74,11 +74,11 @@ class Catalogue:
         return list(dict.fromkeys(code for model in self.translators.values() for code in (model.source, model.target)))
 
     def targets(self, source: str) -> list[str]:
-        """What a language can be translated into."""
+        """Return the languages that a language can be translated into."""
         return list(dict.fromkeys(model.target for model in self.translators.values() if model.source == source))
 
     def sources(self, target: str) -> list[str]:
-        """What can be translated into a language."""
+        """Return the languages that can be translated into a language."""
         return list(dict.fromkeys(model.source for model in self.translators.values() if model.target == target))
 
     def language(self, asked: str) -> str:
@@ -105,7 +105,7 @@ class Catalogue:
         return {ability for model in self.models.values() for ability in model.can}
 
     def cannot(self, verb: str) -> str:
-        """That none can be asked for this, and what they can be asked for."""
+        """Return the sentence that no model has this verb, and which verbs they have."""
         if len(self.models) == 1:
             (model,) = self.models.values()
             return str(model.refuse(verb))

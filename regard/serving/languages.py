@@ -56,7 +56,7 @@ def _names() -> dict[str, str]:
 
 
 def is_named(code: str) -> bool:
-    """Whether a model's recipe names the language at all."""
+    """Return True if a model's recipe names the language."""
     return code.lower() not in _UNNAMED
 
 
@@ -84,7 +84,7 @@ def find_code(asked: str, known: Sequence[str]) -> str | None:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate: a letter or a digit."""
+    """Return True if there is anything to translate: a letter or a digit."""
     return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 

@@ -1,4 +1,4 @@
-"""What a server counts of itself, in the words of Prometheus; no label ever holds what a user wrote."""
+"""Prometheus metrics of the server; no label ever holds what a user wrote."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from regard.base.version import __version__
-from regard.serving.queue.memory import resident_bytes
+from regard.serving.queue.process_memory import resident_bytes
 from regard.serving.queue.worker import Done
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST

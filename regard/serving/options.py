@@ -9,7 +9,7 @@ SHORTEST_KEY = 8  # characters
 
 
 class Batching(Options):
-    """How sentences of several requests come to be translated together."""
+    """Options for translating sentences of several requests together."""
 
     rows: int = Field(default=0, ge=0, description="Sentences in a batch at most; 0 is 32 for each core.")
     turn: float = Field(
@@ -27,7 +27,7 @@ class Batching(Options):
 
 
 class Access(Options):
-    """Who may come, and from where."""
+    """Access rules: who may connect, and from where."""
 
     model_config = ConfigDict(hide_input_in_errors=True)  # the key is a secret
 

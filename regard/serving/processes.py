@@ -33,7 +33,7 @@ LOOK = 5.0  # seconds between two looks at whether a process was stopped; at the
 
 @dataclass(frozen=True)
 class Serving:
-    """What is served, and how: all that a server process must be told of."""
+    """Everything a server process must know: what is served, and how."""
 
     models: list[Path]
     engine: Choice
@@ -41,7 +41,9 @@ class Serving:
     quiet: bool
 
     def shared_by(self, processes: int) -> "Serving":
-        """The same for one of so many processes: what may wait, and be connected, is divided among them."""
+        """Return a copy for one of several processes: limits of waiting requests and connections are divided among
+        them.
+        """
         limits = self.options.limits
         shares = {
             "waiting": -(-limits.waiting // processes),
@@ -56,7 +58,7 @@ class Ready(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What whoever runs the server should know."""
+    """A message for whoever runs the server."""
 
     sentence: str
 
@@ -210,7 +212,7 @@ class _Servers:
 def _serve(
     serving: Serving, listening: socket.socket, connection: Connection, folder: Path, place: tuple[int, int]
 ) -> None:
-    """What a server process does."""
+    """Run a server process."""
     os.setsid()  # Ctrl-C is for the main process, which passes it on once
     die_with_parent()
     _take_cores(*place)

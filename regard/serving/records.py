@@ -12,13 +12,13 @@ class Error(DoorAnswer):
 
 
 class Health(DoorAnswer):
-    """That the server is there."""
+    """Answer that the server is there."""
 
     status: Literal["ok"]
 
 
 class Readiness(DoorAnswer):
-    """That it takes requests."""
+    """Answer that it takes requests."""
 
     status: Literal["ready"]
 

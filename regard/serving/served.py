@@ -42,7 +42,7 @@ class Served(ABC):
     @property
     @abstractmethod
     def can(self) -> Sequence[str]:
-        """What may be asked of it; the doors of the server are open by this."""
+        """Verbs that the model has; the doors of the server are open by this."""
 
     @abstractmethod
     def describe(self) -> ModelAnswer:
@@ -198,8 +198,11 @@ class ServedTranslator(FolderTranslator, Served):
         built = self.recipe["model"]
         if self.recipe["family"] == "transformer":
             decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
-            return {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
-        return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
+            sides = {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
+            return {side: sides[side] for side in sides if side != "encoder" or built.get("encoder") != "recurrent"}
+        encoder = [built["encoder_heads"]] * built["encoder_layers"] if built.get("encoder") == "transformer" else []
+        cross = [] if built.get("decoder") == "bottleneck" else [built.get("heads", 1)]
+        return {side: heads for side, heads in (("encoder", encoder), ("cross", cross)) if heads}
 
 
 def _language(code: str) -> Language:

@@ -29,7 +29,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class PageFile:
-    """What a browser gets."""
+    """A file as a browser receives it."""
 
     content: bytes
     kind: str

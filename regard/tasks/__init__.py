@@ -52,7 +52,7 @@ _TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.translation.options:TranslationRecipe",
                 trains="trains on pairs of texts",
                 can=("translate", "embed", "look", "heads"),
-                describes="regard.tasks.translation.described:describe",
+                describes="regard.tasks.translation.translator_description:describe",
             )
         },
     ),
@@ -239,7 +239,7 @@ _TASKS: dict[str, Kind] = {
                 recipe="regard.tasks.language.options:GradientLanguageRecipe",
                 trains="reads its text from beginning to end, a span of several parts at a time",
                 can=("generate", "embed", "look", "heads"),
-                describes="regard.tasks.language.described:describe",
+                describes="regard.tasks.language.language_description:describe",
             ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",
@@ -349,6 +349,6 @@ TASKS: Table[str, Kind] = Table("tasks", "task", Kind, _TASKS, _check)
 
 
 def input_kind(recipe: Recipe) -> Reads:
-    """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
+    """Return the kind of input a model reads, by its task; only the data say if captions are of pictures or videos."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads

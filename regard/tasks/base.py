@@ -1,4 +1,4 @@
-"""What tasks share: how a network is built from its recipe, where it computes, and what it learns from."""
+"""Shared by tasks: building a network from its recipe, its device, and its material."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class NetworkTask(nn.Module, Generic[Material]):
 
     @property
     def material(self) -> Material:
-        """What it learns from and is measured on, once there is such."""
+        """The material that it learns from and is measured on, once there is any."""
         if self._material is None:
             raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
         return self._material

@@ -16,7 +16,7 @@ MEASURES_WITH_F1 = ("accuracy", "f1", "loss")
 def sums_of_classes(
     log_probabilities: Float[Tensor, "batch class"], labels: Int[Tensor, " batch"]
 ) -> dict[str, Float[Tensor, "batch 2"]]:
-    """What each row adds to the measures: 100 or 0, 1 or 0, and its nats, each with a count of one."""
+    """Return each row's contribution to the metrics: 100 or 0, 1 or 0, and its nats, each with a count of one."""
     exact = log_probabilities.double()
     right = (exact.argmax(dim=-1) == labels).double()
     nats, one = F.nll_loss(exact, labels, reduction="none"), torch.ones_like(right)
@@ -55,7 +55,7 @@ def macro_f1(*sums: float) -> float:
 def sums_with_f1(
     log_probabilities: Float[Tensor, "batch class"], labels: Int[Tensor, " batch"]
 ) -> dict[str, Float[Tensor, "batch sum"]]:
-    """What each text adds to the sums of each measure."""
+    """Return each text's contribution to the sums of each metric."""
     classes = log_probabilities.shape[1]
     given, true = (F.one_hot(each, classes).double() for each in (log_probabilities.argmax(dim=-1), labels))
     right, one = given * true, torch.ones_like(given[:, :1])

@@ -1,4 +1,4 @@
-"""What is shown of choices that were drawn, of every task that learns from them."""
+"""Figures on sampled choices, for every task that learns from them."""
 
 import math
 

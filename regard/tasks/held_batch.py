@@ -1,4 +1,4 @@
-"""What batches share of which a pass on a GPU is captured once and replayed, and how they come there."""
+"""Shared by batches whose GPU pass is captured once and replayed, and how they are filled."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
@@ -22,10 +22,10 @@ class HeldBatch(ABC):
 
     @abstractmethod
     def holding(self, tensors: tuple[Tensor, ...]) -> Self:
-        """The same batch with its tensors elsewhere in memory."""
+        """Copy the batch into other memory."""
 
     def to(self, device: torch.device) -> Self:
-        """The same with its tensors on another device; all else stays on the host, where people are told of it."""
+        """Copy the tensors to another device; everything else stays on the host."""
         if device.type == "cpu":
             return self
         return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))

@@ -42,7 +42,7 @@ def text_vectors(texts: Sequence[Words], layers: Sequence[Tensor]) -> list[TextV
 
 
 def inputs_of(tokeniser: Tokeniser) -> InputTokens:
-    """What a network is told of these tokens."""
+    """Return what a network needs to know of these tokens."""
     return InputTokens(tokeniser.size, tokeniser.pad, tokeniser.unknown, begin=tokeniser.begin, end=tokeniser.end)
 
 

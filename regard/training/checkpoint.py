@@ -98,7 +98,7 @@ class RunFolder:
         return (self.folder / RECIPE).exists()
 
     def is_ours(self) -> bool:
-        """Whether a run was begun here: it leaves a mark before anything else."""
+        """Return True if a run was begun here: it leaves a mark before anything else."""
         return (self.training / MARK).is_file()
 
     def begin(self) -> None:

@@ -14,7 +14,7 @@ from regard.training.snapshot import Snapshot
 
 
 class Countable(Task, Counts, Protocol):
-    """What the counter asks of a task."""
+    """Protocol of tasks that learn by counting."""
 
 
 class Counter(OwnLoop[Countable, CountingOptions]):

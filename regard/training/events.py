@@ -1,4 +1,4 @@
-"""What happens in a training run, as told to its listeners.
+"""Events of a training run, as listeners receive them.
 
 A listener receives every event and may answer with a sentence that asks the run to stop; it changes nothing itself.
 """

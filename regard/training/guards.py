@@ -1,4 +1,4 @@
-"""What intervenes in a run: splitting a batch that does not fit, noticing a loss that explodes, averaging weights."""
+"""Guards that intervene in a run: they split a batch that does not fit, notice an exploding loss, average weights."""
 
 import math
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What validations decide: which weights are published, and when no patience is left."""
+"""Decisions after a validation: which weights are published, and when patience runs out."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -40,7 +40,7 @@ class Judge:
         return _validation_event(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
-        """Whether the weights that were validated are the best so far, which are published."""
+        """Return True if the validated weights are the best so far, which are published."""
         best = facts.improve(self._note(facts, validation))
         if best:
             self.keeper.publish(named_weights(self.module), validation)
@@ -78,17 +78,17 @@ class Judge:
         return 0 < self.options.patience <= facts.since_best
 
     def after_step(self) -> None:
-        """What is to be done after each update of the weights."""
+        """Run after each update of the weights."""
 
     def before_save(self) -> dict[str, Tensor]:
-        """What is to be done before each checkpoint; gives the tensors that belong into it."""
+        """Run before each checkpoint; return the tensors that belong into it."""
         return {}
 
     def restore(self, facts: Facts, tensors: dict[str, Tensor]) -> None:
         """Go on from what a checkpoint holds, once the module has its weights."""
 
     def validation(self) -> Validation:
-        """What the weights that stand in the module are worth."""
+        """Validate the weights that are in the module now."""
         self.module.eval()
         with torch.no_grad(), whole_weights(self.module):
             return self._validate()
@@ -99,6 +99,6 @@ class Judge:
 
 
 def _validation_event(facts: Facts, validation: Validation, best: bool) -> Validated:
-    """What listeners hear of a validation."""
+    """Return the event that tells listeners of a validation."""
     samples, details, deviations = validation.samples, validation.details, validation.deviations
     return Validated(facts.step, validation.values, best, facts.since_best, samples, details, deviations)

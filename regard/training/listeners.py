@@ -1,4 +1,4 @@
-"""Who listens to a training run: people at a terminal, log files, TensorBoard, the clock and Ctrl-C."""
+"""Listeners of a training run: the terminal, log files, TensorBoard, the clock and Ctrl-C."""
 
 import sys
 import time
@@ -101,7 +101,7 @@ def _minutes(seconds: float) -> str:
 
 
 class Gauge:
-    """What people read of a step: the smoothed loss and tallies, the learning rate and the speed."""
+    """Numbers of a step for people: the smoothed loss and tallies, the learning rate and the speed."""
 
     def __init__(self) -> None:
         self.speed, self.smoother, self.forecast, self.unit = Speedometer(), Smoother(), Forecast(), ""
@@ -118,7 +118,7 @@ class Gauge:
         return self.forecast.hear(event)
 
     def is_worth_telling(self, event: Validated) -> bool:
-        """Whether people are told of a validation: where each step is validated, of every hundredth part of the run."""
+        """Return True if a validation is printed; if every step is validated, each hundredth of the run is."""
         if event.step < self._next and event.step != self._steps:
             return False
         self._next = event.step + self._steps / VALIDATIONS

@@ -47,7 +47,7 @@ class MembersJudge(Judge):
         return validated
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
-        """Whether any member is better than it was; only those that are have their best weights replaced."""
+        """Return True if any member improved; only the best weights of those that did are replaced."""
         measure = self._note(facts, validation)
         if len(measure.members) != self.members:
             raise ValueError(f"there are {self.members} members, but the measure is of {len(measure.members)}")

@@ -50,7 +50,7 @@ def _torchs_own(options: OptimizerOptions, on_gpu: bool) -> tuple[Callable[..., 
 
 
 def numbers_per_weight(options: OptimizerOptions) -> int:
-    """How many numbers an optimiser remembers of each weight."""
+    """Return how many numbers an optimiser stores for each weight."""
     match options.kind:
         case "adam" | "adamw":
             return 2
@@ -69,7 +69,7 @@ def set_averaging(optimizer: torch.optim.Optimizer, options: OptimizerOptions, t
 
 
 def _last_unaveraged(options: OptimizerOptions, triggered: int | None) -> float:
-    """What torch calls t0: it averages from the second step after it."""
+    """Return torch's t0: averaging starts with the second step after it."""
     if options.average_trigger:
         return math.inf if triggered is None else triggered - 2
     assert options.average_from is not None

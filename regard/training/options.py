@@ -1,4 +1,4 @@
-"""How a model is trained."""
+"""Training options."""
 
 from typing import Any, Literal
 
@@ -136,7 +136,7 @@ class OptimizerOptions(Options):
 
 
 class TrainingOptions(Options):
-    """What all tasks that learn by gradient share: how long, with what care, and where a model is trained."""
+    """Options of all training by gradient: how long, how carefully and where."""
 
     steps: int = Field(default=20_000, ge=1, description="Updates of the weights in the whole run.")
     accumulate: int = Field(default=1, ge=1, description="Batches whose gradients are summed for one update.")
@@ -175,7 +175,7 @@ class TrainingOptions(Options):
 
 
 class MembersTraining(TrainingOptions):
-    """How several members of a small model are trained as one stack of tensors."""
+    """Options for training several members of a small model as one stack of tensors."""
 
     members: int = Field(
         default=1,
@@ -187,13 +187,13 @@ class MembersTraining(TrainingOptions):
 
 
 class CountingOptions(Options):
-    """How a task that learns in one pass of counting is trained."""
+    """Options of tasks that learn in one pass of counting."""
 
     save_every: int = Field(default=1000, ge=1, description="Batches counted between checkpoints.")
 
 
 class UpdatingOptions(Options):
-    """How a task that learns by updates of its own is trained: so often through all of its data."""
+    """Options of tasks with update rules of their own: how often they go through all data."""
 
     epochs: int = Field(default=5, ge=1, description="How often it goes through all of its training data.")
     save_every: int = Field(default=1000, ge=1, description="Batches between checkpoints.")
@@ -201,7 +201,7 @@ class UpdatingOptions(Options):
 
 
 class TextTraining(TrainingOptions):
-    """How a model that writes text is trained by gradient."""
+    """Options for training a model that writes text by gradient."""
 
     batch_tokens: int | None = Field(
         default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
@@ -210,7 +210,7 @@ class TextTraining(TrainingOptions):
 
 
 class AnswerTraining(TrainingOptions):
-    """How a model that answers for texts, with a class for each or a tag for each word, is trained."""
+    """Options for training a model that classifies texts or tags words."""
 
     best_by: str = best_by("accuracy")
     precision: Precision = numbers_in("float32")

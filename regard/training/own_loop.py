@@ -1,4 +1,4 @@
-"""What the loops share that are not the trainer's: of tasks that count, and of those with updates of their own.
+"""Shared by the loops that are not the trainer's: of tasks that count, and of tasks with their own updates.
 
 A checkpoint holds what was learnt so far and how many batches of which epoch that was, so a run that was killed and
 resumed ends as one that was not.
@@ -19,11 +19,11 @@ from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
 
 
 class Learner(Task, OwnWeights, Protocol):
-    """What every such loop asks of a task."""
+    """Protocol of the tasks of such loops."""
 
 
 class SavingOptions(Protocol):
-    """What every such loop is told."""
+    """Options that every such loop reads."""
 
     @property
     def save_every(self) -> int: ...
@@ -56,7 +56,7 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
     @property
     @abstractmethod
     def epochs(self) -> int:
-        """How often it goes through its data."""
+        """Number of passes through the data."""
 
     @abstractmethod
     def restore(self, snapshot: Snapshot) -> None:
@@ -68,7 +68,7 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
 
     @abstractmethod
     def beginning(self) -> Started:
-        """What listeners are told first."""
+        """Return the first event for listeners."""
 
     @abstractmethod
     def learn(self, batch: Any) -> Counted | Stepped:
@@ -76,7 +76,7 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
 
     @abstractmethod
     def finish_epoch(self, is_last: bool) -> None:
-        """What is done when the data was gone through once more."""
+        """Finish a pass through the data."""
 
     def run(self) -> Facts:
         """Learn on from the last checkpoint, or from the start, to the end or to a stop."""

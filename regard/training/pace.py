@@ -1,4 +1,4 @@
-"""How fast, how far and how long a run was trained, all its sittings together, and how it ended."""
+"""Pace of a run over all its sittings: how fast, how far and how long it trained, and how it ended."""
 
 import json
 import time
@@ -19,7 +19,7 @@ HARDLY = 0.25  # of its steps: a run that was left before that has hardly begun
 
 @dataclass(frozen=True)
 class Course:
-    """How far a run has come and how it ended; `best` is the step of the weights that the model folder has."""
+    """Progress of a run and how it ended; `best` is the step of the weights in the model folder."""
 
     step: int = 0
     steps: int = 0
@@ -38,7 +38,7 @@ class Course:
         return f"{far} in {self.minutes:.1f} minutes: {how}{unvalidated}"
 
     def caution(self) -> str | None:
-        """What whoever uses the model should know first, if it has hardly been trained."""
+        """Return a warning if the model has hardly been trained."""
         is_enough = not (self.planned and self.steps < FEW_STEPS)
         if is_enough and (self.finished or (self.validated and self.best >= HARDLY * self.steps)):
             return None

@@ -44,7 +44,7 @@ class Passes:
 
     @property
     def capturing(self) -> bool:
-        """Whether gradients must stay where they are in memory, so that they are zeroed and never dropped."""
+        """True if gradients must keep their place in memory, so that they are zeroed and never dropped."""
         return bool(self._captured)
 
     def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
@@ -54,7 +54,7 @@ class Passes:
         return self.plainly(batch, carry)
 
     def plainly(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
-        """The same, every launch told by Python."""
+        """Run the pass with every launch made by Python."""
         loss = self.forward(batch, carry)
         loss.total.backward()
         # What led to the loss is let go: a capture fails while another stream's way to the gradients is alive.
@@ -66,7 +66,7 @@ class Passes:
             return self._task.loss(batch, carry)
 
     def replay(self, batch: FixedShape, carry: dict[str, Tensor] | None = None) -> Loss:
-        """The same by a captured pass."""
+        """Run the pass by replaying a captured one."""
         given = carry or {}
         key = batch.room, _shapes(batch.tensors), _shapes(given)
         if key not in self._captured:
@@ -141,7 +141,7 @@ class Passes:
         return captured, loss
 
     def _results(self, loss: Loss) -> dict[str, Any]:
-        """What comes out of a pass as tensors, which a captured one can hold."""
+        """Return the results of a pass as tensors, which a captured pass can hold."""
         sums = {
             name: torch.stack([_as_tensor(each, self.device) for each in tally.sums])
             for name, tally in loss.tallies.items()

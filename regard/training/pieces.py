@@ -25,7 +25,7 @@ from regard.training.updates import Place, Placed
 
 @dataclass(frozen=True)
 class GroupLosses:
-    """What came of a group of batches: the losses of each piece of this rank; of all ranks, the items and the rate."""
+    """Losses of a group of batches: those of each piece of this rank, and the items and rate of all ranks."""
 
     by_piece: Sequence[Sequence[Loss]]
     count: Tensor | int
@@ -94,7 +94,7 @@ class Gradients:
         return GroupLosses(by_piece, sums.leave(in_place=self.passes.capturing), rate)
 
     def _take_sharded(self, group: Sequence[Placed], step: int) -> GroupLosses:
-        """The same where each rank has a share of the gradients, which every pass sums over all ranks by itself."""
+        """Run the group where each rank has a share of the gradients, which every pass sums over all ranks."""
         self._forget_gradients()
         by_piece = [self._take_losses(number, group, step) for number in self.own]
         if all(parameter.grad is None for parameter in self.passes.parameters):
@@ -135,7 +135,7 @@ class Gradients:
         return losses
 
     def carried(self) -> dict[str, Tensor]:
-        """What all pieces carry on, by names that a checkpoint can hold."""
+        """The carry of all pieces, by names that a checkpoint can hold."""
         own = {
             self._name(number, name): tensor
             for number, carry in self.carries.items()
@@ -247,7 +247,7 @@ def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carr
 
 
 def _share(carry: Carry, last: Carry, first: int, rows: int) -> Carry:
-    """What a piece is given: its rows of what the batch was given, and the single numbers of the piece before it."""
+    """Return the carry of a piece: its rows of the batch's carry, and single numbers from the piece before it."""
     if last is None:
         return None
     if carry is None:  # a task that carries rows begins all of them anew, or none

@@ -218,7 +218,7 @@ class ProcessGroup(Ranks):
 
 @contextmanager
 def _talking() -> Iterator[None]:
-    """What goes wrong in this block is that another rank is not there any more."""
+    """Report a failure inside this block as a rank that is gone."""
     try:
         yield
     except RuntimeError as error:  # torch's errors of networks and stores are such

@@ -13,7 +13,7 @@ SILENCE_SECONDS = 15.0  # without a sign of life, after which a rank counts as l
 
 
 class Farewell(NamedTuple):
-    """What a rank says before it ends early: sentences, and whether they are about a fault of the user's."""
+    """The last words of a rank that ends early: sentences, and whether they describe a user's fault."""
 
     is_fault: bool
     sentences: Sequence[str]
@@ -24,7 +24,7 @@ def say_farewell(store: TCPStore, rank: int, farewell: Farewell) -> None:
 
 
 def farewell_of(store: TCPStore, rank: int) -> Farewell | None:
-    """What a rank said before it ended, if it did."""
+    """Return the last words of a rank that has ended, or None."""
     if not store.check([f"farewell/{rank}"]):
         return None
     return Farewell(*json.loads(store.get(f"farewell/{rank}")))

@@ -10,7 +10,7 @@ from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
 
 
 class SharedKeeper:
-    """What one rank sees of the keeper, which only the rank that leads asks for anything."""
+    """One rank's view of the keeper; only the leading rank asks it for anything."""
 
     def __init__(self, keeper: Keeper, ranks: Ranks) -> None:
         self.keeper, self.ranks = keeper, ranks

@@ -66,7 +66,7 @@ class Facts:
         return measures[by]
 
     def improve(self, measure: Measure) -> bool:
-        """Whether a validation is the best so far by this measure, which is noted."""
+        """Note a validation, and return True if it is the best so far by this metric."""
         best = measure.improves(measure.value, self.best)
         self.best, self.since_best = (measure.value, 0) if best else (self.best, self.since_best + 1)
         return best
@@ -82,7 +82,7 @@ class Snapshot:
 
 @dataclass
 class Validation:
-    """What a validation found, its scores as a model folder keeps them, and a few outputs for people to look at."""
+    """Result of a validation: scores as a model folder keeps them, and a few outputs to read."""
 
     measures: dict[str, Measure]
     scores: list[dict[str, Any]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Validation:
 
 
 class Trainable(Task, Learns, Protocol):
-    """What the trainer asks of a task, which is a torch module besides."""
+    """Protocol of tasks that the trainer trains; they are torch modules too."""
 
 
 class Keeper(Protocol):

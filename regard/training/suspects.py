@@ -1,4 +1,4 @@
-"""What is said of a run that fails however small its learning rate: at which batch, and at which sentence of it."""
+"""Reports on a run that fails at any learning rate: the batch at which it fails, and the sentence."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -186,7 +186,7 @@ class Trainer:
             self._tell(Remarked(self.facts.step, "validations get no better: from here on the weights are averaged"))
 
     def _is_stopped(self) -> bool:
-        """Whether a listener of any rank has asked for a stop, which is then that of all."""
+        """Return True if a listener of any rank has asked to stop, which then holds for all."""
         asked = self._asked_to_stop
         wishes = self.ranks.gather([asked, isinstance(asked, Hurried)])
         self.stop = next((Hurried(text) if hurried else text for text, hurried in wishes if text is not None), None)

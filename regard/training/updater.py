@@ -15,7 +15,7 @@ CURVE_POINTS = 1000  # of the training loss, over the whole run
 
 
 class Updatable(Task, Updates, Protocol):
-    """What the updater asks of a task."""
+    """Protocol of tasks with update rules of their own."""
 
 
 class Updater(OwnLoop[Updatable, UpdatingOptions]):

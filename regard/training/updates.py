@@ -40,7 +40,7 @@ class Update:
 
 @dataclass(frozen=True)
 class UnreadPiece:
-    """What came of one piece of each batch, in tensors, which are read when there is time to wait for them."""
+    """Results of one piece of each batch as tensors, read when there is time to wait for them."""
 
     total: Tensor
     count: Tensor | int
@@ -56,7 +56,7 @@ class UnreadPiece:
         return cls(total, sum(loss.count for loss in losses), tallies)
 
     def read(self) -> tuple[float, int, dict[str, list[float]]]:
-        """The same in plain numbers; on a GPU that waits for all work before it."""
+        """Return the results as plain numbers; on a GPU this waits for all earlier work."""
         tallies = {name: [float(each) for each in tally.sums] for name, tally in self.tallies.items()}
         return float(self.total), int(self.count), tallies
 
@@ -99,7 +99,7 @@ def read_updates(unread: Sequence[UnreadUpdate], ranks: Ranks) -> list[Update]:
 
 
 def step_event(updates: Sequence[Update], facts: Facts, learning_rate: float) -> Stepped:
-    """What listeners hear of the last updates."""
+    """Return the event that tells listeners of the last updates."""
     items = sum(update.count for update in updates)
     loss = sum(update.total for update in updates) / max(items, 1)
     tallies: dict[str, Tally] = {}

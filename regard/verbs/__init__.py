@@ -1,1 +1,1 @@
-"""What a loaded model can be asked for, each verb a function over what people type or send."""
+"""Verbs of a loaded model, each a function over what people type or send."""

@@ -19,7 +19,7 @@ def name_rows(since: int, rows: Sequence[Mapping[str, Side]]) -> None:
 
 
 def name_answers(task: Any, batches: Sequence[Any], answers: Sequence[Any], since: int) -> None:
-    """The same where a task has answered, given a batch of each input by itself and its answer."""
+    """Name the places after a task has answered, given a batch of each input by itself and its answer."""
     rows: list[Mapping[str, Side]] = []
     for batch, answer in zip(batches, answers, strict=True):
         rows.append(task.sides(batch, [answer]))

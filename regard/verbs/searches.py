@@ -1,4 +1,4 @@
-"""What every request may say of a search, as a table of its options."""
+"""Search options that every request may set, as a table."""
 
 from typing import Annotated, Any
 

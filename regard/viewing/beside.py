@@ -66,7 +66,7 @@ def _lay_out(figure: "Figure", matrices: Sequence[Matrix], cell: float, size: fl
 
 
 def _draw_scale(figure: "Figure", wide: float) -> None:
-    """What the colours say, in the upper corner to the right of all matrices."""
+    """Draw the colour scale in the upper corner, to the right of all matrices."""
     from matplotlib.cm import ScalarMappable
 
     colours = ScalarMappable(cmap=_COLOURS)

@@ -1,4 +1,4 @@
-"""What all pictures share: the ink, the fonts, and a file that is written whole or not at all.
+"""Shared by all pictures: the ink, the fonts, and a file that is written whole or not at all.
 
 Pictures are made with matplotlib's objects alone, never with its global "current" figure, and its import waits until
 something is drawn.
@@ -105,7 +105,7 @@ def word_widths(words: Iterable[str], size: float) -> list[float]:
 
 
 def runs_leftwards(words: Iterable[str]) -> bool:
-    """Whether a sentence is read from right to left: the first letter with a direction decides."""
+    """Return True if a sentence is read from right to left; the first letter with a direction decides."""
     directions = (unicodedata.bidirectional(character) for word in words for character in word)
     return next((direction for direction in directions if direction in ("L", "R", "AL")), "L") != "L"
 

@@ -55,7 +55,7 @@ class Panel:
 
     @property
     def kept(self) -> int:
-        """How many tokens may still be drawn."""
+        """Number of tokens that may still be drawn."""
         return int((self.probabilities > 0).sum())
 
     @property
@@ -103,17 +103,17 @@ class Choices:
 
     @property
     def unshown(self) -> int:
-        """How many tokens stand behind those that are shown."""
+        """Number of tokens after those that are shown."""
         return self.vocabulary - len(self.tokens)
 
     def was_cut(self, panel: int, token: int) -> bool:
-        """Whether a token that was there in the panel's origin is there no more."""
+        """Return True if a token of the panel's origin was cut here."""
         before, after = self.panels[self.origins[panel]], self.panels[panel]
         return bool(before.probabilities[token] > 0 and not after.probabilities[token] > 0)
 
 
 def choices_to_json(choices: Choices) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the choices as plain values, with unrounded numbers."""
     count = len(choices.tokens)
     own = choices.panels[0].probabilities
     nearest = [{"token": token, "cosine": cosine} for token, cosine in choices.nearest]
@@ -142,7 +142,7 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ChoicesStart:
-    """What a page shows first, and the examples it offers: options of sampling by their names."""
+    """The first view of a page and the examples it offers: sampling options by name."""
 
     options: Mapping[str, float] = field(default_factory=dict)
     examples: Sequence[Mapping[str, float]] = ()
@@ -253,7 +253,7 @@ def _write_names(axes: "Axes", choices: Choices, names: list[str]) -> None:
 
 
 def _write_head(figure: "Figure", choices: Choices, width: float, height: float) -> None:
-    """What was read, and what is written so far."""
+    """Write the text that was read and the text written so far."""
     letters = max(50, int(13 * width))
     before = " ".join(map(visible_name, choices.before)) or "nothing"
     lines = textwrap.wrap(show_word(choices.source), letters) if choices.source else []

@@ -1,4 +1,4 @@
-"""How variants compare: a point for every run, its variant's mean and spread, and lines by the length of the source."""
+"""Comparison of variants: a point for every run, each variant's mean and spread, and lines by source length."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -38,7 +38,7 @@ class Occurrence:
 
     @property
     def snippet(self) -> tuple[str, str, str]:
-        """What stands before it, the word, and what stands after it, a few words on either side."""
+        """A few words before it, the word itself, and a few words after it."""
         first, last = max(0, self.place - _NEAR), self.place + 1 + _NEAR
         before, after = self.words[first : self.place], self.words[self.place + 1 : last]
         return (
@@ -64,7 +64,7 @@ class ContextLayer:
 
     @property
     def is_one_point(self) -> bool:
-        """Whether all vectors are the same, as plain embeddings of one word are."""
+        """Return True if all vectors are equal, as plain embeddings of one word are."""
         return self.plane.shares == (0.0, 0.0)
 
     @property
@@ -101,7 +101,7 @@ class WordContexts:
 
 
 def contexts_to_json(contexts: WordContexts) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the contexts as plain values, with unrounded numbers."""
     return {
         "word": contexts.word,
         "contexts": [

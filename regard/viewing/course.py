@@ -1,4 +1,4 @@
-"""How a training went: a panel for the loss, for each measure and for the learning rate, each with a scale of its own.
+"""Training curves: a panel each for the loss, every metric and the learning rate, with separate scales.
 
 In every panel training is thin and blue, validation strong and orange, and the best validation is marked.
 """
@@ -73,7 +73,7 @@ def draw_course(course: Course, path: Path, title: str) -> set[str]:
 
 
 def _panels(course: Course) -> dict[str, tuple[Points, Points]]:
-    """What each panel shows of training and of validation."""
+    """Return the training and validation points of each panel."""
     names = dict.fromkeys([LOSS, *course.training, *course.validation])
     found = {
         name: (finite_points(course.training.get(name, [])), finite_points(course.validation.get(name, [])))
@@ -86,7 +86,7 @@ def _panels(course: Course) -> dict[str, tuple[Points, Points]]:
 
 
 def _changes(training: Points, validation: Points) -> bool:
-    """Whether anything is to be seen in a panel: a value that was found once may still change."""
+    """Return True if a panel has anything to show: a value that was measured once may still change."""
     values = [value for _, value in (*training, *validation)]
     return len(set(values)) > 1 or (len(values) == 1 and values != [0.0])
 

@@ -1,4 +1,4 @@
-"""How attention is drawn: the kinds of its two sides, and whether it has weights or windows, choose the drawer."""
+"""The table of drawers: the kinds of the two sides, and weights or windows, decide how attention is drawn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

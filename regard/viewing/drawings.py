@@ -31,18 +31,18 @@ class Drawn(Protocol):
     """A drawing that came to be step by step; pictures have (height, width, 3) bytes, all of a drawing alike."""
 
     def picture(self) -> np.ndarray:
-        """How it looks at last."""
+        """The finished picture."""
 
     def frames(self) -> list[np.ndarray]:
-        """How it looked after each step, with where that step drew."""
+        """The picture after each step, with the place where that step drew."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """Return the drawing as plain values, for JSON."""
 
 
 @dataclass(frozen=True)
 class SketchRequest:
-    """What strokes are to be drawn: from nothing, on from those of a drawing, or from what sums one or two of them up.
+    """Strokes to draw: from nothing, continuing a drawing, or from the summary of one or two drawings.
 
     The temperature is how freely steps are chosen: at 1 as the model learnt them, below it probable ones more often.
     """

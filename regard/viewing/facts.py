@@ -56,17 +56,17 @@ class Hops:
 
 
 def to_json(hops: Hops) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the hops as plain values, with unrounded numbers."""
     return {**vars(hops), "weights": hops.weights.tolist()}
 
 
 def from_json(value: Mapping[str, Any]) -> Hops:
-    """What `to_json` was given."""
+    """Return the hops that `to_json` was given."""
     return Hops(**{**value, "weights": np.array(value["weights"])})
 
 
 def forgotten_in_words(hops: Hops) -> str:
-    """That facts are missing, and how many; nothing where none are."""
+    """Return a sentence that says how many facts are missing, or an empty string."""
     count = len(hops.forgotten)
     if not count:
         return ""

@@ -63,7 +63,7 @@ class FrameLooks:
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """Number of frames."""
         return int(self.blocks[0].weights.shape[1])
 
     @property
@@ -72,7 +72,7 @@ class FrameLooks:
         return self.count * self.seconds
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
-        """What is shown in words, and its weights (row, frame): of one head, or of all heads joined."""
+        """Return a title and the weights (row, frame) of one head, or of all heads joined."""
         which, weights = joined_weights(self.blocks, layer, head, heads)
         return which, weights.T
 
@@ -88,7 +88,7 @@ class FrameLooks:
 
 
 def to_json(looks: FrameLooks) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the looks as plain values, with unrounded numbers."""
     return {
         "title": looks.title,
         "samples": looks.samples.tolist(),
@@ -101,7 +101,7 @@ def to_json(looks: FrameLooks) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> FrameLooks:
-    """What `to_json` was given."""
+    """Return the looks that `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     samples, bands = np.array(value["samples"]), value.get("bands")
     return FrameLooks(
@@ -118,7 +118,7 @@ def from_json(value: Mapping[str, Any]) -> FrameLooks:
 def frames_data(
     looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """What was looked at as its view takes it: weights as whole ten-thousandths, row after row."""
+    """Return the data of the view: weights as whole ten-thousandths, row after row."""
     turned = [Block(block.where, block.weights.swapaxes(1, 2)) for block in looks.blocks]  # a line for each row
     envelope = looks.envelope(_PAGE_BINS)
     wave = np.rint(envelope / max(float(np.abs(envelope).max()), 1e-6) * _HEIGHT).astype(int)
@@ -183,7 +183,7 @@ def _draw_weights(axes: "Axes", looks: FrameLooks, weights: np.ndarray) -> None:
 
 
 def _draw_bands(axes: "Axes", bands: np.ndarray, duration: float) -> None:
-    """How loud each band is, the lowest at the bottom: the darker, the louder."""
+    """Draw the loudness of each band, the lowest at the bottom; darker is louder."""
     times, edges = np.linspace(0, duration, len(bands) + 1), np.arange(bands.shape[1] + 1)
     axes.pcolormesh(times, edges, bands.T, cmap="Greys", rasterized=True)
     axes.set_yticks([])

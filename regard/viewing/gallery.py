@@ -16,7 +16,7 @@ SCRIPT = "gallery-page.js"
 
 @dataclass(frozen=True)
 class ScoredCaption:
-    """What a model wrote of a picture, word by word, and what people wrote.
+    """A model's caption of a picture, word by word, and the captions people wrote.
 
     `picture`, grey or in colours from 0 to 1, is None where nobody has it; `weights` (word, row, column), where the
     model has attention, are of each word.
@@ -41,7 +41,7 @@ class Gallery:
     worst: Sequence[ScoredCaption]
 
     def with_pictures(self, find: Callable[[str], np.ndarray | None]) -> "Gallery":
-        """The same with the pictures that are found by their names, as far as they are."""
+        """Return the gallery with the pictures that `find` knows by name."""
         best, worst = ([replace(each, picture=find(each.name)) for each in part] for part in (self.best, self.worst))
         return replace(self, best=best, worst=worst)
 

@@ -76,7 +76,7 @@ def gates_table(gates: Gates, heading: str = "word") -> tuple[list[str], list[li
 
 
 def gates_to_json(gates: Gates) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the gates as plain values."""
     return {
         "title": gates.title,
         "words": gates.words,

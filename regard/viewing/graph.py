@@ -234,7 +234,7 @@ def _write_titles(axes: "Axes", title: str, of_blocks: str, hidden: int) -> None
 def neighbourhood_lines(
     neighbourhood: Neighbourhood, width: int, colour: bool, layer: int | None = None, head: int | None = None
 ) -> list[str]:
-    """Who looks at whom, each at what it looks at most first, at most `width` cells wide.
+    """Return lines of text, at most `width` cells wide: each node with the nodes it attends to, largest weight first.
 
     Heads that do not fit beside each other are left out, which the last line says. With `colour`, the strongest look of
     each head stands out.
@@ -261,7 +261,7 @@ def neighbourhood_lines(
 
 
 def _name_look(record: Neighbourhood, edge: int) -> str:
-    """What a look is called: by what is looked at where the middle looks, by both ends elsewhere."""
+    """Name a look: by its target if the centre looks, otherwise by both ends."""
     looks_from, looks_at = (record.nodes[place] for place in record.edges[edge])
     name = show_word(looks_at.name) if looks_at is not looks_from else "itself"
     if looks_from is not record.centre:

@@ -40,7 +40,7 @@ class ConvolutionLesson:
 
     @property
     def caption(self) -> str:
-        """What one sees."""
+        """The caption of the picture."""
         sharpness, difference = self.differences[-1]
         count = self.kernel**2
         return (
@@ -50,7 +50,7 @@ class ConvolutionLesson:
 
 
 def lesson_to_json(lesson: ConvolutionLesson) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the lesson as plain values."""
     return {
         "kernel": lesson.kernel,
         "heads": [

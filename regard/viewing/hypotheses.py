@@ -54,7 +54,7 @@ class Tree:
 
     @cached_property
     def steps(self) -> list[int]:
-        """How many tokens each hypothesis has."""
+        """Number of tokens of each hypothesis."""
         steps: list[int] = []
         for node in self.nodes:
             steps.append(1 if node.parent is None else steps[node.parent] + 1)
@@ -62,7 +62,7 @@ class Tree:
 
     @cached_property
     def children(self) -> dict[int | None, list[int]]:
-        """What continues each hypothesis; under None, what begins."""
+        """Continuations of each hypothesis; under None, the first tokens."""
         found: dict[int | None, list[int]] = {None: [], **{place: [] for place in range(len(self.nodes))}}
         for place, node in enumerate(self.nodes):
             found[node.parent].append(place)
@@ -70,7 +70,7 @@ class Tree:
 
     @cached_property
     def fates(self) -> list[Fate]:
-        """What became of each hypothesis.
+        """The fate of each hypothesis.
 
         A group of the beam that has a step more has continued its best. So one that continues nothing is over, and what
         lived in it was left as it was; in a group that goes on, what is not continued was dropped.
@@ -104,17 +104,17 @@ class Tree:
 
     @cached_property
     def winning(self) -> frozenset[int]:
-        """What the best output went through."""
+        """Hypotheses on the way to the best output."""
         return frozenset(self.path(self.outputs[0])) if self.outputs else frozenset()
 
     @cached_property
     def lasting(self) -> frozenset[int]:
-        """What any of the outputs went through."""
+        """Hypotheses on the way to any output."""
         return frozenset(place for output in self.outputs for place in self.path(output))
 
 
 def tree_to_json(tree: Tree) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the tree as plain values, with unrounded numbers."""
     return {
         "text": tree.source,
         "width": tree.width,
@@ -153,7 +153,7 @@ def lanes(tree: Tree) -> list[int]:
 
 
 def _ordered_children(tree: Tree) -> dict[int | None, list[int]]:
-    """Of each hypothesis first the child that stays in its lane, which leads farthest, then the others by length."""
+    """Order the children of each hypothesis: first the one in its own lane, which leads farthest, then by length."""
     best: list[float] = [math.inf if node.rank is None else node.rank for node in tree.nodes]
     last = list(tree.steps)
     for place in reversed(range(len(tree.nodes))):

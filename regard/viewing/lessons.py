@@ -51,7 +51,7 @@ class Lesson:
 
 
 def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
-    """The same lines as plain values."""
+    """Return the lines of a lesson as plain values."""
     return {
         "title": lesson.title,
         "panels": [
@@ -114,7 +114,7 @@ def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
 
 
 def is_jagged(values: Sequence[float]) -> bool:
-    """Whether a line turns by several powers of ten at many of its points: it fills an area and would hide others."""
+    """Return True if a line turns by several powers of ten at many points, so it fills an area and hides others."""
     steps = np.diff(np.log10(np.asarray(values, dtype=np.float64)))
     sharp = (steps[1:] * steps[:-1] < 0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHARP)
     return bool(len(sharp)) and float(sharp.mean()) > 0.1

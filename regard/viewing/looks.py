@@ -1,4 +1,4 @@
-"""What was looked at between two sides, before anyone has chosen how to draw it."""
+"""Attention between two sides, before anyone has chosen how to draw it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def seen_between(looks: LooksBetween, by_word: bool = True) -> Seen:
 
 
 def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], list[int]]:
-    """What stands on an axis, and for each place of the attention the one of the axis that it belongs to."""
+    """Return the labels of an axis, and for each place of the attention the label it belongs to."""
     if isinstance(side, Steps):
         return list(side.names), list(range(len(side.names)))
     if isinstance(side, Frames):
@@ -85,6 +85,6 @@ def names_along(side: Side, other: Side) -> list[str]:
 
 
 def word_means(places: Sequence[int]) -> np.ndarray:
-    """What averages values of tokens (token) to those of their places (place, token); of a place without any, zeros."""
+    """Return a matrix (place, token) that averages token values by place; a place without tokens gets zeros."""
     belongs = np.arange(max(places) + 1)[:, None] == np.array(places)
     return belongs / np.maximum(belongs.sum(axis=1, keepdims=True), 1)

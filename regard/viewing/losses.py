@@ -63,7 +63,7 @@ class SentenceLoss:
 
 
 def losses_to_json(losses: SentenceLoss) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the losses as plain values."""
     return {
         "source": losses.source,
         "target": losses.target,
@@ -83,7 +83,7 @@ def losses_to_json(losses: SentenceLoss) -> dict[str, Any]:
 
 
 def others_in_words(each: TokenLoss) -> str:
-    """What else the model thought of, each with its probability; what rounds to nothing is left out."""
+    """List the other likely tokens with their probabilities; those that round to zero are left out."""
     told = [(token, chance) for token, chance in each.others if chance >= _WORTH_TELLING]
     return ", ".join(f"{show_word(token)} {chance:.2f}" for token, chance in told)
 

@@ -56,7 +56,7 @@ class Matrix:
 
 
 def to_json(matrices: Sequence[Matrix]) -> dict[str, Any]:
-    """The same matrices as plain values, every number as it is."""
+    """Return the matrices as plain values, with unrounded numbers."""
     return {
         "matrices": [
             {
@@ -71,7 +71,7 @@ def to_json(matrices: Sequence[Matrix]) -> dict[str, Any]:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """How widely the rows look, in nats: the mean over rows of -Σ w ln w; 0 is one place, ln n is n places alike."""
+    """Mean entropy of the rows in nats, -Σ w ln w: 0 is a single place, ln n is n places alike."""
     looked = np.where(weights > 0, weights, 1.0)
     return max(0.0, float(-(looked * np.log(looked)).sum(axis=-1).mean()))
 
@@ -204,7 +204,7 @@ def _dress_labels(labels: Iterable[Any], size: float) -> None:
 
 
 def _shrunk(word: str) -> float:
-    """How much smaller a very long word is written, so that it leaves room for the matrix."""
+    """Return the factor by which a very long word is shrunk to leave room for the matrix."""
     return max(0.65, min(1.0, _LONG_WORD / max(len(word), 1)))
 
 

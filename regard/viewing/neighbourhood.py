@@ -67,7 +67,7 @@ def neighbourhood_of(
     rings: int = 1,
     most: int = MOST,
 ) -> Neighbourhood:
-    """What lies up to `rings` edges around a node, of which `edges` (2, edge) says who looks at whom in the graph.
+    """Return the nodes up to `rings` edges around a node; `edges` (2, edge) are the graph's own.
 
     Where there are more than `most` nodes, those stay that are looked at most: by the mean of all heads.
     """
@@ -107,7 +107,7 @@ def _title(side: Nodes, centre: int) -> str:
 
 
 def to_json(neighbourhood: Neighbourhood) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the neighbourhood as plain values, with unrounded numbers."""
     return {
         "title": neighbourhood.title,
         "nodes": [asdict(node) for node in neighbourhood.nodes],
@@ -118,7 +118,7 @@ def to_json(neighbourhood: Neighbourhood) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Neighbourhood:
-    """What `to_json` was given."""
+    """Return the neighbourhood that `to_json` was given."""
     return Neighbourhood(
         value["title"],
         [Neighbour(**node) for node in value["nodes"]],

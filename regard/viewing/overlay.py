@@ -61,13 +61,13 @@ class Overlay:
                 raise ValueError(f"weights of shape {shape} do not fit {steps} steps and {rows} × {columns} cells")
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
-        """What is shown in words, and its weights (step, row, column): of one head, or of all heads joined."""
+        """Return a title and the weights (step, row, column) of one head, or of all heads joined."""
         which, weights = joined_weights(self.blocks, layer, head, heads)
         return which, weights.reshape(len(self.steps), *self.grid)
 
 
 def to_json(overlay: Overlay) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the overlay as plain values, with unrounded numbers."""
     return {
         "title": overlay.title,
         "picture": overlay.picture.tolist(),
@@ -79,7 +79,7 @@ def to_json(overlay: Overlay) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Overlay:
-    """What `to_json` was given."""
+    """Return the overlay that `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     rows, columns = value["grid"]
     picture, are_cells = np.array(value["picture"]), value.get("steps_are_cells", False)
@@ -89,7 +89,7 @@ def from_json(value: Mapping[str, Any]) -> Overlay:
 def overlay_data(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
+    """Return the data of the view: weights as whole ten-thousandths, step after step."""
     return {
         "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
         "title": show_word(overlay.title),
@@ -167,7 +167,7 @@ def stretch(weights: np.ndarray, height: int, width: int) -> np.ndarray:
 
 
 def _between(cells: int, pixels: int) -> np.ndarray:
-    """How much each pixel has of each cell (pixel, cell): straight lines from the middle of one to that of the next."""
+    """Return the share of each cell in each pixel (pixel, cell), linear between the centres of neighbouring cells."""
     middles = (np.arange(cells) + 0.5) * pixels / cells
     return np.stack([np.interp(np.arange(pixels) + 0.5, middles, one) for one in np.eye(cells)], axis=1)
 

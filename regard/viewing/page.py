@@ -29,7 +29,7 @@ MOST_WEIGHTS = 4_000_000  # of all matrices together; such a page has about ten 
 
 @dataclass(frozen=True)
 class Start:
-    """What a page shows first; a part that the page does not have is passed over."""
+    """The first view of a page; a part that the page lacks is ignored."""
 
     side: str = "cross"
     layer: int | None = None
@@ -56,7 +56,7 @@ class PageScene:
 
 
 def fits(seen: Sequence[Seen]) -> bool:
-    """Whether so much can go into one page."""
+    """Return True if all of it fits into one page."""
     return _count(block.weights for each in seen for block in each.blocks) <= MOST_WEIGHTS
 
 
@@ -102,7 +102,7 @@ def scene_data(scene: PageScene) -> dict[str, Any]:
 
 
 def side_data(seen: Seen) -> dict[str, Any]:
-    """What was seen on one side as its views take it: weights as whole ten-thousandths, row after row."""
+    """Return the data of one side's views: weights as whole ten-thousandths, row after row."""
     return {
         "rows": [show_word(word) for word in seen.rows],
         "columns": [show_word(word) for word in seen.columns],
@@ -119,7 +119,7 @@ def side_data(seen: Seen) -> dict[str, Any]:
 
 
 def tinted_data(seen: Seen, title: str) -> dict[str, Any]:
-    """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
+    """Return the data of the view of tinted words: weights as whole ten-thousandths, row after row."""
     return {
         "start": {"layer": seen.usual, "head": "mean"},
         "title": show_word(title),

@@ -74,7 +74,7 @@ def lay_out_neighbours(
 
 
 def joint_probabilities(vectors: np.ndarray, perplexity: float) -> np.ndarray:
-    """How much two vectors are neighbours, over all pairs (word, word), each row with the perplexity asked for.
+    """Return the joint probabilities (word, word) of t-SNE, each row with the given perplexity.
 
     p(j|i) = exp(-β_i |x_i - x_j|²) / Σ_k≠i exp(-β_i |x_i - x_k|²),    p_ij = (p(j|i) + p(i|j)) / 2n    (eq 1)
     """

@@ -1,4 +1,4 @@
-"""How a token can know its place, as pictures: what is added to it, how it is turned, how far it sees.
+"""Pictures of position encodings: sinusoids, rotary angles and the reach of ALiBi.
 
 The numbers come in as tables by name. The name says what a table holds:
 
@@ -32,7 +32,7 @@ _MOST_HEADS = 3  # of one table, evenly picked
 
 @dataclass(frozen=True)
 class _Kind:
-    """How one kind of table is drawn."""
+    """Settings for drawing one kind of table."""
 
     down: str
     across: str

@@ -67,7 +67,7 @@ def whole_steps(weights: np.ndarray) -> list[int]:
 
 
 def _checksum(text: str) -> str:
-    """How a policy names an inline part by its content (CSP 3, section 2.3.1)."""
+    """Return the hash by which a policy names an inline part (CSP 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

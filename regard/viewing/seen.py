@@ -34,12 +34,12 @@ class Block:
         return int(self.weights.shape[0])
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain values, every number as it is."""
+        """Return the block as plain values, with unrounded numbers."""
         return {"where": self.where, "weights": self.weights.tolist()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Block":
-        """What `to_json` was given."""
+        """Return the block that `to_json` was given."""
         return cls(value["where"], np.array(value["weights"]))
 
 
@@ -53,7 +53,7 @@ AXES = {
 
 
 def axes_of(side: str) -> tuple[str, str]:
-    """What the rows and the columns of a side are, by its name or by its two ends, such as "target to turns"."""
+    """Return what the rows and columns of a side are, by its name or its two ends, such as "target to turns"."""
     rows, _, columns = side.partition(" to ")
     ends = tuple("written" if end == "target" else "read" for end in (rows, columns))
     return AXES.get(side, (ends[0], ends[1]))
@@ -61,7 +61,7 @@ def axes_of(side: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Seen(Pictured):
-    """What every block and head of one side looked at; blocks may differ in how many heads they have."""
+    """Attention of every block and head of one side; blocks may differ in their number of heads."""
 
     side: str
     output: str
@@ -78,7 +78,7 @@ class Seen(Pictured):
 
     @property
     def heads(self) -> list[int]:
-        """How many heads each block has."""
+        """Number of heads of each block."""
         return [block.heads for block in self.blocks]
 
     @property
@@ -105,7 +105,7 @@ class Seen(Pictured):
         ]
 
     def _name_parts(self, number: int, which: str) -> list[str]:
-        """What sets a matrix apart: where there is one block, or one head, it need not be counted."""
+        """Return the parts that tell a matrix from others; a single block or head is not counted."""
         return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
 
     def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
@@ -115,7 +115,7 @@ class Seen(Pictured):
 def joined_weights(
     blocks: Sequence[Block], layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> tuple[str, np.ndarray]:
-    """What is shown in words, and the weights (row, column) of it: one block and one head, or all its heads joined."""
+    """Return a title and the weights (row, column) of one block and head, or of all its heads joined."""
     number = block_named(blocks, layer, head)
     block = blocks[number - 1]
     join, name = JOININGS[heads]

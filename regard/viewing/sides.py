@@ -1,5 +1,5 @@
-"""What stands on the two axes of an attention: words, the cells of a picture, the frames of a video, the nodes of a
-graph, steps, the slots of a memory, the facts of a story, the points of a drawing.
+"""Sides of an attention: words, cells of a picture, frames of a video, nodes of a graph, steps, slots of a memory,
+facts of a story, points of a drawing.
 
 A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
 (`drawers.py`). A new kind is one more class here and its pairs there.
@@ -74,7 +74,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Steps:
-    """What a model does one after another, such as glimpses; each by its name.
+    """Named steps that a model takes one after another, such as glimpses.
 
     `given` and `answered` are what it is given and what it answers at each, as numbers (step, channel), where there are
     such.

@@ -76,7 +76,7 @@ class MemoryUse:
         return [(first + place) % count for place in range(length)]
 
     def of_head(self, head: int | None) -> "MemoryUse":
-        """The same of one head alone, counted from 1; of all where nobody names one."""
+        """Return the use by one head, counted from 1, or by all heads for None."""
         if head is None:
             return self
         if head > len(self.heads):
@@ -86,12 +86,12 @@ class MemoryUse:
 
 
 def is_writer(head: str) -> bool:
-    """Whether a head writes, by its name."""
+    """Return True if a head writes, by its name."""
     return head.startswith("write")
 
 
 def to_json(use: MemoryUse) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the memory's use as plain values, with unrounded numbers."""
     numbers = {"given": use.given, "answered": use.answered}
     return {
         "title": use.title,
@@ -103,7 +103,7 @@ def to_json(use: MemoryUse) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> MemoryUse:
-    """What `to_json` was given."""
+    """Return the use that `to_json` was given."""
     given, answered = (None if value[name] is None else np.array(value[name]) for name in ("given", "answered"))
     return MemoryUse(value["title"], value["steps"], value["heads"], np.array(value["weights"]), given, answered)
 

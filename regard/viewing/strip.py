@@ -57,12 +57,12 @@ class Strip:
                 raise ValueError(f"weights of shape {shape} do not fit {words} words and {frames} frames")
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
-        """What is shown in words, and its weights (word, frame): of one head, or of all heads joined."""
+        """Return a title and the weights (word, frame) of one head, or of all heads joined."""
         return joined_weights(self.blocks, layer, head, heads)
 
 
 def to_json(strip: Strip) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the strip as plain values, with unrounded numbers."""
     return {
         "title": strip.title,
         "frames": strip.frames.tolist(),
@@ -72,7 +72,7 @@ def to_json(strip: Strip) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Strip:
-    """What `to_json` was given."""
+    """Return the strip that `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     return Strip(value["title"], np.array(value["frames"]), value["words"], blocks)
 
@@ -80,7 +80,7 @@ def from_json(value: Mapping[str, Any]) -> Strip:
 def strip_data(
     strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """What was looked at as its view takes it: the frames side by side, weights as whole ten-thousandths."""
+    """Return the data of the view: the frames side by side, weights as whole ten-thousandths."""
     return {
         "start": {"layer": block_named(strip.blocks, layer, head), "head": head or heads},
         "title": show_word(strip.title),

@@ -1,4 +1,4 @@
-"""What the points of a drawing look at among its other points, drawn as its strokes."""
+"""Attention among the points of a drawing, drawn on its strokes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,12 +49,12 @@ class StrokeLooks:
 
     @property
     def looking(self) -> int:
-        """How many points look, from the first on."""
+        """Number of points that look, counted from the first."""
         return self.blocks[0].weights.shape[1]
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether any point looks at a later one."""
+        """Return True if any point looks at a later one."""
         return any(np.triu(block.weights, 1).any() for block in self.blocks)
 
     def reach(self, place: int) -> int:
@@ -62,7 +62,7 @@ class StrokeLooks:
         return self.looking - 1 if self.looks_ahead else place
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
-        """What is shown in words, and its weights (point, point): of one head, or of all heads joined."""
+        """Return a title and the weights (point, point) of one head, or of all heads joined."""
         return joined_weights(self.blocks, layer, head, heads)
 
     def strokes(self) -> list[np.ndarray]:
@@ -71,7 +71,7 @@ class StrokeLooks:
 
 
 def to_json(looks: StrokeLooks) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the looks as plain values, with unrounded numbers."""
     return {
         "title": looks.title,
         "points": looks.points.tolist(),
@@ -81,7 +81,7 @@ def to_json(looks: StrokeLooks) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> StrokeLooks:
-    """What `to_json` was given."""
+    """Return the looks that `to_json` was given."""
     blocks = [Block.from_json(block) for block in value["blocks"]]
     return StrokeLooks(value["title"], np.array(value["points"]), np.array(value["ends"]), blocks)
 
@@ -89,7 +89,7 @@ def from_json(value: Mapping[str, Any]) -> StrokeLooks:
 def stroke_data(
     looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """What was looked at as its view takes it: weights as whole ten-thousandths, point after point."""
+    """Return the data of the view: weights as whole ten-thousandths, point after point."""
     return {
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),

@@ -34,7 +34,7 @@ def bracketed(sentence: TaggedWords, colour: bool) -> str:
 
 
 def _begin(type_: str, colour: bool) -> str:
-    """What gives the words of a type its colour, the same in every sentence."""
+    """Return the escape that starts a type's colour, the same in every sentence."""
     return f"\x1b[{_COLOURS[crc32(type_.encode()) % len(_COLOURS)]}m" if colour else ""
 
 

@@ -101,7 +101,7 @@ def _lanes_of_outputs(tree: Tree) -> list[int | None]:
 
 
 class _Box(NamedTuple):
-    """How the box around a token looks."""
+    """Style of the box around a token."""
 
     fill: str
     edge: str
@@ -206,7 +206,7 @@ class _TreeDrawing:
         self.axes.text(*place, text, fontsize=size * self.shrunk, parse_math=False, clip_on=False, **how)
 
     def draw_links(self) -> None:
-        """What leads to the outputs lies on top of what does not."""
+        """Draw the links, those that lead to outputs on top."""
         tree = self.tree
         for place in sorted(range(len(tree.nodes)), key=lambda place: (place in tree.lasting, place in tree.winning)):
             self._draw_link(place)
@@ -314,7 +314,7 @@ class _Grid:
         return f"{visible(node.token)} {number}{rank}{_MARKS.get(self.tree.fates[place], '')}"
 
     def _links(self) -> Iterator[tuple[tuple[int, int], tuple[str, int]]]:
-        """What stands in the gap before a column, lane by lane, and the hypothesis that it leads to."""
+        """Yield the links in the gap before a column, lane by lane, with the hypothesis each leads to."""
         for parent, children in self.tree.children.items():
             by_lane = {self.lane_of[child]: child for child in children}
             if not by_lane:

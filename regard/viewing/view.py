@@ -1,4 +1,4 @@
-"""What can be seen of a model, in the hand: it shows itself in a terminal and in a notebook, and saves itself."""
+"""Views of a model: they show themselves in a terminal or notebook, and save themselves."""
 
 import base64
 import json
@@ -27,10 +27,10 @@ class Drawing(Protocol):
         """Lines for a terminal."""
 
     def numbers(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """Return the view as plain values, for JSON."""
 
     def page(self) -> SealedPage:
-        """The same as an .html page, which is complete in itself; what has none is refused."""
+        """Return a self-contained .html page, or refuse if the view has none."""
 
 
 @runtime_checkable
@@ -48,12 +48,12 @@ class PageDrawing(Drawing, Protocol):
     view: ClassVar[str]  # the name of its view there
 
     def data(self) -> dict[str, Any]:
-        """What the view takes."""
+        """Return the data of the view."""
 
 
 @dataclass(frozen=True)
 class DrawingRequest:
-    """What to show of it, and how; a drawer refuses what it has no use for."""
+    """What to show and how; a drawer refuses options it has no use for."""
 
     layer: int | None = None
     head: int | None = None
@@ -104,7 +104,7 @@ class HeadsDrawing:
 
 @dataclass(frozen=True)
 class View:
-    """What a model looked at, or may write, while it read one text: what `regard look` draws.
+    """What a model looked at, or may write, while it read one text, as `regard look` draws it.
 
     It shows itself in a terminal and, as the page of `regard look -o x.html`, in a notebook.
     """

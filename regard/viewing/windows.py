@@ -53,7 +53,7 @@ class GlimpsePath:
 
     @property
     def sharpness(self) -> int:
-        """How many pixels a side is seen of every square."""
+        """Side of every seen square in pixels."""
         return max(1, round(float(self.extents.min())))
 
     def squares(self, step: int) -> list[tuple[float, float, float]]:
@@ -62,7 +62,7 @@ class GlimpsePath:
         return [(across - side / 2, down - side / 2, side) for side in sorted(self.extents[step].tolist())]
 
     def patches(self, step: int) -> list[np.ndarray]:
-        """What was seen in each square of a step, averaged down to the same size; beyond the picture it is black."""
+        """Return the squares of a step, averaged down to one size; beyond the picture they are black."""
         return [_patch(self.picture, left, top, side, self.sharpness) for left, top, side in self.squares(step)]
 
 
@@ -79,7 +79,7 @@ def _patch(picture: np.ndarray, left: float, top: float, side: float, pixels: in
 
 
 def to_json(path: GlimpsePath) -> dict[str, Any]:
-    """The same as plain values, every number as it is."""
+    """Return the path as plain values, with unrounded numbers."""
     return {
         "title": path.title,
         "picture": path.picture.tolist(),
@@ -90,7 +90,7 @@ def to_json(path: GlimpsePath) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> GlimpsePath:
-    """What `to_json` was given."""
+    """Return the path that `to_json` was given."""
     picture, centres, extents = (np.array(value[name]) for name in ("picture", "centres", "extents"))
     return GlimpsePath(value["title"], picture, value["steps"], centres, extents)
 
@@ -206,7 +206,7 @@ def _draw_path(axes: "Axes", path: GlimpsePath) -> None:
 
 
 def _draw_patches(figure: Any, path: GlimpsePath, step: int, corner: tuple[float, float]) -> None:
-    """What was seen at one step, a patch under the other, in frames of its colour."""
+    """Draw the patches of one step below each other, in frames of its colour."""
     colour = _step_colours(len(path.steps))[step]
     for scale, patch in enumerate(path.patches(step)):
         top = corner[1] - scale * (_PATCH + _GAP)
@@ -237,7 +237,7 @@ def glimpse_lines(path: GlimpsePath, width: int, colour: bool) -> list[str]:
 
 
 def _patch_lines(path: GlimpsePath, width: int) -> list[str]:
-    """What was seen, as many steps beside each other as fit."""
+    """Return lines of text with the patches of as many steps side by side as fit."""
     cells = min(2 * path.sharpness, width)
     fit = max(1, (width + 2) // (cells + 2))
     lines = []

@@ -1,5 +1,7 @@
 """A map of words in the plane: as a picture, as a page to pan and zoom, as numbers."""
 
+import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.base.faults import Fault
+from regard.base.files import write_file
 from regard.viewing.canvas import (
     FAINT,
     INK,
@@ -52,7 +56,7 @@ class WordMap:
 
     @property
     def method(self) -> str:
-        """How the places were found, in words."""
+        """The method that placed the words."""
         if self.variance is None:
             return "t-SNE: neighbours lie together, distances between groups mean little"
         return f"two principal components, which keep {self.variance:.0%} of the variance"
@@ -62,6 +66,26 @@ class WordMap:
         low, high = self.places.min(axis=0), self.places.max(axis=0)
         reach = float((high - low).max()) / 2
         return (self.places - (low + high) / 2) / (reach or 1.0)
+
+    def save(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Save it as the suffix of the file asks: .png, .svg, .html or .json; a file that exists is refused."""
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise Fault(f"{path} exists already; give overwrite=True to replace it.")
+        if missing := self.write(path):
+            warnings.warn(f"No font here can draw {' '.join(sorted(missing))}.", stacklevel=2)
+        return path
+
+    def write(self, path: Path) -> set[str]:
+        """Write the kind of file that its suffix asks for; gives the characters that no font here can draw."""
+        match path.suffix.lower():
+            case ".json":
+                write_file(path, (json.dumps(to_json(self), ensure_ascii=False, indent=1) + "\n").encode())
+            case ".html":
+                map_page(self).write(path)
+            case _:
+                return draw_map(self, path)
+        return set()
 
 
 def to_json(record: WordMap) -> dict[str, Any]:

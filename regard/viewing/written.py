@@ -1,4 +1,4 @@
-"""How tokens, numbers, weights and tables are written where people read them."""
+"""Tokens, numbers, weights and tables as people read them."""
 
 import unicodedata
 from collections.abc import Sequence

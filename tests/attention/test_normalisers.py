@@ -7,7 +7,18 @@ import torch
 from attention_cases import draw
 
 from regard.attention import named_normaliser, normalise
-from regard.attention.normalisers import NormaliserName, entmax15, plain, softmax, sparsemax
+from regard.attention.normalisers import (
+    Normaliser,
+    NormaliserName,
+    Positiveness,
+    entmax15,
+    plain,
+    plain_of_exp,
+    plain_of_positive,
+    softmax,
+    sparsemax,
+)
+from regard.base.faults import Fault
 
 NAMES: list[NormaliserName] = ["softmax", "plain", "sparsemax", "entmax"]
 every_normaliser = pytest.mark.parametrize("name", NAMES)
@@ -24,6 +35,41 @@ def test_plain_on_paper() -> None:
     masked = plain(torch.tensor([1.0, 3.0, 4.0]), torch.tensor([True, True, False]))
     torch.testing.assert_close(masked, torch.tensor([0.25, 0.75, 0.0]))
     assert torch.equal(plain(torch.zeros(3), None), torch.zeros(3))
+
+
+def test_shares_of_exp_are_a_softmax_however_large_the_scores() -> None:
+    scores, mask = draw(3, 5) * 400, torch.tensor([[True] * 5, [True, False] * 2 + [True], [False] * 5])
+    for dtype in (torch.float32, torch.float64):
+        given = scores.to(dtype).requires_grad_()
+        weights = plain_of_exp(given, mask)
+        torch.testing.assert_close(weights, softmax(scores.to(dtype), mask))
+        weights.square().sum().backward()
+        assert given.grad is not None
+        assert given.grad.isfinite().all()
+    torch.testing.assert_close(plain_of_exp(scores, None), softmax(scores, None))
+    assert plain_of_exp(scores[:, :0], mask[:, :0]).shape == (3, 0)
+
+
+def test_gradients_of_shares_are_those_of_finite_differences() -> None:
+    scores, mask = draw(2, 4).double().requires_grad_(), torch.tensor([[True] * 4, [True, True, False, False]])
+    assert torch.autograd.gradcheck(lambda scores: plain_of_exp(scores, mask), scores)
+    assert torch.autograd.gradcheck(lambda scores: plain_of_positive(scores.exp(), mask), scores)
+
+
+def test_only_scores_that_may_be_looked_at_must_be_positive() -> None:
+    scores, mask = torch.tensor([1.0, 3.0, -4.0]), torch.tensor([True, True, False])
+    torch.testing.assert_close(plain_of_positive(scores, mask), torch.tensor([0.25, 0.75, 0.0]))
+    for refused in (scores, torch.tensor([1.0, 0.0]), torch.tensor([1.0, math.nan])):
+        with pytest.raises(Fault, match="shares out scores that are positive"):
+            plain_of_positive(refused, None)
+
+
+@pytest.mark.parametrize(
+    ("positive", "expected"), [("softplus", plain), ("exp", plain_of_exp), ("none", plain_of_positive)]
+)
+def test_plain_is_named_with_what_makes_scores_positive(positive: Positiveness, expected: Normaliser) -> None:
+    assert named_normaliser("plain", positive) is expected
+    assert named_normaliser("softmax", positive) is softmax
 
 
 def test_sparsemax_on_paper() -> None:

@@ -13,7 +13,7 @@ from toys import open_trained_toy
 from regard.base.faults import Fault
 from regard.base.model_folder import WEIGHTS, read_folder, update_folder
 from regard.cli import main
-from regard.families.folder import describe_folder
+from regard.families.model_folder import describe_folder
 from regard.loading import Loaded, load_as
 
 KINDS: list[tuple[str, dict[str, Any]]] = [

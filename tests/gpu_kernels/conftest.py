@@ -5,5 +5,5 @@ import torch
 
 
 @pytest.fixture
-def device() -> torch.device:
+def device(triton_interpreter: None) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

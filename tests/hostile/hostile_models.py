@@ -94,7 +94,7 @@ def load(path: Path) -> object:
 
 
 def describe(path: Path) -> object:
-    from regard.families.folder import describe_folder
+    from regard.families.model_folder import describe_folder
 
     return describe_folder(path.parent, 32)
 
@@ -166,6 +166,8 @@ RECIPE = 'family = "transformer"\ntask = "translation"\n[data]\ntrain = ["a", "b
 
 
 def read_recipe(path: Path) -> object:
+    import torch  # noqa: F401  the options of other families, which a refusal names, import it; builds differ in size
+
     from regard.base.recipe import read_table
     from regard.families import check_recipe
 
@@ -269,7 +271,7 @@ def vouch_for_export(path: Path) -> None:
 def read_scores(path: Path) -> object:
     """Read what `regard info` shows of a model beside its recipe."""
     from regard.runs.about import read_about
-    from regard.runs.scores import read_scores as read_stored
+    from regard.runs.kept_scores import read_scores as read_stored
 
     return read_stored(path.parent), read_about(path.parent)
 
@@ -280,7 +282,7 @@ def make_words_folder(folder: Path) -> Path:
 
 def read_words_folder(path: Path) -> object:
     from regard.families import check_recipe
-    from regard.tasks.words.folder import vectors_in
+    from regard.tasks.words.ready_vectors import vectors_in
 
     return vectors_in(path.parent, check_recipe)
 

@@ -150,7 +150,7 @@ def test_sacrebleu_scores_sentences_with_fewer_references_on_those_they_have(met
 
 
 def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
-    assert BETTER.keys() - METRICS.keys() == {"perplexity"}
+    assert BETTER.keys() - METRICS.keys() == {"perplexity", "aer"}
     assert {metric for metric in METRICS if BETTER[metric] == "lower"} == {"ter", "wer", "cer", "per"}
 
 

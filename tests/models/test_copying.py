@@ -11,7 +11,8 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.models.copying import Copying, Pointed, coverage_loss, log_likelihood, log_mixture
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.copying import CopyingCrossEntropy, forced_copies

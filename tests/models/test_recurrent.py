@@ -21,6 +21,7 @@ def inputs() -> torch.Tensor:
     return torch.randn(3, 6, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
 
 
+@pytest.mark.parametrize("cell", ["vanilla", "lstm", "gru"])  # torch has no others
 def test_two_layers_are_torchs_two_layers(cell: str) -> None:
     ours = build(cell)
     theirs = CELLS[cell](5, 8, num_layers=2, batch_first=True, dtype=torch.float64)
@@ -87,3 +88,10 @@ def test_recurrent_matrices_begin_orthogonal_and_forget_gates_open() -> None:
         torch.testing.assert_close(gate @ gate.T, torch.eye(8, dtype=torch.float64), atol=1e-6, rtol=0)
     assert layer.bias_ih_l0.chunk(4)[1].tolist() == [1.0] * 8
     assert not layer.bias_hh_l0.any()
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_weights_are_dropped_from_state_to_state(cell: str, bidirectional: bool) -> None:
+    stack = build(cell, weight_drop=0.5, bidirectional=bidirectional).train()
+    assert not torch.allclose(stack(inputs())[0], stack(inputs())[0])
+    torch.testing.assert_close(stack.eval()(inputs())[0], build(cell, bidirectional=bidirectional)(inputs())[0])

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.attention.reinforce import from_here_on, leave_one_out, rewards_to_come
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.models.recurrent.seq2seq import Seq2SeqOptions
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.reinforcement import ReinforceOptions, learn_choices
 
 KEYS, STEPS = 2, 3

@@ -9,7 +9,8 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.tasks.translation.exploring import Exploring
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation

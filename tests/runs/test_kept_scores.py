@@ -7,7 +7,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.metrics import Score
-from regard.runs.scores import keep_scores, read_scores, score_in_words
+from regard.runs.kept_scores import keep_scores, read_scores, score_in_words
 from regard.training.checkpoint import RECIPE, SCORES, scores_to_bytes, update_folder
 
 
@@ -29,7 +29,7 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(folder: Path, files: dict[str, bytes]) -> None:
         raise Fault("There is no room.")
 
-    monkeypatch.setattr("regard.runs.scores.update_folder", refuse)
+    monkeypatch.setattr("regard.runs.kept_scores.update_folder", refuse)
     said: list[str] = []
     keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], said.append)
     assert said == [f"{tmp_path} cannot be written to, so the scores are not kept there."]

@@ -15,13 +15,13 @@ from regard.families import check_recipe
 from regard.loading import build_task
 from regard.models.text.bag import Bag, BagOptions
 from regard.models.text.classifier import TextClassifier
-from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import InputTokens, TextRows
+from regard.models.text.word_inputs import InputOptions
 from regard.seeing.gazes import see_answer
 from regard.tasks.classes import macro_f1, measures_with_f1, sums_with_f1
 from regard.tasks.classification.task import Classification
-from regard.tasks.words.folder import vectors_in
+from regard.tasks.words.ready_vectors import vectors_in
 from regard.viewing.looks import places_along
 from regard.viewing.sides import Steps, Words
 

@@ -23,7 +23,8 @@ from regard.engines.ctranslate2.spec import check_expressible
 from regard.engines.marian.export import export_marian
 from regard.engines.onnx.export import export_onnx
 from regard.families import check_recipe
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
 from regard.models.transformer.packing import serves

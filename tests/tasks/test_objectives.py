@@ -6,7 +6,7 @@ import torch
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.models.recurrent.seq2seq import Seq2SeqOptions
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.objectives import Consistent, CrossEntropy, objective_for

@@ -15,7 +15,8 @@ from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
 from regard.decoding.output import Hypothesis
 from regard.families import check_recipe
 from regard.model import Model, model_class
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.tasks.translation.task import Translation
 from regard.verbs.translate.command import read_dictionary
 from regard.verbs.translate.model import TranslationModel

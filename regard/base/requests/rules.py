@@ -177,17 +177,22 @@ class VerbRequest(Options):
 
     @model_validator(mode="after")
     def _agree(self, info: ValidationInfo) -> Self:
-        given, names = self._given_fields(), info.context or JSON
+        self.refuse_clashes(info.context or JSON)
+        return self
+
+    def refuse_clashes(self, names: Names = JSON) -> None:
+        """Refuse fields that break a rule together."""
+        given = self._given_fields()
         for rule in self.rules:
             rule.refuse(given, names)
-        return self
 
     def has_any(self, *names: str) -> bool:
         """Whether any of these fields is given."""
         return not self._given_fields().keys().isdisjoint(names)
 
     def _given_fields(self) -> Fields:
-        values, defaults = self.model_dump(by_alias=True, exclude_unset=True), self._defaults()
+        fields, defaults = type(self).model_fields, self._defaults()
+        values = {fields[name].alias or name: getattr(self, name) for name in self.model_fields_set}
         return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
 
     @classmethod

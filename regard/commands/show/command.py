@@ -33,7 +33,7 @@ app = typer.Typer(
 
 SUFFIXES = (".png", ".svg", ".json")
 CELLS = ("vanilla", "lstm", "gru")
-OLDER = ("clockwork", "delays")  # cells that reach further back, drawn when they are asked for
+FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells that are drawn when they are asked for
 _TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are told in the terminal, and the last
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
@@ -47,7 +47,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 @dataclass(frozen=True)
 class View:
-    """What is to be seen, in its three forms: numbers, a picture, and lines in the terminal."""
+    """A lesson in its three forms: numbers, a picture, and lines in the terminal."""
 
     numbers: Callable[[], dict[str, Any]]
     draw: Callable[[Path], set[str]]  # gives the characters that no font here can draw
@@ -75,7 +75,7 @@ def gradients(
     context: typer.Context,
     out: _Out = None,
     cells: Annotated[
-        str, typer.Option(help="Which of vanilla, lstm, gru, clockwork and delays, with commas between.")
+        str, typer.Option(help=f"Which of {', '.join((*CELLS, *FURTHER[:-1]))} and {FURTHER[-1]}, with commas between.")
     ] = ",".join(CELLS),
     length: Annotated[int, typer.Option(min=2, max=200, help="Steps of the sequence.")] = 50,
     width: Annotated[int, typer.Option(min=2, max=128, help="Units of the cells.")] = 32,
@@ -142,8 +142,8 @@ def _refuse_drawing(context: typer.Context) -> None:
 def _cells(names: str) -> list[str]:
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
-        if name not in (*CELLS, *OLDER):
-            known = ", ".join((*CELLS, *OLDER))
+        if name not in (*CELLS, *FURTHER):
+            known = ", ".join((*CELLS, *FURTHER))
             raise Fault(f"--cells names {name!r}, expected some of {known} with commas between.")
     return list(dict.fromkeys(chosen))
 

@@ -32,12 +32,12 @@ class Examples:
         return self.inputs.shape[1]
 
     def add_cue(self) -> "Examples":
-        """The same with one more channel, which is on where an answer is asked for."""
+        """Return the examples with one more channel, which is on where an answer is asked for."""
         cue = self.asked[..., None].astype(self.inputs.dtype)
         return replace(self, inputs=np.concatenate([self.inputs, cue], axis=-1))
 
     def pad(self, steps: int) -> "Examples":
-        """The same with steps at the end at which nothing is given and nothing is asked."""
+        """Return the examples with steps at the end that have neither input nor answer."""
         more = steps - self.steps
         inputs, answers = (np.pad(each, ((0, 0), (0, more), (0, 0))) for each in (self.inputs, self.answers))
         return Examples(inputs, answers, np.pad(self.asked, ((0, 0), (0, more))), self.items)
@@ -52,7 +52,7 @@ def join_examples(parts: list[Examples]) -> Examples:
 
 
 def channels(data: AlgorithmData) -> tuple[int, int]:
-    """How many numbers are given at a step, and how many are answered."""
+    """Return how many numbers a step is given, and how many are answered."""
     return data.bits + MARKERS[data.algorithm] + data.cue, data.bits + ENDS.get(data.algorithm, 0)
 
 

@@ -1,4 +1,4 @@
-"""What a recipe says about the algorithm that is to be learnt."""
+"""Recipe options for the algorithm to learn."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -80,5 +80,5 @@ class AlgorithmData(Options):
         return self
 
     def held_out(self, split: str) -> HeldOut | None:
-        """What is measured on, of this split."""
+        """Return the sizes that are measured for this split."""
         return self.test if split == "test" else self.valid or HeldOut(items=[self.most])

@@ -50,7 +50,7 @@ def write_bits(item: np.ndarray) -> str:
 
 
 def form_of(data: AlgorithmData) -> str:
-    """How an example is written, in words."""
+    """Describe how an example is written."""
     return f"{FORMS[data.algorithm]}, as in '{example_of(data)}'"
 
 
@@ -62,7 +62,7 @@ def example_of(data: AlgorithmData) -> str:
 
 
 class _Unreadable(Exception):
-    """What is wrong with a text."""
+    """A fault in a text."""
 
 
 def _read(text: str, number: int, data: AlgorithmData) -> Examples:

@@ -1,4 +1,4 @@
-"""What the features of a picture are to a model: their grid, their size, what made them. It travels in its folder."""
+"""Features of a picture as a model knows them: grid, size and origin. They travel in its folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ class FeatureFormat(BaseModel):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the features of a picture, their width left out."""
+        """Shape of a picture's features, without their width."""
         return (*([self.frames] if self.frames else []), self.rows, self.columns)
 
     def refuse_others(self, others: "FeatureFormat") -> None:
@@ -59,7 +59,7 @@ class FeatureFormat(BaseModel):
 
     @property
     def as_fact(self) -> str:
-        """The same behind the word features."""
+        """The description that follows the word features."""
         if self.extractor == PIXELS:
             return self.in_words
         return f"{self._size_in_words}{f', by {self.extractor}' if self.extractor else ''}"
@@ -94,7 +94,7 @@ def open_format(files: Mapping[str, bytes]) -> FeatureFormat:
 
 
 def step_of(components: bytes, name: str) -> float:
-    """What whole numbers are multiplied by, as a file of components has it."""
+    """Return the factor of the whole numbers in a file of components."""
     try:
         step = float(arrays_in(components, "step")["step"])
     except (ValueError, TypeError):

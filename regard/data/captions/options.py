@@ -1,4 +1,4 @@
-"""What a recipe says about its captions, and about the features of the pictures that they are of."""
+"""Recipe options for captions and the features of their pictures."""
 
 from typing import Literal, Self
 
@@ -93,12 +93,12 @@ class CaptionData(Options):
 
     @property
     def are_features_made_elsewhere(self) -> bool:
-        """Whether nothing here makes features of a picture, so that a model reads no picture but features alone."""
+        """True if nothing here computes features, so that the model reads features alone and no picture."""
         return isinstance(self.features, FeatureFiles) and self.features.extractor is None
 
     @property
     def seen(self) -> str:
-        """What the captions are of."""
+        """The thing that captions describe."""
         return "pictures" if self.frames is None else "videos"
 
     @property

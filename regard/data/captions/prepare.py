@@ -42,7 +42,7 @@ class CaptionedPicture(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what; the pictures of all splits follow each other as their features do."""
+    """Record of a preparation; the pictures of all splits follow each other as their features do."""
 
     options: CaptionData
     format: FeatureFormat
@@ -69,7 +69,7 @@ class PreparedCaptions:
         return sum(len(self.splits[other]) for other in names[: names.index(split)])
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         reducing = {} if self.components is None else {COMPONENTS_FILE: self.components}
         return {FORMAT_FILE: self.format.model_dump_json().encode(), **reducing, **self.tokeniser.files(WORDS)}
 
@@ -133,7 +133,7 @@ def _prepare(options: CaptionData, folder: Path, progress: Progress) -> _Finishe
 
 
 class _Found(NamedTuple):
-    """What the options name, read or generated: pictures and captions, and the features (picture, place, width)."""
+    """Data that the options name, read or generated: pictures, captions, and features (picture, place, width)."""
 
     splits: dict[str, list[CaptionedPicture]]
     features: np.ndarray

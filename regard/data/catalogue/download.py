@@ -80,7 +80,7 @@ class _Transfer:
             self._receive(response, self._start(response, have))
 
     def _settle(self, error: HTTPError, have: int) -> None:
-        """What an answer that brings nothing means; that nothing comes after the end of what we have may be good."""
+        """Interpret an answer without content: nothing after the end of what we have may be good."""
         if error.code == 416 and have:
             if error.headers.get("Content-Range") != f"bytes */{have}":
                 self._start_afresh("is shorter than what had arrived of it")
@@ -171,7 +171,7 @@ class _Redirections(HTTPRedirectHandler):
 
 
 def _is_public(host: str) -> bool:
-    """Whether all addresses of a host are of the public network; a name that only a proxy knows is left to that."""
+    """Return True if all addresses of a host are public; a name that only a proxy knows is left to it."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

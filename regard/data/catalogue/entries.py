@@ -51,7 +51,7 @@ class DataFile(Options):
 
     @property
     def is_public(self) -> bool:
-        """Whether it can be downloaded, or made of what can be."""
+        """True if it can be downloaded, or made from what can be."""
         return self.address is not None or bool(self.parts)
 
 
@@ -141,7 +141,7 @@ def lies_at(folder: Path, path: str, may_be_folder: bool) -> Path | None:
 
 
 def presence(entry: Entry) -> Presence:
-    """Whether the set's files lie in the data folder; only `regard data get` reads and verifies them."""
+    """Return whether the set's files are in the data folder; only `regard data get` reads and verifies them."""
     there = sum(lies_at(entry.folder, file.path, file.folder) is not None for file in entry.files)
     if there == len(entry.files):
         return "here"

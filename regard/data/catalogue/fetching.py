@@ -1,4 +1,4 @@
-"""How the files of a data set arrive: downloaded, made of public parts, or copied from a folder; verified always.
+"""Arrival of a data set's files: downloaded, made from public parts, or copied from a folder; always verified.
 
 Everything arrives in a folder of its own, `incoming`, under the path it will have in the set's folder.
 """
@@ -22,7 +22,7 @@ Bring = Callable[[DataFile, Path, Progress], Path]
 
 
 def from_addresses(entry: Entry, missing: Sequence[DataFile]) -> Bring:
-    """How to download the missing files of a set; what no download can complete is refused at once."""
+    """Return what downloads the missing files of a set; what no download can complete is refused at once."""
     if unpublished := [file for file in missing if not file.is_public]:
         raise Fault(
             f"{_some(unpublished)} of {entry.name} cannot be downloaded, for no public address holds such a file "
@@ -32,7 +32,7 @@ def from_addresses(entry: Entry, missing: Sequence[DataFile]) -> Bring:
 
 
 def from_folder(entry: Entry, missing: Sequence[DataFile], source: Path) -> Bring:
-    """How to copy the missing files of a set from its folder elsewhere, or from one that holds that folder."""
+    """Return what copies the missing files of a set from its folder elsewhere, or from one that holds that folder."""
     if not source.is_dir():
         raise Fault(f"--from {source} is not a folder; name one that holds the files of {entry.name}.")
     roots = [*(source / name for name in (entry.name, *entry.aliases)), source]
@@ -113,7 +113,7 @@ def _fetch_verified(entry: Entry, file: DataFile | FilePart, place: Path, progre
 
 
 def _arrived_before(file: DataFile | FilePart, place: Path) -> bool:
-    """Whether an earlier call, stopped since, has brought the file whole."""
+    """Return True if an earlier call that was stopped has brought the whole file."""
     with suppress(Unusable, FileNotFoundError):
         return content_checksum(place, file, _most(file)) == file.sha256
     return False

@@ -54,7 +54,7 @@ def unverified(entry: Entry) -> dict[str, str]:
 
 
 def _is_here(entry: Entry, file: DataFile) -> bool:
-    """Whether a file is here with the right content; another content is refused unless we wrote it ourselves."""
+    """Return True if a file is here with the right content; other content is refused unless we wrote it ourselves."""
     places = _places(entry, file)
     if not file.sha256:
         return bool(places)
@@ -93,7 +93,7 @@ def _inside(entry: Entry, place: Path) -> str:
 
 
 def _record(entry: Entry) -> dict[str, str]:
-    """What we wrote into the set's folder: paths and the checksums of their contents."""
+    """Read the record of what we wrote into the set's folder: paths and checksums."""
     try:
         record = parse_json((entry.folder / _RECORD).read_bytes(), _RECORD)
         return dict(record["written"])

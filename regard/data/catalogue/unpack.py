@@ -1,4 +1,4 @@
-"""What is inside packed files: streams and checksums of their content, and archives opened without trusting them.
+"""Contents of packed files: streams, checksums, and archives opened without trusting them.
 
 A checksum is always of the content: of the plain bytes of a file, however it is compressed, and of the files of a
 folder, whether it lies unpacked or in a tar or zip archive. That of a folder is what this prints in it:
@@ -46,7 +46,7 @@ class Unusable(Exception):
 
 
 def packing(name: str) -> str:
-    """How a file is packed, by its name: `.gz`, `.tar.xz`, or nothing."""
+    """Return how a file is packed, by its name: `.gz`, `.tar.xz`, or nothing."""
     return next((suffix for suffix in _PACKINGS if name.endswith(suffix)), "")
 
 
@@ -62,7 +62,7 @@ def twins(name: str) -> list[str]:
 
 
 def leads_out(name: str) -> bool:
-    """Whether a path could lead out of the folder it is relative to, or name none inside it."""
+    """Return True if a path could lead out of the folder it is relative to, or names none inside it."""
     path = PurePosixPath(name)
     return path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
 
@@ -297,7 +297,7 @@ def read_place(path: Path, start: int, size: int) -> bytes:
 
 
 def _open_unpacked(path: Path) -> BufferedIOBase:
-    """What a file holds, by its first bytes: an archive may have lost its name on its way."""
+    """Open the content of a file by its first bytes, since an archive may have lost its name."""
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(b"\x1f\x8b"):

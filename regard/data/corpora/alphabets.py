@@ -1,4 +1,4 @@
-"""Whether text is spelled out in a small closed set of symbols: letters or phonemes apart, or words by themselves.
+"""Detection of text that is spelled out in a small set of symbols: letters or phonemes apart, or single words.
 
 Such text is read symbol by symbol. Sentences of a language are not such text: they soon have more words than a closed
 set, and where no spaces stand between words more characters, or the other side of the corpus has spaces.
@@ -30,7 +30,7 @@ class Alphabet:
 
     @property
     def symbols(self) -> set[str]:
-        """What stands among spaces."""
+        """Symbols between spaces."""
         return set(self.counts_of_symbols)
 
     @property
@@ -56,7 +56,7 @@ class Alphabet:
 
     @property
     def unit(self) -> Literal["symbol", "character"] | None:
-        """What the text is spelled in, symbols with spaces between them or characters without; None if in neither."""
+        """The unit of spelling, symbols with spaces between them or characters without; None if neither."""
         if not self.lines:
             return None
         if self.spaced_lines <= 0.01 * self.lines:
@@ -72,7 +72,7 @@ class Alphabet:
 
     @property
     def length(self) -> float:
-        """How many of them a line has, on average."""
+        """Mean number of units per line."""
         count = self.character_count if self.unit == "character" else self.symbol_count
         return count / max(self.lines, 1)
 

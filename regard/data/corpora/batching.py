@@ -27,7 +27,7 @@ _ROWS, _DRAWS, _BATCHES = range(3)
 
 
 class EpochSize(NamedTuple):
-    """How many batches an epoch has, and the part of all their places, both sides together, that holds no token."""
+    """Number of batches of an epoch, and the share of padding on both sides together."""
 
     batches: int
     padding: float
@@ -64,7 +64,7 @@ class BatchPlan:
             start = max(0, start - len(batches))
 
     def size(self, seed: int, epoch: int) -> EpochSize:
-        """How many batches an epoch has and how much padding; of a large one, judged by its first windows."""
+        """Return the number of batches of an epoch and its padding; a large one is judged by its first windows."""
         rows = tokens = places = 0
         batches: list[np.ndarray] = []
         for window in islice(self._windows(seed, epoch), _MEASURED):
@@ -121,7 +121,7 @@ class BatchPlan:
 
 
 def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
-    """How many rows of an epoch come from each corpus; the roundings add up to the whole."""
+    """Return how many rows of an epoch come from each corpus; the roundings add up to the whole."""
     rows = sum(count for _, count, _ in corpora)
     weights = [weight for _, _, weight in corpora]
     bounds = [round(rows * weight / sum(weights)) for weight in accumulate(weights)]
@@ -160,7 +160,7 @@ def _small_type(count: int) -> type[np.int32] | type[np.int64]:
 
 
 def _order(keys: np.ndarray) -> np.ndarray:
-    """What a stable argsort of numbers that are not negative gives, but faster: places are sorted as lower digits."""
+    """Return a stable argsort of non-negative numbers, but faster: places are sorted as lower digits."""
     digits = len(keys).bit_length()
     return np.sort(keys.astype(np.int64) << digits | np.arange(len(keys))) & ((1 << digits) - 1)
 
@@ -214,7 +214,7 @@ def _starts(source: np.ndarray, target: np.ndarray, budget: int) -> list[int]:
 
 
 def _fitting(source: np.ndarray, target: np.ndarray, budget: int) -> int:
-    """How many of these rows make the next batch.
+    """Return how many of these rows make the next batch.
 
     As many as the budget allows, or somewhat fewer where the last rows would bring more padding than they are worth.
     """

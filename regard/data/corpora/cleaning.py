@@ -20,7 +20,7 @@ _RATIO_GRACE = 5
 
 
 class Fate(IntEnum):
-    """What becomes of a training pair as far as its text decides it."""
+    """Fate of a training pair as far as its text decides it."""
 
     KEPT = 0
     SAMPLED = 1  # kept, and the tokeniser learns from it
@@ -160,7 +160,7 @@ def judge_lengths(source: int, target: int, cleaning: Cleaning) -> str | None:
 
 
 class Drop(BaseModel):
-    """How many pairs were dropped for one reason, and the first of them."""
+    """Number of pairs dropped for one reason, and the first of them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -185,7 +185,7 @@ def add_drops(drops: Drops, more: Mapping[str, Drop]) -> None:
 
 
 class Report(BaseModel):
-    """What cleaning did to a training corpus."""
+    """Report of what cleaning did to a training corpus."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -16,7 +16,7 @@ Pair = tuple[str, str]
 
 
 class Form(Options):
-    """How a file holds pairs, where it is not by two columns of text. The name of a form alone is enough."""
+    """Format of a file of pairs that is not two columns of text. The name of a form alone is enough."""
 
     kind: Literal["trees", "turns"] = Field(
         description="trees: one tree a line as treebanks write it, which gives a sentence and its tree as text; "

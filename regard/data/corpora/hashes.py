@@ -123,5 +123,5 @@ class HashedPairs:
 
 
 def hashes_in(file: Path) -> int:
-    """Of how many pairs a file holds the hashes."""
+    """Return how many pairs a file of hashes holds."""
     return file.stat().st_size // (len(COLUMNS) * HASH.itemsize)

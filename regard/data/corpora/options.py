@@ -1,4 +1,4 @@
-"""What a recipe says about its data: which files, how they are cleaned, how they are cut into tokens."""
+"""Recipe options for parallel data: files, cleaning and tokenisers."""
 
 from typing import Any, Self
 

@@ -52,7 +52,7 @@ class HashMaker:
         return self.folder / piece.name
 
     def has_made(self, piece: Piece) -> bool:
-        """Whether the hashes of all lines of a piece are there."""
+        """Return True if the hashes of all lines of a piece are there."""
         file = self.file(piece)
         return file.is_file() and hashes_in(file) == piece.chunk.lines
 
@@ -85,7 +85,7 @@ def sampled_pairs(piece: JudgedPiece) -> list[tuple[str, str]]:
 
 
 class Made(BaseModel):
-    """What became of the lines of one piece."""
+    """Result for the lines of one piece."""
 
     shard: Shard
     read: int
@@ -110,7 +110,7 @@ class ShardMaker:
         return self.folder / f"{piece.name}.json"
 
     def has_made(self, piece: JudgedPiece) -> bool:
-        """Whether the shard of a piece is finished, and still as it was written."""
+        """Return True if the shard of a piece is finished and unchanged."""
         try:
             made = read_record(Made, self.record(piece))
             is_whole = file_checksum(self.folder / made.shard.file) == made.shard.checksum

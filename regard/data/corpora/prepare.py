@@ -185,12 +185,12 @@ def _check_some_are_left(fates: np.ndarray) -> None:
 
 
 def _workers(options: PairData, lines: int) -> int:
-    """How many worker processes are worth starting for so many lines."""
+    """Return how many worker processes are worth starting for `lines`."""
     return 0 if lines <= _SMALL else options.processes or cores()
 
 
 def _first_lines(corpora: Sequence[Corpus]) -> int:
-    """How many lines the corpora have together, counted no further than it matters to the number of workers."""
+    """Count the lines of all corpora, only as far as it matters for the number of workers."""
     lines = 0
     for chunk in (chunk for corpus in corpora for chunk in read_chunks(corpus, _SMALL)):
         lines += chunk.lines
@@ -238,7 +238,7 @@ def _sample_pairs(options: PairData, fates: np.ndarray, progress: Progress) -> I
 def _spellings(
     options: PairData, fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
 ) -> dict[str, Spelling]:
-    """How tokenisers that were trained on other text spell both sides of this one; refused where they hardly can."""
+    """Return how tokenisers trained on other text spell both sides of this one; refuse if they hardly can."""
     every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
     sides = zip(*islice(_sample_pairs(options, fates, progress), 0, None, every), strict=True)
     named = zip(("source", "target"), given, sides, strict=True)

@@ -60,7 +60,7 @@ class PreparedPairs:
 
     @property
     def report(self) -> list[str]:
-        """What was read, and what was dropped and why."""
+        """Report what was read, and what was dropped and why."""
         return self.cleaning.lines()
 
     @property
@@ -79,7 +79,7 @@ class PreparedPairs:
 
 
 class CorpusPurpose(BaseModel):
-    """What a folder is the preparation of."""
+    """Sources of a prepared folder: files, options and their checksums."""
 
     format: int
     options: PairData
@@ -96,7 +96,7 @@ class CorpusPurpose(BaseModel):
 
 
 class FinishedCorpus(BaseModel):
-    """What a finished preparation made."""
+    """Result of a finished preparation."""
 
     shards: list[Shard]
     report: Report
@@ -123,7 +123,7 @@ class CorpusLayout:
 
 
 def is_prepared(folder: Path) -> bool:
-    """Whether a corpus lies prepared in `folder`."""
+    """Return True if `folder` holds a prepared corpus."""
     return CorpusLayout(folder).finished.is_file()
 
 
@@ -221,7 +221,7 @@ def purpose_of(
     *,
     all_there: bool = True,
 ) -> CorpusPurpose:
-    """What a preparation of `options`, by given tokenisers or its own, is made from.
+    """Return what a preparation of `options`, by given tokenisers or its own, is made from.
 
     A missing file is a fault, or, where not all need be there, left out.
     """
@@ -287,7 +287,7 @@ def check_purpose(folder: Path, purpose: CorpusPurpose, remark: Remark = lambda 
 
 
 def _difference(old: CorpusPurpose, new: CorpusPurpose) -> str:
-    """What one preparation is made from and another is not, as part of a sentence; nothing if it is the same."""
+    """Describe what two preparations are made from differently, as part of a sentence; empty if nothing."""
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.tokenisers != new.tokenisers:
         changed.append("it was cut by other tokenisers")

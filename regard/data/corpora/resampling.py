@@ -95,5 +95,5 @@ class SampledPairs:
 
 
 def workers_beside_gpu() -> int:
-    """How many processes should cut text for a GPU: all but the core that feeds it, as far as they can be of use."""
+    """Return how many processes should tokenise for a GPU: all cores but the one that feeds it, as far as useful."""
     return min(cores() - 1, _MOST_WORKERS)

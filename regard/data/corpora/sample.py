@@ -12,7 +12,7 @@ LOOKED_AT = 5_000  # pairs of a corpus, which are prepared in a second
 
 
 def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
-    """The same data with the first pairs of each training corpus, written into `folder`; unless it lies prepared."""
+    """Write the first pairs of each training corpus into `folder` and return data that names them, unless prepared."""
     if data.prepared and is_prepared(Path(data.prepared).expanduser()):
         return data
     train = [_first_of(corpus, folder, str(number)) for number, corpus in enumerate(data.train)]

@@ -22,7 +22,7 @@ from regard.base.faults import Fault
 
 
 class Sentence(NamedTuple):
-    """What is translated in one piece, and the white space around it; only the first has any before it."""
+    """A sentence translated in one piece, and the white space around it; only the first has any before it."""
 
     before: str
     text: str
@@ -159,7 +159,7 @@ def _plain() -> dict[int, str]:
 
 
 def _goes_on(text: str, start: int, border: int, known: frozenset[str]) -> bool:
-    """Whether the sentence that begins at `start` goes on at what looks like its end.
+    """Return True if the sentence that begins at `start` continues after what looks like its end.
 
     It does after an initial or an abbreviation, and with a small letter, if it did not begin with one.
     """
@@ -176,7 +176,7 @@ def _goes_on(text: str, start: int, border: int, known: frozenset[str]) -> bool:
 
 
 def _kinds(clusters: Sequence[str], sentence_starts: frozenset[int]) -> list[int]:
-    """What kind of place each cluster is to begin a part at: none if it is white space or the first that is not."""
+    """Return how good each cluster is to begin a part at; white space and the first word are not."""
     kinds, last, spaced = [], "", False
     for place, cluster in enumerate(clusters):
         if cluster.isspace():
@@ -242,7 +242,7 @@ def _last(clusters: Sequence[str], start: int, end: int) -> int:
 
 
 def _gap(gap: str, sentences: tuple[str, str], texts: tuple[str, str]) -> str:
-    """What to put between two texts where `gap` stood between two sentences."""
+    """Return the separator between two texts where `gap` stood between two sentences."""
     was, now = (one[-2:] + two[:2] for one, two in (sentences, texts))
     if not gap and _WITHOUT_SPACES.search(was) and not _WITHOUT_SPACES.search(now):
         return " "

@@ -179,7 +179,7 @@ class Pairs:
                 raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
 
     def __reduce__(self) -> "tuple[type[Pairs], tuple[Path, Sequence[Shard], Sequence[float | None]]]":
-        """How it travels to worker processes: without what is mapped, which they map themselves."""
+        """Pickle without what is mapped; worker processes map it themselves."""
         return Pairs, (self._folder, self._shards, self._weights)
 
     def __len__(self) -> int:

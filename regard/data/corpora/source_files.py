@@ -31,13 +31,13 @@ def input_of(name: str) -> InputFile:
 
 
 def with_checksums(inputs: Sequence[InputFile]) -> list[InputFile]:
-    """The same with the checksums of the files, which are read for it."""
+    """Return the inputs with the checksums of their files, which are read."""
     sums = file_checksums([file_of(each.name) for each in inputs])
     return [each.model_copy(update={"checksum": found}) for each, found in zip(inputs, sums, strict=True)]
 
 
 def has_changed(before: InputFile | None, now: InputFile) -> bool:
-    """Whether a file has another content; it is read only if it has another date."""
+    """Return True if a file's content changed; it is read only if its date did."""
     if before is None or before.modified == now.modified:
         return before is not None and before.size != now.size
     return before.size != now.size or before.checksum not in ("", file_checksum(file_of(now.name)))

@@ -18,7 +18,7 @@ _STATE, _SPLITS = "state.json", "dataset_dict.json"  # of a folder that datasets
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is a table, or a folder that holds one."""
+    """Return True if a path is a table, or a folder that holds one."""
     return path.suffix in ENDINGS or (path.is_dir() and _holds_tables(path))
 
 

@@ -56,7 +56,7 @@ class Chunk:
         return f"{self.names[0]}, {self.unit} {self.first + position}"
 
     def further_columns(self) -> int:
-        """How many lines of a file of pairs have more than a sentence and its translation."""
+        """Count the lines of a file of pairs that have more than two columns."""
         if len(self.blocks) == 2:
             return 0
         lines = decode_block(self.blocks[0], self.names[0], self.first)
@@ -76,7 +76,7 @@ class Chunk:
 
 
 def _count_without(separator: str, path: Path) -> int:
-    """How many lines of a file have no separator."""
+    """Count the lines of a file without a separator."""
     lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in raw_lines(path))
     return sum(separator not in line for line in lines)
 

@@ -59,7 +59,7 @@ def _cleaned(conversation: list[Turn]) -> list[Turn]:
 
 
 def clean_speech(text: str) -> str:
-    """What was said, without what the transcribers noted about it; nothing if it has no words."""
+    """Return the words of a turn without the transcribers' notes; empty if it has none."""
     text = _NO_SPEECH.sub(" ", _BROKEN.sub(" ", text))
     text = " ".join(_STRAY_COMMAS.sub("", " ".join(text.split())).split())
     text = re.sub(r"\s+(?=[,.?!])", "", text).strip()

@@ -31,7 +31,7 @@ class Dice:
         return items[int(self._random() * len(items))]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """The same items in any order."""
+        """Shuffle the items."""
         remaining = list(items)
         return [remaining.pop(int(self._random() * len(remaining))) for _ in items]
 

@@ -112,7 +112,7 @@ class DemoNames(Options):
 
 
 class Determiner(Options):
-    """What stands before a noun: article, demonstrative, possessive, quantity."""
+    """A word before a noun: article, demonstrative, possessive or quantity."""
 
     name: str
     english: Two
@@ -174,6 +174,12 @@ class DemoWords(Options):
     articles: Articles
 
 
+class Glosses(Options):
+    """Everything in `links.toml`: for each translation the English word that each of its words stands for."""
+
+    portuguese: dict[str, list[str]]
+
+
 class Entries(Options):
     """All entries but the nouns, checked together so that every fault is reported at once."""
 
@@ -215,6 +221,13 @@ def lexicon() -> Lexicon:
     return Lexicon(nouns, groups, entries.adjectives, entries.verbs, entries.words)
 
 
+@cache
+def glosses(language: str) -> dict[str, tuple[str, ...]]:
+    """The glosses of the translations into a language."""
+    entries = check(Glosses, read_grammar("links.toml"), "links.toml")
+    return {text: tuple(words) for text, words in getattr(entries, language).items()}
+
+
 def read_grammar(file: str) -> dict[str, Any]:
     """One TOML file of the grammar, in NFC however it was typed."""
     text = files("regard.data.demo").joinpath("grammar", file).read_text(encoding="utf-8")
@@ -244,7 +257,7 @@ def _noun(name: str, entry: list[str]) -> Noun:
 def _groups(
     nouns: dict[str, Noun], kinds: dict[str, dict[str, Any]], groups: dict[str, list[str]]
 ) -> dict[str, frozenset[str]]:
-    """What every name stands for: a noun for itself, a kind for its nouns, a group for all its members."""
+    """Return the nouns behind every name: a noun's own, a kind's, or all members of a group."""
     known = {name: frozenset([name]) for name in nouns}
     for name, members in [*kinds.items(), *groups.items()]:
         if name in known:

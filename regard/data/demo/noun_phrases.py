@@ -1,4 +1,4 @@
-"""Noun phrases of the demo corpus in both languages at once: articles, agreement, order, contractions.
+"""Noun phrases of the demo corpus as they are drawn, before any language finds words for them.
 
 A phrase carries what the rest of the sentence must agree with, and the combinations of words it is made of, so that
 a sentence can be kept out of training for them.
@@ -14,7 +14,7 @@ from pydantic import Field
 from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.data.demo.draws import Dice, Urn
-from regard.data.demo.entries import Determiner, Lexicon, Noun, Role
+from regard.data.demo.entries import Adjective, DemoWords, Determiner, Lexicon, Noun, Preposition, Role
 
 Entry = TypeVar("Entry")
 
@@ -50,27 +50,39 @@ class Shares(Options):
 
 
 class Phrase(NamedTuple):
-    """A subject, object or place: both texts, what agrees with it, and what it is made of."""
+    """A subject, object or place as it was drawn; each language finds its own words for it.
 
-    english: str
-    portuguese: str
+    It has a noun, a pronoun (by its name in `words.toml`), or one or two people's names.
+    """
+
+    noun: Noun | None = None
+    pronoun: str = ""
+    names: tuple[str, ...] = ()
     plural: bool = False
     feminine: bool | None = False  # None where nobody can know
     forms: tuple[int, int] = (1, 1)  # which English and which Portuguese verb form, counted from 0
     person: int = 3
-    head: str = ""  # the noun's name, where there is a noun
-    clitic: str = ""  # what Portuguese says before the verb instead of after it
+    determiner: Determiner | None = None
+    number: str = ""
+    owner: "Phrase | None" = None  # a name, or a person with an article: Ana's book, the boy's book
+    adjective: Adjective | None = None
+    preposition: Preposition | None = None  # of a place
     facts: tuple[Combination, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """The noun's name, where there is a noun."""
+        return self.noun.name if self.noun else ""
 
 
 class Setting(NamedTuple):
-    """What stands around a noun: before it in both languages, behind it in Portuguese alone (o livro dele)."""
+    """What stands around a noun: an owner, a number or a determiner."""
 
     plural: bool
-    english: str
-    portuguese: str
-    after: str
-    facts: tuple[Combination, ...]
+    determiner: Determiner | None = None
+    number: str = ""
+    owner: Phrase | None = None
+    facts: tuple[Combination, ...] = ()
 
 
 class DemoPhrases:
@@ -115,17 +127,6 @@ class DemoPhrases:
             yield (determiner, True), determiner.weight * plural
             yield (determiner, False), determiner.weight * (1 - plural)
 
-    def contract(self, preposition: str, portuguese: str) -> str:
-        """A preposition before a phrase, contracted where Portuguese must: perto de + a casa = perto da casa."""
-        *before, last = preposition.split(" ")
-        first, space, rest = portuguese.partition(" ")
-        article = self.words.possessives.get(first)
-        if article and f"{last} {article}" in self.words.contractions:
-            joined = f"{self.words.contractions[f'{last} {article}']} {first}"
-        else:
-            joined = self.words.contractions.get(f"{last} {first}", f"{last} {first}")
-        return " ".join([*before, joined]) + space + rest
-
     def subject(self, nouns: Sequence[Noun], people: bool = True, gendered: bool = False) -> Phrase:
         """Who does it: one of the nouns or, where `people` may, a pronoun, a name or two names.
 
@@ -141,51 +142,39 @@ class DemoPhrases:
         return self.noun(self.dice.pick(nouns), "subject")
 
     def pronoun(self, name: str) -> Phrase:
-        pronoun = self.words.pronouns[name]
-        english, portuguese = pronoun.forms
-        return Phrase(
-            name,
-            pronoun.portuguese,
-            plural=pronoun.number == "plural",
-            feminine=pronoun.gender and pronoun.gender == "feminine",
-            forms=(english - 1, portuguese - 1),
-            person=pronoun.person,
-        )
+        return pronoun_phrase(self.words, name)
 
     def name(self) -> Phrase:
         name, feminine = self.dice.pick(self.names)
-        return Phrase(name, name, feminine=feminine)
+        return Phrase(names=(name,), feminine=feminine)
 
     def two_names(self) -> Phrase:
         """Two different people, feminine if both are."""
         first, second = self.name(), self.name()
-        while second.english == first.english:
+        while second.names == first.names:
             second = self.name()
-        return Phrase(
-            f"{first.english} and {second.english}",
-            f"{first.portuguese} e {second.portuguese}",
-            plural=True,
-            feminine=first.feminine and second.feminine,
-            forms=(2, 3),
-        )
+        both = first.feminine and second.feminine
+        return Phrase(names=first.names + second.names, plural=True, feminine=both, forms=(2, 3))
 
-    def target(self, subject: Phrase, nouns: Sequence[Noun], preposition: str, role: Role, people: bool) -> Phrase:
-        """What it is done to, after the verb's Portuguese preposition; a pronoun or a name where `people` may."""
+    def target(self, subject: Phrase, nouns: Sequence[Noun], role: Role, people: bool) -> Phrase:
+        """What it is done to; a pronoun or a name where `people` may."""
         if people and self.dice.chance(self.shares.object_pronoun):
-            return self._object_pronoun(subject, preposition)
+            return self._object_pronoun(subject)
         if people and self.dice.chance(self.shares.object_name):
-            return self._after(preposition, self._other_name(subject))
-        return self._after(preposition, self._other_noun(subject, nouns, role))
+            return self.other_name(subject)
+        return self._other_noun(subject, nouns, role)
 
     def recipient(self, subject: Phrase) -> Phrase:
-        """Who gets it: to the girl, à menina."""
+        """Who gets it: the girl of *to the girl*."""
         if self.dice.chance(self.shares.recipient_name):
-            return self._after("a", self._other_name(subject))
-        return self._after("a", self._other_noun(subject, self.people, "object"))
+            return self.other_name(subject)
+        return self._other_noun(subject, self.people, "object")
 
-    def _other_name(self, subject: Phrase) -> Phrase:
+    def other_name(self, subject: Phrase) -> Phrase:
+        """The name of someone whom the subject does not mention."""
         name = self.name()
-        while name.english in subject.english:
+        mentioned = subject.names + (subject.owner.names if subject.owner else ())
+        while name.names[0] in mentioned:
             name = self.name()
         return name
 
@@ -195,23 +184,12 @@ class DemoPhrases:
             noun = self.dice.pick(nouns)
         return self.noun(noun, role)
 
-    def _after(self, preposition: str, phrase: Phrase) -> Phrase:
-        """The phrase with a Portuguese preposition before it, or as it is without one."""
-        if not preposition:
-            return phrase
-        return phrase._replace(portuguese=self.contract(preposition, phrase.portuguese))
-
-    def _object_pronoun(self, subject: Phrase, preposition: str) -> Phrase:
-        """me, him, us: before the Portuguese verb, or after it behind a preposition."""
+    def _object_pronoun(self, subject: Phrase) -> Phrase:
+        """me, him, us: nobody who is the subject already."""
         name = self.dice.draw(self.pronouns[False])
         while self.words.pronouns[name].person == subject.person != 3:
             name = self.dice.draw(self.pronouns[False])
-        pronoun = self.words.pronouns[name]
-        if preposition:
-            return Phrase(pronoun.object, self.contract(preposition, pronoun.after))
-        if pronoun.before:
-            return Phrase(pronoun.object, "", clitic=pronoun.before)
-        return Phrase(pronoun.object, pronoun.after)
+        return self.pronoun(name)
 
     def place(self, nouns: Sequence[Noun]) -> Phrase:
         """Where it is: in the garden, no jardim."""
@@ -220,30 +198,25 @@ class DemoPhrases:
             raise Fault(f"No preposition of words.toml goes with {noun.name}, which the grammar takes for a place.")
         preposition = self.dice.pick(self.prepositions[noun.name])
         phrase = self.noun(noun, "place")
-        return Phrase(
-            f"{preposition.english} {phrase.english}",
-            self.contract(preposition.portuguese, phrase.portuguese),
-            facts=(*phrase.facts, Combination.of("preposition-noun", preposition.name, noun.name)),
-        )
+        facts = (*phrase.facts, Combination.of("preposition-noun", preposition.name, noun.name))
+        return phrase._replace(preposition=preposition, facts=facts)
 
     def noun(self, noun: Noun, role: Role) -> Phrase:
         """A noun with what stands before it, perhaps an adjective, perhaps an owner."""
         setting = self._setting(noun, role)
-        english, facts = [noun.plural if setting.plural else noun.name], setting.facts
-        portuguese = [setting.portuguese, noun.portuguese[setting.plural], setting.after]
+        adjective, facts = None, setting.facts
         if self.adjectives[noun.name] and self.dice.chance(self.shares.adjective[role]):
             adjective = self.dice.pick(self.adjectives[noun.name])
-            english.insert(0, adjective.english)
-            portuguese.insert(2, agreeing(adjective.forms, noun.feminine, setting.plural))
             facts = (*facts, Combination.of("adjective-noun", adjective.name, noun.name))
-        english.insert(0, self._article(english[0]) if setting.english == "a" else setting.english)
         return Phrase(
-            " ".join(filter(None, english)),
-            " ".join(filter(None, portuguese)),
+            noun,
             plural=setting.plural,
             feminine=noun.feminine,
             forms=(2, 3) if setting.plural else (1, 1),
-            head=noun.name,
+            determiner=setting.determiner,
+            number=setting.number,
+            owner=setting.owner,
+            adjective=adjective,
             facts=facts,
         )
 
@@ -253,38 +226,32 @@ class DemoPhrases:
         if owned and role in ("subject", "object", "place") and self.dice.chance(self.shares.owner):
             return self._owner(noun, role)
         if role in ("subject", "object", "there") and noun.counted and self.dice.chance(self.shares.number):
-            name, forms = self.dice.pick(self.numbers)
-            return Setting(True, name, forms[noun.feminine], "", (Combination.of("number-noun", name, noun.name),))
+            name, _ = self.dice.pick(self.numbers)
+            return Setting(True, number=name, facts=(Combination.of("number-noun", name, noun.name),))
         determiner, plural = self.dice.draw(self.determiners[role, noun.counted, owned])
-        return Setting(
-            plural,
-            determiner.english[plural],
-            agreeing(determiner.portuguese, noun.feminine, plural),
-            determiner.after,
-            (Combination.of("determiner-noun", determiner.name, noun.name),),
-        )
+        return Setting(plural, determiner, facts=(Combination.of("determiner-noun", determiner.name, noun.name),))
 
     def _owner(self, noun: Noun, role: Role) -> Setting:
-        """Ana's book, o livro de Ana; the boy's book, o livro do menino."""
+        """Ana's book; the boy's book."""
         plural = noun.counted and self.dice.chance(self.shares.plural[role])
-        the = self.words.determiners["the"].portuguese
-        article = agreeing(the, noun.feminine, plural)
         if self.dice.chance(self.shares.owner_name):
-            owner = self.name()
-            return Setting(plural, f"{owner.english}'s", article, f"de {owner.portuguese}", ())
+            return Setting(plural, owner=self.name())
         person = self.dice.pick(self.people)
-        whose = self.contract("de", f"{agreeing(the, person.feminine, False)} {person.portuguese[0]}")
-        facts = (Combination.of("owner-noun", person.name, noun.name),)
-        return Setting(plural, f"the {person.name}'s", article, whose, facts)
-
-    def _article(self, word: str) -> str:
-        articles = self.words.articles
-        return "an" if word[0] in articles.an_before and word not in articles.exceptions else "a"
+        owner = Phrase(person, feminine=person.feminine, determiner=self.words.determiners["the"])
+        return Setting(plural, owner=owner, facts=(Combination.of("owner-noun", person.name, noun.name),))
 
 
-def agreeing(forms: Sequence[str], feminine: bool, plural: bool) -> str:
-    """The form that agrees, out of masculine and feminine singular, masculine and feminine plural."""
-    return forms[2 * plural + feminine]
+def pronoun_phrase(words: DemoWords, name: str) -> Phrase:
+    """A pronoun by its name in `words.toml`."""
+    pronoun = words.pronouns[name]
+    english, portuguese = pronoun.forms
+    return Phrase(
+        pronoun=name,
+        plural=pronoun.number == "plural",
+        feminine=pronoun.gender and pronoun.gender == "feminine",
+        forms=(english - 1, portuguese - 1),
+        person=pronoun.person,
+    )
 
 
 def _by_noun(entries: Iterable[tuple[Entry, Iterable[Noun]]]) -> dict[str, list[Entry]]:

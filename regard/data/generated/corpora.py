@@ -16,7 +16,7 @@ def generator_of(name: str) -> str | None:
 
 
 def split_names(generator: str) -> list[str]:
-    """How a recipe names the splits of a generated corpus."""
+    """Return the names of a generated corpus's splits in a recipe."""
     return [f"{generator}:{split}" for split in SPLITS]
 
 
@@ -30,6 +30,16 @@ def generated_opinions(name: str) -> list[tuple[str, str]] | None:
     from regard.data.generated.opinions import opinion_corpus
 
     return opinion_corpus()[split]
+
+
+def generate_links(name: str) -> list[str] | None:
+    """Return the true links of the pairs of a generated corpus as Pharaoh writes them; None if it has none."""
+    generator, _, split = name.partition(":")
+    if generator != "demo":
+        return None
+    from regard.data.demo.corpus import linked_pairs
+
+    return [str(pair.links) for pair in linked_pairs(split)]
 
 
 def generate(name: str) -> list[Pair]:

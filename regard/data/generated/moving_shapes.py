@@ -32,7 +32,7 @@ _HELD_OUT = 5  # one of so many combinations is never learnt from
 
 @dataclass(frozen=True)
 class Act:
-    """What one shape does, and from which frame to which; `turns` are into a colour."""
+    """Action of one shape, and its first and last frame; `turns` are into a colour."""
 
     action: str
     first: int
@@ -44,7 +44,7 @@ class Act:
         return f"{self.action} {self.into}".rstrip()
 
     def progress(self, frames: int) -> np.ndarray:
-        """How much of it is done in each frame: 0 before it, 1 from its last frame on."""
+        """Return how much of it is done in each frame: 0 before it, 1 from its last frame on."""
         return np.clip((np.arange(frames) - self.first) / (self.end - 1 - self.first), 0, 1)
 
 
@@ -95,7 +95,7 @@ class Course:
     is_seen: np.ndarray
 
     def cover(self, side: int) -> np.ndarray:
-        """How much of each pixel (frame, row, column) the shape covers, its edge a pixel wide."""
+        """Return how much of each pixel (frame, row, column) the shape covers, with an edge one pixel wide."""
         middles = (np.arange(side) + 0.5) / side
         down = (middles[None, :, None] - self.places[:, 0, None, None]).astype(np.float32)
         across = (middles[None, None, :] - self.places[:, 1, None, None]).astype(np.float32)
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def is_held_out(self) -> bool:
-        """Whether these colours doing these things belong to the videos that are not learnt from."""
+        """True if this combination of colours and actions is held out of training."""
         said = " ".join(f"{actor.colour} {act.words}" for actor in self.actors for act in actor.acts)
         return zlib.crc32(said.encode()) % _HELD_OUT == 0
 
@@ -176,7 +176,7 @@ def video_of(key: Sequence[int], frames: int, side: int, held_out: bool) -> tupl
 
 
 def _draw_scene(draws: np.random.Generator, frames: int) -> Scene:
-    """Who does what and when, all of it by chance; nobody does the same thing twice."""
+    """Draw a random scene of actors and actions; nobody does the same thing twice."""
     one, other = (str(action) for action in draws.choice(ACTIONS, 2, replace=False))
     colours = [str(colour) for colour in draws.permutation(list(COLOURS))]
     kinds = [str(kind) for kind in draws.choice(KINDS, 2)]
@@ -198,7 +198,7 @@ def _draw_scene(draws: np.random.Generator, frames: int) -> Scene:
 
 
 def _place(actors: Sequence[Actor], frames: int, draws: np.random.Generator) -> tuple[Actor, ...]:
-    """The same actors where they stay in the picture and, if some try finds such places, never meet."""
+    """Place the actors so that they stay in the picture and, if some try succeeds, never meet."""
     courses = [replace(actor, row=0.0, column=0.0).course(frames) for actor in actors]
     best, widest = np.zeros((len(actors), 2)), -1.0
     for _ in range(_TRIES):

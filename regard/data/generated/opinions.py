@@ -91,7 +91,7 @@ def _opinions() -> Iterator[tuple[str, str, bool]]:
 
 
 def _quality_part(number: int, dice: Dice) -> tuple[str, bool]:
-    """What some food was like, and whether that is good."""
+    """Return a clause about food, and whether it is positive."""
     stem, endings, is_good = QUALITIES[number]
     gender = dice.pick(list(THINGS))
     adjective = stem + endings.split()[list(THINGS).index(gender)]
@@ -101,7 +101,7 @@ def _quality_part(number: int, dice: Dice) -> tuple[str, bool]:
 
 
 def _deed_part(number: int, dice: Dice) -> tuple[str, bool]:
-    """What the guests did, and whether that is good."""
+    """Return a clause about what the guests did, and whether it is positive."""
     who, what, is_good = DEEDS[number]
     is_negated = dice.chance(NEGATED)
     return f"{who} {'не ' if is_negated else ''}{what}", is_good != is_negated

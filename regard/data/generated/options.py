@@ -1,4 +1,4 @@
-"""What a recipe says about shapes that are generated."""
+"""Recipe options for generated shapes."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from regard.base.recipe import Options
 
 
 class GeneratedShapes(Options):
-    """How many pictures or videos of coloured shapes are generated, each with captions that are true of it."""
+    """Number of generated pictures or videos of coloured shapes, each with true captions."""
 
     train: int = Field(20_000, ge=1, le=10**6, description="Pictures or videos to learn from.")
     valid: int = Field(1000, ge=2, le=10**6, description="Those to watch the training by.")

@@ -50,7 +50,7 @@ class Shape:
     column: float
 
     def name(self, with_size: bool) -> str:
-        """What it is called: a red circle, a large red circle, an orange star."""
+        """Name the shape: a red circle, a large red circle, an orange star."""
         words = [*([self.size] if with_size else []), self.colour, self.kind]
         return f"{'an' if words[0] == 'orange' else 'a'} {' '.join(words)}"
 

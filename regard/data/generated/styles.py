@@ -69,7 +69,7 @@ class StyleGrammar(Options):
         return self.english, self.portuguese, self.russian
 
     def is_apart(self, rows: Rows) -> bool:
-        """Whether a combination of words is kept for the test."""
+        """Return True if a combination of words is held out for the test."""
         first, second = self.apart
         return (rows[first] + 3 * rows[second]) % 7 == 0
 

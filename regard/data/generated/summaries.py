@@ -140,7 +140,7 @@ def _by_the_way(sentence: str, split: str, dice: Dice) -> str:
 
 
 def _words(split: str, dice: Dice) -> Mapping[str, str]:
-    """What fills the places of a report; the first of two alike is the true one."""
+    """Return the words for the places of a report; the first of two alike is the true one."""
     names = ("a", "b", "c", "other", "town", "away", "street", "square", "title", "second_title")
     invented = {name: invent_name(split, dice) for name in names}
     (cause, rumour), (thing, idea) = (dice.shuffled(words)[:2] for words in (CAUSES, THINGS))

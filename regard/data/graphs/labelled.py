@@ -56,7 +56,7 @@ class LabelledGraph:
 
     @property
     def edges(self) -> int:
-        """How many pairs of nodes have an edge, whether one of the two sees the other or each the other."""
+        """Number of pairs of nodes with an edge, in one direction or both."""
         return np.unique(np.sort(self.looks, axis=0), axis=1).shape[1]
 
     def nodes_of(self, split: str) -> np.ndarray:
@@ -65,7 +65,7 @@ class LabelledGraph:
 
     @property
     def report(self) -> list[str]:
-        """What the graph holds, for people."""
+        """Describe the graph for people."""
         alone = self.nodes - len(np.unique(self.looks))
         sizes = ", ".join(f"{len(self.nodes_of(split)):,} {split}" for split in SPLITS[1:])
         return [

@@ -1,4 +1,4 @@
-"""What a recipe says about its graph."""
+"""Recipe options for a graph."""
 
 from typing import Self
 
@@ -53,5 +53,5 @@ class GraphData(Options):
 
     @property
     def name(self) -> str:
-        """What the graph is called in reports and faults."""
+        """Name of the graph in reports and faults."""
         return self.graph or str(self.edges)

@@ -136,7 +136,7 @@ _ADMITTED: Admitted = {
 
 
 def _unpickle(path: Path, expected: type[Expected]) -> Expected:
-    """What a pickle holds, if it is what is expected of it."""
+    """Unpickle a value, if it is of the expected type."""
     try:
         content = read_content(path, _LARGEST)
     except Unusable as reason:

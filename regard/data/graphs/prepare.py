@@ -72,7 +72,7 @@ def _read_features(name: str) -> Features:
 
 
 def _read_looks(name: str, nodes: int, directed: bool) -> np.ndarray:
-    """Who sees whom: the second node of an edge the first, and without directions also the first the second."""
+    """Read the edges: the second node sees the first, and without directions also the first the second."""
     edges = [_edge(cells, name, number, nodes) for number, cells in _rows(name)]
     first, second = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     seen = np.stack([second, first])
@@ -121,7 +121,7 @@ def read_graph(options: GraphData) -> LabelledGraph:
 
 
 def is_prepared(folder: Path) -> bool:
-    """Whether a graph lies there ready to be opened; its own file is written last."""
+    """Return True if a prepared graph is there; its own file is written last."""
     return (folder / GRAPH_FILE).is_file()
 
 

@@ -1,4 +1,4 @@
-"""What a recipe says about labelled texts: which files, what a line of them is, and what their tokens are."""
+"""Recipe options for labelled texts: files, the format of their lines, and tokens."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
@@ -118,12 +118,12 @@ class LabelledData(Options):
 
     @property
     def asks_about_aspects(self) -> bool:
-        """Whether every text is asked about one of its aspects."""
+        """True if every text is asked about one of its aspects."""
         return self.format == "aspects"
 
     @property
     def has_pairs(self) -> bool:
-        """Whether a class is that of a pair of texts."""
+        """True if classes belong to pairs of texts."""
         return len(self.chosen) > 2 if isinstance(self.columns, str) else SECOND in self.columns
 
     @property

@@ -41,14 +41,14 @@ _FEWEST_ROWS = 10  # by which a label that stands there once is odd
 
 
 class TextLabels(BaseModel):
-    """What travels with a model beside its tokeniser: its classes, and how wide ready vectors of its words are."""
+    """Facts that travel with a model besides its tokeniser: its classes, and the width of pretrained vectors."""
 
     classes: list[str] = Field(min_length=2, max_length=MOST_CLASSES)
     vector_width: int | None = Field(None, ge=1, le=2**16)
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what."""
+    """Record of a preparation."""
 
     options: LabelledData
     report: list[str]
@@ -118,7 +118,7 @@ class PreparedExamples:
                 yield text.replace(aspect, f"[{aspect}]", 1) if aspect else text
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {**self.tokeniser.files(_TOKENISER), LABELS_FILE: self.labels.model_dump_json().encode(), **self.extra}
 
 
@@ -129,7 +129,7 @@ def read_vector_file(path: Path, progress: Progress, remark: Remark) -> WordVect
 
 @dataclass(frozen=True)
 class OtherModels:
-    """What a new model takes from others: ready vectors by the path of data.vectors, and words that are to be known."""
+    """Parts that a new model takes from others: pretrained vectors by the path of data.vectors, and words to know."""
 
     vectors: Callable[[Path, Progress, Remark], WordVectors] = read_vector_file
     words: Callable[[], Iterable[str]] = tuple
@@ -216,7 +216,7 @@ def _prepare(
 
 
 def _coverage(rows: ReadyVectors, tokeniser: Tokeniser, examples: Sequence[Example], lower_case: bool) -> str:
-    """How many of the words to learn from have a ready vector, and at how many places those stand."""
+    """Return how many of the training words have a pretrained vector, and at how many places these occur."""
     texts = [example.text.lower() if lower_case else example.text for example in examples]
     tokens = [token for own in tokeniser.encode_all(texts) for token in own]
     words, places = rows.is_known[list(set(tokens))].mean(), rows.is_known[tokens].mean()

@@ -1,4 +1,4 @@
-"""What a recipe says about the pictures and captions that a model learns to paint from."""
+"""Recipe options for pictures and captions to paint from."""
 
 from typing import Self
 

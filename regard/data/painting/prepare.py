@@ -22,7 +22,7 @@ PAD = 0  # where a caption has no word
 
 
 class CaptionWords(BaseModel):
-    """What travels with a model: the words of its captions, how long these may be, and the form of its pictures.
+    """Facts that travel with a model: the words of its captions, their longest, and the form of its pictures.
 
     The number of a word is its place among the words, counted from 1.
     """
@@ -64,12 +64,12 @@ class PreparedPainting:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {WORDS_FILE: self.words.model_dump_json().encode()}
 
 
 class _Finished(FinishedRecord):
-    """What was generated, by what options."""
+    """Record of what was generated, and by which options."""
 
     options: PaintedShapes
     words: CaptionWords

@@ -116,7 +116,7 @@ def _pixels(name: str, picture: Image.Image, mode: Literal["L", "RGB"]) -> np.nd
 
 
 def is_moving(picture: Image.Image) -> bool:
-    """Whether a picture holds several frames; in an MPO these are previews that a camera kept."""
+    """Return True if a picture holds several frames; in an MPO these are previews that a camera kept."""
     return getattr(picture, "is_animated", False) and picture.format != "MPO"
 
 
@@ -155,7 +155,7 @@ def _refusing_damage(name: str) -> Iterator[None]:
 
 
 def in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
-    """The same with 8 bits for each colour and nothing transparent."""
+    """Return the picture with 8 bits per colour and nothing transparent."""
     if picture.mode in _OF_16_BITS:
         values = np.asarray(picture).astype(np.int64)  # which PIL would cut off at 255
         if values.min() < 0 or values.max() >= 2**16:

@@ -1,4 +1,4 @@
-"""What a recipe says about its pictures."""
+"""Recipe options for pictures."""
 
 from typing import Any, Self
 
@@ -36,12 +36,12 @@ class PictureFiles(Options):
 
     @property
     def name(self) -> str:
-        """What they are called in reports and faults."""
+        """Name of the pictures in reports and faults."""
         return self.names[0]
 
 
 class LabelledFiles(PictureFiles):
-    """The same where every picture has a label."""
+    """Files in which every picture has a label."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

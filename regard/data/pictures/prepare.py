@@ -34,7 +34,7 @@ UNLABELLED = ""  # the one class of pictures whose labels nobody asks for
 
 
 class PictureLabels(BaseModel):
-    """What travels with a model: the names of its classes, and the size of the pictures that it reads."""
+    """Facts that travel with a model: the names of its classes, and the size of its pictures."""
 
     classes: list[str] = Field(min_length=1, max_length=MOST_CLASSES)
     height: int = Field(ge=1, le=LARGEST_SIDE)
@@ -62,7 +62,7 @@ class PictureLabels(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what."""
+    """Record of a preparation."""
 
     options: PictureSets
     labels: PictureLabels
@@ -88,7 +88,7 @@ class PreparedPictures:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {LABELS_FILE: self.labels.model_dump_json(exclude_none=True).encode()}
 
 
@@ -165,7 +165,7 @@ def _read_labels(path: Path) -> list[str]:
 
 
 def _describe(options: PictureSets, size: tuple[int, ...], classes: list[str]) -> PictureLabels:
-    """What is learnt from training pictures of this size; those from which nothing can be learnt are refused."""
+    """Describe training pictures of this size; refuse those from which nothing can be learnt."""
     name, scene = options.train.name, options.scene
     if isinstance(options.train, LabelledFiles) and not 2 <= len(classes) <= MOST_CLASSES:
         raise Fault(f"{name} has labels of {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")

@@ -18,7 +18,7 @@ MARGIN = 2  # empty columns before and behind a line
 
 
 class LineOptions(Options):
-    """How signs are put in a line."""
+    """Options for putting signs into a line."""
 
     shortest: int = Field(1, ge=1, le=64, description="Signs in the shortest line.")
     longest: int = Field(5, ge=1, le=64, description="Signs in the longest line.")

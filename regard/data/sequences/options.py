@@ -1,4 +1,4 @@
-"""What a recipe says about its sequences."""
+"""Recipe options for sequences."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ LONGEST_DELAY = 100_000
 
 
 class SequenceData(Options):
-    """What is to be remembered, and for how long.
+    """Options on what is to be remembered, and for how long.
 
     adding: two of many numbers are marked, and their sum is wanted. copy: some symbols are shown, and wanted again many
     steps later. pixels: a picture is read pixel by pixel, and its class is wanted.

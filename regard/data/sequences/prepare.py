@@ -30,11 +30,11 @@ class PreparedSequences:
         return [f"examples are drawn, {self.options.examples:,} an epoch"]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {} if self.pictures is None else self.pictures.files()
 
     def count(self, split: str) -> int:
-        """How many examples a split has, or an epoch of it."""
+        """Return the number of examples of a split, or of an epoch of it."""
         if self.pictures is not None:
             return len(self.pictures.splits[split].rows) if split in self.pictures.splits else 0
         return {"train": self.options.examples, "valid": self.options.valid, "test": self.options.test}[split]
@@ -63,7 +63,7 @@ class PreparedSequences:
 
 
 def prepare_sequences(options: SequenceData, folder: Path, progress: Progress) -> PreparedSequences:
-    """What `options` name; pictures come from `folder` if they were prepared there before."""
+    """Prepare what `options` name; pictures come from `folder` if they were prepared there before."""
     if options.pictures is None:
         return PreparedSequences(options, None)
     pictures = prepare_pictures(options.pictures, folder, progress)
@@ -72,7 +72,7 @@ def prepare_sequences(options: SequenceData, folder: Path, progress: Progress) -
 
 
 def labels_of(options: SequenceData, files: Mapping[str, bytes]) -> PictureLabels | None:
-    """What travels with a model that reads pictures."""
+    """Return the facts that travel with a model that reads pictures."""
     return None if options.pictures is None else open_labels(files)
 
 

@@ -1,4 +1,4 @@
-"""What a recipe says about its sounds."""
+"""Recipe options for sounds."""
 
 from typing import Any, Literal, Self
 
@@ -41,7 +41,7 @@ class SoundFiles(Options):
 
     @property
     def name(self) -> str:
-        """What they are called in reports and faults."""
+        """Name of the sounds in reports and faults."""
         return str(self.recordings or self.listing)
 
 
@@ -77,7 +77,7 @@ class Strings(Options):
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the strings that are measured.")
 
     def for_measuring(self) -> Self:
-        """How strings that are measured are made: played as they were said."""
+        """Return the options for strings that are measured: played as they were said."""
         return self.model_copy(update={"speed": [1.0, 1.0]})
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class Strings(Options):
 
 
 class FeatureOptions(Options):
-    """How a sound becomes frames: the logarithm of its power in bands of the mel scale."""
+    """Options for log-mel frames: the logarithm of a sound's power in bands of the mel scale."""
 
     window: float = Field(32.0, gt=0, le=1000, description="Milliseconds of sound that a frame is of.")
     hop: float = Field(10.0, gt=0, le=1000, description="Milliseconds from one frame to the next.")
@@ -160,6 +160,6 @@ class SoundData(Options):
         return self
 
     def written(self, text: str, speaker: str) -> str:
-        """What is written of a recording: its words spelled out, and perhaps who says them."""
+        """Return the text of a recording: its words spelled out, and perhaps who says them."""
         words = [self.spelling.get(word, word) for word in text.split()]
         return " ".join([*words, speaker] if self.who else words)

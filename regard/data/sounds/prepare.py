@@ -28,7 +28,7 @@ MOST_SYMBOLS = 10_000
 
 
 class Alphabet(BaseModel):
-    """What travels with a model: the symbols that it writes, how they are joined to text, and the rate it hears."""
+    """Facts that travel with a model: the symbols it writes, how they join to text, and its sampling rate."""
 
     symbols: list[str] = Field(min_length=1, max_length=MOST_SYMBOLS)
     words: bool = False  # whether symbols are words, which spaces stand between
@@ -64,7 +64,7 @@ class _Part(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what."""
+    """Record of a preparation."""
 
     options: SoundData
     alphabet: Alphabet
@@ -87,7 +87,7 @@ class PreparedSounds:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {ALPHABET_FILE: self.alphabet.model_dump_json().encode()}
 
 
@@ -201,7 +201,7 @@ def _alphabet_of(options: SoundData, texts: list[str], names: list[str], parts: 
 
 
 def _with_speakers(alphabet: Alphabet, texts: list[str], speakers: set[str]) -> Alphabet:
-    """The same alphabet, which knows who speaks; nobody may be unnamed, or called like a word that is said."""
+    """Return the alphabet with the speakers; none may be unnamed, or named like a word that is said."""
     spoken = {word for text in texts for word in text.split()}
     if unusable := sorted(name for name in speakers if len(name.split()) != 1 or name in spoken):
         raise Fault(f"'{unusable[0]}' cannot be written behind what is said: data.who needs names of one word each.")

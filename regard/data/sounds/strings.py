@@ -22,7 +22,7 @@ class JoinedString:
 
 
 def by_speaker(recordings: Recordings, rows: Sequence[int]) -> dict[str, list[int]]:
-    """The same rows, those of each speaker together."""
+    """Group the rows by speaker."""
     found: dict[str, list[int]] = {}
     for row in rows:
         found.setdefault(recordings.speakers[row], []).append(row)

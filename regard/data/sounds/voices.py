@@ -1,4 +1,4 @@
-"""How texts are spelled out to be spoken, and by whom they can be."""
+"""Spelling of texts to be spoken, and the voices that can speak them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class SpelledText:
 
 
 class Voices(BaseModel):
-    """What travels with a model: its symbols, words that are spelled in another way, who speaks, and the rate."""
+    """Facts that travel with a model: its symbols, words with a different spelling, its speakers, and the rate."""
 
     symbols: list[str] = Field(min_length=3, max_length=MOST_SYMBOLS)
     spelling: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Voices(BaseModel):
         return f"it is none of the words {', '.join(self.spelling)}, and " if self.spelling else ""
 
     def symbol_names(self, symbols: Sequence[int]) -> list[str]:
-        """What people call each symbol."""
+        """Return the names that people have for each symbol."""
         return [_NAMES.get(symbol, self.symbols[symbol]) for symbol in symbols]
 
     def speaker_number(self, name: str | None) -> int:
@@ -84,7 +84,7 @@ class Voices(BaseModel):
             raise Fault("The model to start from has other symbols, speakers or another rate than these sounds.")
 
     def as_file(self) -> dict[str, bytes]:
-        """The same as what lies in a model folder."""
+        """Return the file of a model folder."""
         return {VOICES_FILE: self.model_dump_json().encode()}
 
 

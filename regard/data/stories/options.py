@@ -1,4 +1,4 @@
-"""What a recipe says about its stories."""
+"""Recipe options for stories."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ MOST_CLASSES = 10_000
 
 
 class StoryVocabulary(BaseModel):
-    """What travels with a model: its words, the answers it may give, and how many facts it remembers."""
+    """Facts that travel with a model: its words, its possible answers, and how many facts it remembers."""
 
     words: list[str] = Field(min_length=1, max_length=MOST_WORDS)
     classes: list[str] = Field(min_length=2, max_length=MOST_CLASSES)
@@ -43,7 +43,7 @@ class StoryVocabulary(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what."""
+    """Record of a preparation."""
 
     options: StoryData
     report: list[str]
@@ -91,7 +91,7 @@ class PreparedStories:
         return self.examples
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {VOCABULARY_FILE: self.vocabulary.model_dump_json().encode()}
 
 

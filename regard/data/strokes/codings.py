@@ -44,7 +44,7 @@ class Grid:
 
     @property
     def side(self) -> int:
-        """How many points of the lattice a cell has on each side."""
+        """Number of lattice points on each side of a cell."""
         return -(-(2 * self.bound + 1) // self.cells)
 
     @property
@@ -140,7 +140,7 @@ def learn_dictionary(moves: np.ndarray, count: int, bound: int, seed: int = 1, r
 
 
 def _points_nearest(movements: np.ndarray, bound: int) -> np.ndarray:
-    """How many points of the lattice within the bound are nearest to each movement: one, where it stands, at least."""
+    """Count the lattice points within the bound that are nearest to each movement: at least its own."""
     line = np.arange(-bound, bound + 1)
     found = np.zeros(len(movements), np.int64)
     for y in line:

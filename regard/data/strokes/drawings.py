@@ -42,7 +42,7 @@ def moves_of(strokes: Sequence[np.ndarray], unit: float = 1.0, finest: float = 0
 
 
 def tidy(moves: np.ndarray) -> np.ndarray:
-    """The same drawing in the one form that is learnt: no move to the beginning, and an end behind the last."""
+    """Bring a drawing into the form that is learnt: no move to the beginning, and an end after the last."""
     found = moves.astype(np.int64)
     if len(found) > 1 and not found[0].any():  # the pen is there already
         found = found[1:]
@@ -70,7 +70,7 @@ def simplify(points: np.ndarray, finest: float) -> np.ndarray:
 
 
 def _distances(points: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """How far each point lies from the line between two others."""
+    """Return the distance of each point from the line between two others."""
     way, offsets = end - begin, points - begin
     length = way @ way
     shares = np.clip(offsets @ way / length, 0, 1) if length else np.zeros(len(points))
@@ -90,7 +90,7 @@ def read_drawings(path: Path, split: str, unit: float = 1.0, finest: float = 0.0
 
 
 def read_labelled(path: Path, split: str, unit: float = 1.0, finest: float = 0.0) -> list[LabelledMoves]:
-    """The same, with the classes that lines of JSON tell."""
+    """Read drawings with the classes that lines of JSON give."""
     if path.suffix.lower() != ".npz":
         return [LabelledMoves(moves_of(strokes, unit, finest), label) for strokes, label in _read_own(path)]
     archived = _read_archived(path, split)

@@ -1,4 +1,4 @@
-"""What a recipe says about its drawings."""
+"""Recipe options for drawings."""
 
 from typing import Literal, Self
 

@@ -35,8 +35,9 @@ _Points = Annotated[int, Field(ge=1, le=(2 * _FARTHEST + 1) ** 2)]  # of the lat
 
 
 class StrokeScale(BaseModel):
-    """What travels with a model: the scale of its drawings, how long they are, the movements of a dictionary, and the
-    classes of drawings that have some."""
+    """Facts that travel with a model: the scale and length of its drawings, the movements of a dictionary, and classes
+    if there are any.
+    """
 
     scale: float = Field(gt=0, allow_inf_nan=False)  # units that a move has, by its standard deviation
     bound: int = Field(ge=1, le=_FARTHEST)  # units that a drawing may go from where it begins
@@ -47,7 +48,7 @@ class StrokeScale(BaseModel):
     classes: list[str] = []
 
     def coding(self, options: StrokeData) -> TokenCoding | None:
-        """How drawings become tokens; None where they are numbers."""
+        """Return the coding of drawings as tokens; None if they are numbers."""
         match options.coding:
             case "grid":
                 return Grid(options.cells, self.bound)
@@ -66,7 +67,7 @@ class StrokeScale(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what: the options of drawings with classes or without."""
+    """Record of a preparation: the options of drawings with or without classes."""
 
     options: dict[str, Any]
     scale: StrokeScale
@@ -103,12 +104,12 @@ class PreparedStrokes:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {STROKES_FILE: self.scale.model_dump_json().encode()}
 
 
 def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
-    """What travels in a model folder, which need not be trusted."""
+    """Open the facts from a model folder, which need not be trusted."""
     found = open_kept(StrokeScale, files, STROKES_FILE)
     if len(found.movements) != len(found.counts):
         raise damaged(STROKES_FILE)
@@ -138,7 +139,7 @@ def prepare_strokes(
 
 
 def _tells_of(finished: _Finished, options: StrokeData) -> bool:
-    """Whether what was prepared is what these options ask for; what an older record does not say is as by default."""
+    """Return True if the preparation is what these options ask for; what an older record omits is the default."""
     try:
         return type(options).model_validate(finished.options) == options
     except ValidationError:
@@ -266,7 +267,7 @@ def with_end(moves: np.ndarray) -> np.ndarray:
 
 
 def _farthest(moves: np.ndarray) -> int:
-    """How many units a drawing goes at most from where it begins, or in one move."""
+    """Return how many units a drawing goes at most from its beginning, or in one move."""
     return int(max(np.abs(moves[:, :2]).max(), np.abs(np.cumsum(moves[:, :2], axis=0)).max()))
 
 

@@ -34,7 +34,7 @@ class TaggedSentence:
 
 @dataclass
 class ReadingReport:
-    """What became of the sentences of some files."""
+    """Counts of what became of the sentences of some files."""
 
     wordless: int = 0  # tokens that are a tag and no word
     passed: Counter[str] = field(default_factory=Counter)  # lines that are no words, by what they are
@@ -43,7 +43,7 @@ class ReadingReport:
     seen: set[str] = field(default_factory=set)  # tags known to be of the scheme
 
     def lines(self) -> list[str]:
-        """What was passed over or looks odd, for people."""
+        """Lines for people on what was skipped or looks odd."""
         said = []
         if self.passed:
             counts = (

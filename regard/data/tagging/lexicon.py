@@ -1,4 +1,4 @@
-"""What a tagger knows of words before it learns: which there are, their letters and capitals, and the tags.
+"""Facts of a tagger about words before it learns: the words, their letters and capitals, and the tags.
 
 It is made of the training sentences and travels in the model folder.
 """
@@ -68,7 +68,7 @@ class Lexicon(BaseModel, frozen=True):
 
     @property
     def word_count(self) -> int:
-        """How many numbers words have, those of padding and of unknown words among them."""
+        """Number of word numbers, including padding and unknown words."""
         return len(self.words) + _KNOWN_FROM
 
     @property
@@ -99,12 +99,12 @@ class Lexicon(BaseModel, frozen=True):
         return [BEGIN_LETTER, *(known.get(letter, UNKNOWN) for letter in word), END_LETTER]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return {LEXICON_FILE: self.model_dump_json(indent=0).encode()}
 
 
 def shape_of(word: str) -> int:
-    """How a word is written, as a number of SHAPES."""
+    """Return how a word is written, as a number of SHAPES."""
     has_digit = any(letter.isdigit() for letter in word)
     cased = [letter for letter in word if letter.isupper() or letter.islower()]
     if has_digit:

@@ -1,4 +1,4 @@
-"""What a recipe says about sentences with tags: which files, which column is what, and what is held out."""
+"""Recipe options for tagged sentences: files, columns, and what is held out."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
@@ -112,5 +112,5 @@ class TaggingData(Options):
 
     @property
     def input_columns(self) -> list[str]:
-        """What people write of each word that is to be tagged, in this order."""
+        """Columns that people give for each word to be tagged, in this order."""
         return [WORD, *self.read_beside]

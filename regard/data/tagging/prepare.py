@@ -35,7 +35,7 @@ _NAMES = "names.json"
 
 
 class _Names(BaseModel):
-    """What the numbers in the arrays stand for; of tags, first those of the lexicon."""
+    """Meanings of the numbers in the arrays; tags begin with those of the lexicon."""
 
     lexicon: Lexicon
     forms: list[str]
@@ -44,7 +44,7 @@ class _Names(BaseModel):
 
 
 class _Finished(FinishedRecord):
-    """What was prepared, and from what."""
+    """Record of a preparation."""
 
     options: TaggingData
     inputs: list[InputFile]
@@ -96,7 +96,7 @@ class PreparedTags:
             yield " ".join(map(self.joint.join, zip(*rows, strict=True)))
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return self.lexicon.files() | (self.tokeniser.files(TOKENISER) if self.tokeniser else {})
 
 
@@ -265,7 +265,7 @@ class _Numbers:
 
 
 def _report(splits: Mapping[str, Sequence[TaggedSentence]], lexicon: Lexicon) -> list[str]:
-    """How much there is, and what is new in the other splits."""
+    """Report how much there is, and what is new in the other splits."""
     lines = []
     for split, sentences in splits.items():
         words = sum(len(each.words) for each in sentences)

@@ -53,7 +53,7 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def _parts(before: tuple[str, str], now: tuple[str, str]) -> bool:
-    """Whether a span ends between two words."""
+    """Return True if a span ends between two words."""
     return before[1] != now[1] or now[0] in (OUTSIDE, "B", "S") or before[0] in ("E", "S")
 
 

@@ -81,7 +81,7 @@ class BytePairTokeniser:
                 )
 
     def __reduce__(self) -> tuple[type["BytePairTokeniser"], tuple[list[str], list[Pair], int, list[int]]]:
-        """How it travels to worker processes."""
+        """Pickle for worker processes."""
         return BytePairTokeniser, (self._words, self._pairs, self.end, sorted(self.silent))
 
     def encode(self, text: str) -> list[int]:
@@ -132,7 +132,7 @@ class BytePairTokeniser:
 
 
 def read_byte_pairs(contents: bytes) -> BytePairTokeniser:
-    """What `files` stored; a ValueError says that the contents are not that."""
+    """Read what `files` stored; raise ValueError for anything else."""
     try:
         stored = StoredBytePairs.model_validate_json(contents)
     except ValidationError:

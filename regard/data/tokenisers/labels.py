@@ -17,7 +17,7 @@ _UNSPACED = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HIRAGANA", "KATAKANA", "THAI", 
 
 
 class Labels(NamedTuple):
-    """What stands at each place of an axis, and for each token the place it belongs to."""
+    """Labels of an axis, and for each token the label it belongs to."""
 
     texts: list[str]
     places: list[int]
@@ -48,7 +48,7 @@ def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels
 
 
 def is_spelled_word(tokeniser: Tokeniser, tokens: Sequence[int]) -> bool:
-    """Whether tokens are a single word written letter by letter, of which only the letters tell anything."""
+    """Return True if tokens are a single word written letter by letter."""
     return tokeniser.spells and max(tokeniser.words(tokens), default=0) <= 0
 
 
@@ -77,7 +77,7 @@ def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
 
 
 def _bytes_of(piece: str) -> bytes:
-    """What a piece stands for in which some bytes are written as <0xC3>."""
+    """Return the bytes of a piece in which some are written as <0xC3>."""
     parts = _BYTE.split(piece)  # text and, in every other place, the two digits of a byte
     return b"".join(bytes.fromhex(part) if place % 2 else part.encode() for place, part in enumerate(parts))
 
@@ -100,5 +100,5 @@ def _is_punctuation(text: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether text is in a script that has no spaces between words, where a token is the nearest thing to a word."""
+    """Return True if text is in a script without spaces between words, where a token is the nearest thing to a word."""
     return unicodedata.name(text[:1] or " ", "").startswith(_UNSPACED)

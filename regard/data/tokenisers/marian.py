@@ -68,7 +68,7 @@ class MarianVocabulary:
 
     @classmethod
     def from_json(cls, contents: bytes) -> Self:
-        """What `to_json` stored; a ValueError says that the contents are not that."""
+        """Read what `to_json` stored; raise ValueError for anything else."""
         stored = json.loads(contents.decode())
         if not isinstance(stored, dict) or stored.keys() != {field.name for field in fields(cls)}:
             raise ValueError("it holds no vocabulary of a Marian model")
@@ -101,7 +101,7 @@ class MarianTokeniser:
             self._fragments[token] = b""
 
     def __reduce__(self) -> tuple[type["MarianTokeniser"], tuple[bytes, MarianVocabulary]]:
-        """How it travels to worker processes."""
+        """Pickle for worker processes."""
         return MarianTokeniser, (self.model, self.vocabulary)
 
     def encode(self, text: str) -> list[int]:

@@ -97,7 +97,7 @@ class UnigramSampler:
 
 @dataclass(slots=True)
 class _Way:
-    """How merging a word goes on, from its beginning or from a merge that was left out, if all others survive."""
+    """A continuation of merging a word, from its beginning or from a dropped merge, if all others survive."""
 
     draws: int
     pieces: tuple[str, ...]

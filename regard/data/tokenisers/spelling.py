@@ -1,4 +1,4 @@
-"""How a tokeniser spells text that it was not trained on: which words it has to take apart, which it cannot write."""
+"""Spelling of text that a tokeniser was not trained on: words it takes apart, and words it cannot write."""
 
 import re
 import unicodedata
@@ -37,7 +37,7 @@ class Spelling(BaseModel):
 
 
 def spellings_line(spellings: Mapping[str, Spelling]) -> str:
-    """What was found of the sides of a corpus, in a sentence for people."""
+    """Describe the spelling of a corpus's sides in a sentence."""
     apart = " and ".join(f"{own.apart / own.words:.1%} of the {side}'s" for side, own in spellings.items())
     unknown = [
         f"{own.unknown / own.words:.1%} of the {side}'s have characters without a token, as {own.example!r}"
@@ -55,7 +55,7 @@ class _Kinds(NamedTuple):
 
 
 def spelling(tokeniser: Tokeniser, texts: Sequence[str]) -> Spelling:
-    """How the tokeniser spells the words of these texts."""
+    """Return how the tokeniser spells the words of these texts."""
     kinds = _kinds(tokeniser)
     words = apart = unknown = 0
     example = ""

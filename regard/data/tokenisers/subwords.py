@@ -61,7 +61,7 @@ class SubwordTokeniser:
         self._sampler = self._make_sampler() if sampling else None
 
     def __reduce__(self) -> tuple[type["SubwordTokeniser"], tuple[bytes, SubwordKind, float]]:
-        """How it travels to worker processes."""
+        """Pickle for worker processes."""
         return SubwordTokeniser, (self._model, self._kind, self._sampling)
 
     def encode(self, text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""What all tokenisers share: the four tokens that stand for no text, clean text, and putting it back together."""
+"""Shared by all tokenisers: the four special tokens, clean text, and joining tokens to text."""
 
 import re
 import unicodedata

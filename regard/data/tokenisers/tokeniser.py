@@ -70,7 +70,7 @@ _SUFFIXES = {
 
 
 class TokeniserOptions(Options):
-    """How text is cut into tokens."""
+    """Options for cutting text into tokens."""
 
     kind: Kind = Field(
         "unigram",
@@ -136,12 +136,12 @@ class TokeniserOptions(Options):
 
     @property
     def is_of_words(self) -> bool:
-        """Whether source words may be unknown and are lost then."""
+        """True if source words may be unknown and are then lost."""
         return self.kind in _OF_WORDS
 
     @property
     def most_tokens(self) -> int:
-        """How many tokens there may be in a vocabulary."""
+        """Largest possible vocabulary."""
         return ByteTokeniser.size if self.kind == "bytes" else self.vocabulary
 
     def by_side(self) -> "list[TokeniserOptions]":
@@ -182,7 +182,7 @@ class Tokeniser(Protocol):
         """One of the ways to cut a text, the same for the same key; without sampling, what `encode` gives."""
 
     def files(self, name: str) -> dict[str, bytes]:
-        """What to store so that `load_tokeniser` finds it under this name."""
+        """Return the files from which `load_tokeniser` reads it under this name."""
 
 
 class CaselessTokeniser:
@@ -302,7 +302,7 @@ def tokenisers_in(files: Mapping[str, bytes], options: TokeniserOptions) -> tupl
 
 
 def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
-    """The same, from the folder itself."""
+    """Load both tokenisers from a folder."""
     named = zip(tokeniser_names(options), options.by_side(), strict=True)
     tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
     return tokenisers[0], tokenisers[-1]

@@ -37,7 +37,7 @@ _IDEOGRAPHS = (
 
 
 class WordPieceOptions(BaseModel):
-    """How text is changed before it is cut; without `strip_accents` they are stripped where case is."""
+    """Normalisation before cutting; without `strip_accents`, accents are stripped where case is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -78,7 +78,7 @@ def _spelling(character: str, options: WordPieceOptions) -> str:
 
 @lru_cache(maxsize=_CACHED)
 def _kind(character: str) -> str:
-    """What a character is to those who cut text."""
+    """Return the kind of a character for cutting text."""
     code, category = ord(character), unicodedata.category(character)
     if character in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
         return "space"
@@ -129,7 +129,7 @@ class WordPieceTokeniser:
         self._remembered = lru_cache(maxsize=_CACHED)(self._encode_chunk)
 
     def __reduce__(self) -> tuple[type["WordPieceTokeniser"], tuple[list[str], WordPieceOptions]]:
-        """How it travels to worker processes."""
+        """Pickle for worker processes."""
         return WordPieceTokeniser, (self._pieces, self.options)
 
     def encode(self, text: str) -> list[int]:
@@ -160,7 +160,7 @@ class WordPieceTokeniser:
         return numbers
 
     def goes_on(self, token: int) -> bool:
-        """Whether a token goes on with the word before it."""
+        """Return True if a token continues the word before it."""
         return self._pieces[token].startswith(INSIDE) and len(self._pieces[token]) > len(INSIDE)
 
     def spelling(self, token: int) -> str:

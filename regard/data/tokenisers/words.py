@@ -65,7 +65,7 @@ class WordTokeniser:
         self.size = len(self._names)
 
     def extended(self, words: Iterable[str]) -> Self:
-        """The same tokeniser with further words as tokens behind those it has, but for words that it knows."""
+        """Return a tokeniser with further words as tokens after its own, except those it knows."""
         found = copy(self)
         new = dict.fromkeys(word for word in words if word not in self._tokens and word not in self._further_tokens)
         found._further = [*self._further, *new]
@@ -101,7 +101,7 @@ class WordTokeniser:
         return {f"{name}.json": json.dumps({"words": self._words}, ensure_ascii=False, indent=0).encode()}
 
     def _look_up(self, texts: list[str], token: int) -> str:
-        """What a token is in a list for the vocabulary; a further word is itself."""
+        """Return the text of a token in a list for the vocabulary; a further word is itself."""
         return texts[token] if token < len(texts) else self._further[token - len(texts)]
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
@@ -125,12 +125,12 @@ def spaced(words: Iterable[str]) -> Iterator[str]:
 
 
 def _opens(word: str) -> bool:
-    """Whether what follows stands right after it."""
+    """Return True if the next word follows without a space."""
     return word[0] in _OPENING or unicodedata.category(word[0]) in ("Ps", "Pi")
 
 
 def _closes(word: str) -> bool:
-    """Whether it stands right after what comes before."""
+    """Return True if it follows the word before it without a space."""
     return word[0] in _CLOSING or unicodedata.category(word[0]) in ("Pe", "Pf")
 
 

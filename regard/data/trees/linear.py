@@ -117,7 +117,7 @@ def fill(line: str, words: Sequence[str]) -> str:
 
 
 def with_leaves(tree: Tree, leaves: Sequence[Leaf]) -> Tree:
-    """The same phrases over other leaves, as many as it has."""
+    """Return the phrases over other leaves, as many as it has."""
     following = iter(leaves)
 
     def put(phrase: Tree) -> Tree:

@@ -81,7 +81,7 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
 
 @dataclass(frozen=True)
 class _Layout:
-    """What the beginning of a file says: how many words it promises, if it does, and how wide they are."""
+    """Beginning of a file: how many words it promises, if it does, and their width."""
 
     count: int | None
     width: int
@@ -113,7 +113,7 @@ def _recognise(start: bytes, name: str) -> _Layout:
 
 
 def _looks_binary(content: bytes) -> bool:
-    """Whether bytes hold what no text does; what follows them may complete the last letter."""
+    """Return True if bytes hold what no text does; more bytes may complete the last letter."""
     if _CONTROLS.search(content):
         return True
     try:
@@ -145,7 +145,7 @@ def write_vectors(path: Path, vectors: WordVectors, format: Format) -> None:
 
 @contextmanager
 def _packed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """What packs into a file as its name says; no time is written, so the same vectors give the same file."""
+    """Open a file compressed as its name says; no time is written, so the same vectors give the same file."""
     match packing(path.name):
         case ".gz":
             with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as stream:

@@ -30,7 +30,7 @@ class Gathering:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many words as were asked for."""
+        """True if there are as many words as were asked for."""
         return self.most is not None and len(self.words) >= self.most
 
     def add(self, words: Sequence[str], rows: np.ndarray, first: int) -> None:

@@ -1,4 +1,4 @@
-"""What word vectors are asked: analogies in sections, and pairs of words whose likeness people have judged."""
+"""Questions to word vectors: analogies in sections, and word pairs with people's judgements."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

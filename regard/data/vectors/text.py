@@ -137,7 +137,7 @@ def _number(cell: str) -> float | None:
 
 
 def width_of_line(line: str) -> int:
-    """How many numbers stand at the end of a line, after what can only be its word; 0 where there are none."""
+    """Return how many numbers end a line after what can only be its word; 0 if none do."""
     cells = [cell for cell in line.replace("\t", " ").split(" ") if cell]
     width = 0
     while width < len(cells) - 1 and _number(cells[-1 - width]) is not None:

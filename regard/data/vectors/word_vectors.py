@@ -41,7 +41,7 @@ class WordVectors:
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """Number of values in a vector."""
         return self.matrix.shape[1]
 
     @cached_property

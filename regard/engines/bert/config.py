@@ -1,4 +1,4 @@
-"""What a Hugging Face folder says about a BERT, checked, and the same as options of ours."""
+"""Configuration of a Hugging Face BERT, checked, and as options of ours."""
 
 from pathlib import Path
 from typing import Any

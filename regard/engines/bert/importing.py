@@ -170,7 +170,7 @@ def _is_of_head(name: str) -> bool:
 
 
 def _new_head(name: str, shape: Shape) -> Tensor:
-    """What fills masks, before anything was learnt: a state goes through as it is."""
+    """Return the untrained layer that fills masks: it passes a state unchanged."""
     if len(shape) > 1:
         return torch.eye(*shape)
     return torch.ones(shape) if name == "model.norm.weight" else torch.zeros(shape)

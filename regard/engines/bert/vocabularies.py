@@ -23,7 +23,7 @@ VOCABULARY, WHOLE = "vocab.txt", "tokenizer.json"
 
 
 class _Spelling(BaseModel):
-    """Of `tokenizer_config.json`, how text is changed before it is cut; the defaults are BertTokenizer's."""
+    """Text normalisation in `tokenizer_config.json`; the defaults are BertTokenizer's."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -57,7 +57,7 @@ class _WordPiece(BaseModel):
 
 
 class _Whole(BaseModel):
-    """Of `tokenizer.json`, the normaliser and the pieces."""
+    """The normaliser and pieces of `tokenizer.json`."""
 
     model_config = ConfigDict(extra="ignore")
 

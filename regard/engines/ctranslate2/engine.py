@@ -43,7 +43,7 @@ _SHORTEST_NAP, _LONGEST_NAP = 0.0001, 0.05  # seconds between two looks at what 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a search is to find."""
+    """A search request."""
 
     options: DecodingOptions
     scored: bool
@@ -132,7 +132,7 @@ class CTranslate2Engine:
     def translations(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
-        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        """Return the best output of each text with its other candidates, as every engine does."""
         return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
     def _write(self, found: FinishedOutput, options: DecodingOptions) -> Written:
@@ -198,7 +198,7 @@ class CTranslate2Engine:
     # What the search leaves open
 
     def _end(self, rows: list[Row], found: dict[int, list[FinishedOutput]]) -> dict[int, list[FinishedOutput]]:
-        """The same with an end to every hypothesis that was broken off, and the sum that goes with it.
+        """End every hypothesis that was cut off, and adjust its score.
 
         What a search over a shortlist gave a token stays, for the others of its beam were weighed in that way too.
         """
@@ -239,7 +239,7 @@ class CTranslate2Engine:
 
 
 def _await(result: Any) -> Any:
-    """What a batch gives. CTranslate2 cannot be interrupted, but whoever runs it may do something else meanwhile."""
+    """Wait for a batch. CTranslate2 cannot be interrupted, but its caller may do other work meanwhile."""
     began = time.monotonic()
     while has_pauses():
         between_steps()

@@ -16,7 +16,7 @@ _SEPARATE = ("source_vocabulary.json", "target_vocabulary.json")  # where the tw
 
 
 class _Config(Options):
-    """What CTranslate2 is told beside the weights."""
+    """Configuration of CTranslate2 besides the weights."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 

@@ -41,12 +41,12 @@ class FinishedOutput:
 
 
 def patience(options: DecodingOptions) -> int:
-    """How many times the beam must be finished."""
+    """Return how many times the beam must be finished."""
     return 1 if options.stop == "first" or options.beam == 1 else PATIENCE
 
 
 def arguments(options: DecodingOptions, power: float, patience: int) -> dict[str, Any]:
-    """What to ask CTranslate2 for, with `exponent` giving the power of the length."""
+    """Return the arguments for CTranslate2, where `exponent` gives the power of the length."""
     greedy = options.beam == 1
     return {
         "beam_size": options.beam,
@@ -87,7 +87,7 @@ def read_result(result: Any, end: str, power: float) -> list[FinishedOutput]:
 
 
 def only_best_looks(found: list[FinishedOutput], options: DecodingOptions) -> list[FinishedOutput]:
-    """The same without the attention of all but the best, which fills the memory and which nobody asks for."""
+    """Drop the attention of all but the best output, which fills the memory and is not asked for."""
     best = rank_finished(found, options)[0]
     return [each if each is best else replace(each, attention=[]) for each in found]
 

@@ -74,7 +74,7 @@ def transformer_spec(network: Transformer) -> Any:
 
 
 def _form(options: TransformerOptions, heads: int) -> dict[str, Any]:
-    """What an encoder or a decoder of so many heads is built like."""
+    """Return the specification of an encoder or decoder with `heads` heads."""
     from ctranslate2.specs.common_spec import Activation
 
     return {
@@ -87,7 +87,7 @@ def _form(options: TransformerOptions, heads: int) -> dict[str, Any]:
 
 
 def _fill_ends(encoder: Any, decoder: Any, network: Transformer) -> None:
-    """What stands before the first block and behind the last."""
+    """Fill the layers before the first block and after the last."""
     options = network.options
     encoder.embeddings[0].weight = _array(network.source_embedding.weight)
     decoder.embeddings.weight = _array(network.target_embedding.weight)
@@ -151,7 +151,7 @@ def _fill_norm(spec: Any, norm: nn.Module) -> None:
 
 
 def _places(places: nn.Module, options: TransformerOptions) -> np.ndarray:
-    """What is added at each place: what becomes of nothing."""
+    """Return what is added at each place, found by encoding zeros."""
     with torch.no_grad():
         nothing = torch.zeros(1, options.longest, options.width, device=_device(places))
         return _array(places(nothing)[0])

@@ -1,4 +1,4 @@
-"""What `config.json` says of a GPT-2, checked, and the same as options of a network of ours; and back."""
+"""`config.json` of a GPT-2, checked, to and from options of ours."""
 
 from pathlib import Path
 from typing import Any

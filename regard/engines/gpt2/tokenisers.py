@@ -76,7 +76,7 @@ def _added_tokens(table: dict[str, Any]) -> dict[str, int]:
 
 
 def as_byte_pairs(tokeniser: Tokeniser) -> BytePairTokeniser:
-    """The same tokeniser as pairs of bytes, of which single bytes are a case without pairs; others are refused."""
+    """Return the tokeniser as byte pairs, of which single bytes are a case without pairs; refuse others."""
     if isinstance(tokeniser, BytePairTokeniser):
         return tokeniser
     if isinstance(tokeniser, ByteTokeniser):

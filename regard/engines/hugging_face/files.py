@@ -39,7 +39,7 @@ def read_listed(path: Path) -> list[str]:
 
 
 def read_config_of(folder: Path, kind: str) -> dict[str, Any]:
-    """What `config.json` says of a model of this kind; a folder that holds another is refused."""
+    """Read `config.json` of a model of this kind; refuse a folder of another kind."""
     if not folder.is_dir():
         raise Fault(f"There is no folder {folder}.")
     if not (folder / CONFIG).is_file():

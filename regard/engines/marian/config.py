@@ -1,4 +1,4 @@
-"""What a Hugging Face folder says about a Marian model, checked, and the same as options of a Transformer of ours."""
+"""Configuration of a Hugging Face Marian model, checked, and as options of a Transformer of ours."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +54,7 @@ class MarianConfig(Options):
 
 
 class Generation(Options):
-    """How transformers would search: `generation_config.json`, or in older folders a part of `config.json`."""
+    """Search options of transformers: `generation_config.json`, or part of `config.json` in older folders."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 

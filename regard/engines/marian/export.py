@@ -27,6 +27,7 @@ from regard.training.snapshot import named_weights
 _ASKED: dict[str, Any] = {
     "norm": "after",
     "positions": "sinusoidal",
+    "encoder": "transformer",
     "score": "scaled-dot",
     "shared_key_value": False,
     "join": "concatenated",

@@ -203,7 +203,7 @@ class _Marian:
         return buffer.getvalue()
 
     def _factors(self) -> dict[str, float]:
-        """What makes up for embeddings that ours scales and theirs does not."""
+        """Return factors that compensate for embeddings that ours scales and theirs does not."""
         if self.config.scale_embedding:
             return {}
         root = self.config.d_model**0.5

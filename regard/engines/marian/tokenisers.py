@@ -109,7 +109,7 @@ def _tokeniser(path: Path, vocabulary: MarianVocabulary) -> MarianTokeniser:
 
 
 def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longest: int) -> dict[str, bytes]:
-    """The same of a model of ours; tokens that SentencePiece did not cut are refused."""
+    """Return the tokeniser files of a model of ours; refuse tokens that are not SentencePiece's."""
     models, numbers = zip(*(_describe(side, data) for side in (source, target)), strict=True)
     names = target.pieces([target.pad, target.unknown, target.begin, target.end])
     about = {

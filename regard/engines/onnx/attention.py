@@ -39,7 +39,7 @@ class Heads:
         self.weights = ""  # of the last look, (batch, head, query, key)
 
     def remember(self, memory: str, places: str) -> Remembered:
-        """What `MultiHead.remember` gives."""
+        """Build what `MultiHead.remember` computes."""
         projected = linear(self.graph, f"{self.name}.to_key_value", self.heads.to_key_value, memory)
         if self.heads.options.shared_key_value:
             keys = values = self._split(projected, self.heads.key_value_heads)
@@ -128,7 +128,7 @@ class Heads:
         return graph.op("Reshape", graph.op("Concat", half, half, axis=-1), shape)
 
     def _distances(self, keys: str, places: str) -> str:
-        """What ALiBi adds to the scores: −slope · |i − j|."""
+        """Build ALiBi's bias on the scores: −slope · |i − j|."""
         graph = self.graph
         others = graph.range(graph.whole(0), graph.size(keys, 2))
         apart = graph.op("Abs", graph.op("Sub", graph.op("Unsqueeze", places, graph.whole([1])), others))

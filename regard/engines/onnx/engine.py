@@ -125,7 +125,7 @@ class _Sentence:
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
 
     def step(self, tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
-        """What follows these tokens, one a row, each behind what the row that it comes from had written."""
+        """Return the continuations of these tokens, one per row, each after the row it comes from."""
         past = self._past
         if [*origins] != [*range(len(next(iter(past.values()))))]:
             past = {name: table[[*origins]] for name, table in past.items()}
@@ -136,7 +136,7 @@ class _Sentence:
 
 
 def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:
-    """What a search in another thread finds; whoever runs it may do something else meanwhile."""
+    """Wait for a search in another thread; the caller may do other work meanwhile."""
     while has_pauses() and not wait([future], timeout=_NAP).done:
         between_steps()
     return future.result()
@@ -191,7 +191,7 @@ class OnnxEngine:
     def translations(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
-        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        """Return the best output of each text with its other candidates, as every engine does."""
         return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
     def _search(self, row: Row, options: DecodingOptions) -> list[PlainHypothesis]:

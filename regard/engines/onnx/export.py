@@ -39,6 +39,8 @@ def export_onnx(
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    if network.options.encoder != "transformer":
+        raise Fault("ONNX graphs here have an encoder of attention, and this one is model.encoder = 'recurrent'.")
     if network.options.copies:
         raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
     with whole_folder(out, FOLDERS[ONNX]) as beside:
@@ -76,7 +78,7 @@ def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bo
 
 
 def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
-    """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
+    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
     task, data = model.task, model.recipe.data
     block = network.decoder[0]
     assert isinstance(block, DecoderBlock)

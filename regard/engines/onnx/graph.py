@@ -137,7 +137,7 @@ class OnnxGraph:
         return name
 
     def size(self, tensor: str, axis: int) -> str:
-        """How long an axis is."""
+        """Return the length of an axis."""
         return self.op("Gather", self.op("Shape", tensor), self.whole(axis), axis=0)
 
     def range(self, first: str, end: str) -> str:

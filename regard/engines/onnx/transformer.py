@@ -55,7 +55,7 @@ class _Builder:
         return "embedding" if shared else f"{side}_embedding"
 
     def _place_table(self, side: str) -> Tensor | None:
-        """What is added at each place, for all places there are."""
+        """Return what is added at each place, for all places."""
         if self.options.positions not in ("sinusoidal", "learned"):
             return None
         places = self.network.source_places if side == "source" else self.network.target_places
@@ -118,7 +118,7 @@ class _Builder:
         return graph.op("Less", graph.range(graph.whole(0), keys), limits)
 
     def slots(self, kind: str, rows: str, time: str) -> list[Slots]:
-        """What keys and values of a kind are called at the border, for each block of the decoder."""
+        """Return the names of a kind's keys and values at the border, for each decoder block."""
         found = []
         for number, block in enumerate(decoder_blocks(self.network)):
             heads = block.cross if kind == "memory" else block.self_look
@@ -182,7 +182,7 @@ def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, st
 
 
 def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
-    """The same for one sentence and one token a row, to what a search asks for.
+    """Build the step for one sentence and one token per row, with the outputs that a search needs.
 
     That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the
     source each row looked, on the mean of the heads of the last block but one. What is `listed` has been given the rows
@@ -233,7 +233,7 @@ def _write_states(build: _Builder, alone: bool = False) -> tuple[str, list[str]]
 
 
 class _Writing:
-    """What the blocks of a decoder have in common: where its tokens stand and what each may see."""
+    """Shared by the blocks of a decoder: positions of its tokens and the mask."""
 
     def __init__(self, build: _Builder, target: str, lengths: str | None, memory: str, past: str) -> None:
         self.build, self.graph = build, build.graph

@@ -63,7 +63,7 @@ def frame(texts: TextRows, marks: Marks) -> Framed:
 
 
 def room_for_text(longest: int, second: int | None) -> int:
-    """How many tokens the first text may have, beside a second one of so many."""
+    """Return how many tokens the first text may have, next to a second one of `second` tokens."""
     return longest - _OF_ONE if second is None else longest - _OF_TWO - second
 
 
@@ -141,7 +141,7 @@ class Bert(OrderedReader):
         return found
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch time wider"]:
-        """What is known at each word of a text, by the first of its tokens."""
+        """Return the state at each word of a text, that of its first token."""
         assert texts.firsts is not None
         states = self._layers(texts)[1][-1]
         chosen = states.gather(1, (texts.firsts + 1)[..., None].expand(-1, -1, states.shape[2]))
@@ -176,7 +176,7 @@ class Bert(OrderedReader):
         return ["[CLS]"], ["[SEP]"]
 
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many tokens takes."""
+        """Return the multiplications for reading a text of `length` tokens."""
         looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))
         return length * self.matrices() + looking
 
@@ -198,7 +198,7 @@ class MaskedBert(nn.Module):
         _initialise(options, self.transform, self.norm)
 
     def guesses(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place width"]:
-        """What is compared with the vector of every token, from the states at masked places."""
+        """Return the vectors at masked places, to be compared with that of every token."""
         return self.norm(self.activation(self.transform(states)))
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
@@ -206,7 +206,7 @@ class MaskedBert(nn.Module):
         return F.linear(self.guesses(states), self.reader.tokens, self.bias)
 
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many tokens takes, and filling one mask."""
+        """Return the multiplications for reading a text of `length` tokens and filling one mask."""
         return self.reader.multiplications(length) + self.transform.weight.numel() + self.reader.tokens.numel()
 
 

@@ -1,4 +1,4 @@
-"""What a BERT is built like."""
+"""Options of a BERT."""
 
 from typing import Any, ClassVar, Literal
 

@@ -26,7 +26,7 @@ _OF_HARD = (*ReinforceOptions.model_fields, "expected", "outside_training")  # o
 
 
 class CaptionerOptions(ReinforceOptions):
-    """What an LSTM that writes captions is built like, and how it learns where to look."""
+    """Options of an LSTM that writes captions, and of how it learns where to look."""
 
     attention: Literal["soft", "hard", "mean", "none"] = Field(
         "soft",
@@ -79,7 +79,7 @@ class CaptionerOptions(ReinforceOptions):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights."""
+        """Options that may change while the weights stay."""
         return frozenset({"dropout", "evenness", *_OF_HARD})
 
 
@@ -132,7 +132,7 @@ class Captioner(nn.Module):
 
     @property
     def chooses(self) -> bool:
-        """Whether the places looked at are drawn in training, so that their choice must be learnt too."""
+        """True if the places it looks at are sampled in training, so that choosing must be learnt too."""
         return self.options.attention == "hard"
 
     @property
@@ -181,7 +181,7 @@ class Captioner(nn.Module):
         return self.out(states)
 
     def multiplications(self, places: int, words: int) -> int:
-        """How many it takes to write so many words of a picture with so many places."""
+        """Return the multiplications for `words` words about a picture with `places` places."""
         matrices = sum(
             each.numel() for name, each in self.named_parameters() if each.dim() == 2 and "score" not in name
         )

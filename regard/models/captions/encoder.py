@@ -74,7 +74,7 @@ class EncoderOptions(Options):
 
 
 class EncodedOptions(Options):
-    """What every model of captions has beside its own options."""
+    """Options that every captioner has besides its own."""
 
     encoder: EncoderOptions = Field(
         EncoderOptions(), description="What reads pictures where data.features is 'own', trained with the decoder."
@@ -115,7 +115,7 @@ class PatchPictureEncoder(nn.Module):
 
     @property
     def places(self) -> Float[Tensor, "place depth"]:
-        """What is learnt for each place."""
+        """The learnt vector of each place."""
         return self.encoder.places.places.weight
 
     def forward(self, pixels: Float[Tensor, "batch pixel 3"]) -> Float[Tensor, "batch place depth"]:
@@ -194,7 +194,7 @@ def _frame_vector(channels: list[int], side: int, width: int) -> nn.Sequential:
 
 
 def _places_a_side(side: int, channels: list[int]) -> int:
-    """How many places a side are left of so many pixels, once every convolution has halved them."""
+    """Return the places per side that are left of `side` pixels once every convolution has halved them."""
     for _ in channels:
         side = -(-side // 2)
     return side

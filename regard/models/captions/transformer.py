@@ -22,7 +22,7 @@ from regard.models.transformer.options import TransformerOptions
 
 
 class CaptionTransformerOptions(Options):
-    """What a Transformer that writes captions is built like."""
+    """Options of a Transformer that writes captions."""
 
     encoder_layers: int = Field(2, ge=0, le=MOST_LAYERS, description="Blocks over the places of a picture; may be 0.")
     decoder_layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks over the words.")
@@ -38,14 +38,14 @@ class CaptionTransformerOptions(Options):
         return self
 
     def blocks(self) -> TransformerOptions:
-        """The same as the blocks of a translator are told it; the encoder's number is ours alone."""
+        """The options of a translator's blocks; the number of encoder blocks is ours alone."""
         sizes = {name: getattr(self, name) for name in CaptionTransformerOptions.model_fields}
         sizes |= {"encoder_layers": max(1, self.encoder_layers)}
         return TransformerOptions(**sizes)
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights."""
+        """Options that may change while the weights stay."""
         return frozenset({"dropout"})
 
 
@@ -103,7 +103,7 @@ class CaptionTransformer(nn.Module):
         return states @ self.embedding.weight.mT
 
     def multiplications(self, places: int, words: int) -> int:
-        """How many it takes to write so many words of a picture with so many places."""
+        """Return the multiplications for `words` words about a picture with `places` places."""
         reading = count_matrix_weights(self.of_place, self.encoder)
         writing = count_matrix_weights(self.embedding, self.decoder)
         looking = places**2 * len(self.encoder) + (words**2 + words * places) * len(self.decoder)

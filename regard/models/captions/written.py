@@ -1,4 +1,4 @@
-"""What every network that writes captions is given and gives."""
+"""Inputs and outputs of every network that writes captions."""
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -24,24 +24,24 @@ class Written(NamedTuple):
 
 @runtime_checkable
 class CaptionNetwork(Protocol):
-    """What a task of captioning asks of its network."""
+    """Protocol of captioning networks."""
 
     @property
     def evenness(self) -> float:
-        """What looks that are spread unevenly over the places weigh in its loss; 0 where nobody asks."""
+        """Weight in the loss of attention spread unevenly over the places, or 0."""
 
     @property
     def chooses(self) -> bool:
         """True if the places looked at are drawn in training, so that their choice must be learnt too."""
 
     def read(self, annotations: Annotations) -> Any:
-        """What the decoder may know of each picture."""
+        """Return what the decoder may know of each picture."""
 
     def begin(self, memory: Any) -> Any:
         """Where the decoder stands before its first word."""
 
     def write(self, target: Int[Tensor, "row time"], memory: Any, past: Any) -> Written:
-        """What comes of reading these words, each the one that stands before the word to be written."""
+        """Read these words, each the one before the word to be written."""
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every word at every place."""

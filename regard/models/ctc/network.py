@@ -15,6 +15,7 @@ from regard.attention.heads import MultiHead
 from regard.attention.watch import afford, is_watched, note
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.parts import count_matrix_weights
@@ -37,7 +38,7 @@ class RecogniserOptions(Options):
     width: int = Field(256, ge=2, le=WIDEST, description="Width of the states, of both directions together.")
     layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Layers or blocks, one above the other.")
     dropout: float = Field(0.2, ge=0, lt=1, description="Dropout on inputs, between layers and on the last states.")
-    cell: Literal["lstm", "gru", "vanilla"] = Field("lstm", description="The cell of recurrent layers.")
+    cell: CellName = Field("lstm", description="The cell of recurrent layers.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block of a transformer.")
     feed_forward: int = Field(
         512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a transformer."
@@ -62,7 +63,7 @@ class RecogniserOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which the decoder is not made."""
+        """Return the options of a Transformer, of which only the encoder is built."""
         return TransformerOptions(
             encoder_layers=self.layers,
             decoder_layers=1,
@@ -114,18 +115,7 @@ class Recogniser(nn.Module):
         super().__init__()
         self.options, self.features, self.blank = options, features, symbols
         self.dropout = nn.Dropout(options.dropout)
-        depth = features * options.stack
-        if options.encoder == "recurrent":
-            self.reader: Stack | _Blocks = Stack(
-                options.cell,
-                depth,
-                options.width,
-                options.layers,
-                dropout=options.dropout,
-                bidirectional=True,
-            )
-        else:
-            self.reader = _Blocks(options, depth)
+        self.reader = frame_reader(options, features)
         self.out = nn.Linear(options.width, symbols + 1)
         self.occupancy = Occupancy()
 
@@ -138,9 +128,7 @@ class Recogniser(nn.Module):
     ) -> tuple[Float[Tensor, "batch frame symbol"], Counts]:
         """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
         stacked, counts = stack_frames(frames, lengths, self.options.stack)
-        reader = self.reader
-        states = reader.read(stacked, counts)[0] if isinstance(reader, Stack) else reader(stacked, counts)
-        logits = self.out(self.dropout(states))
+        logits = self.out(self.dropout(read_frames(self.reader, stacked, counts)))
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), counts
 
     # What a transcriber is asked for
@@ -166,13 +154,39 @@ class Recogniser(nn.Module):
         return [_spans(row, count) for row, count in zip(states.tolist(), counts.tolist(), strict=True)]
 
     def multiplications(self, length: int) -> int:
-        """How many a row of so many frames takes."""
+        """Return the multiplications for a row of `length` frames."""
         steps = -(-length // self.options.stack)
-        looking = sum(part.multiplications(steps) for part in self.modules() if isinstance(part, MultiHead))
-        return steps * count_matrix_weights(self) + looking
+        return steps * count_matrix_weights(self) + count_looking(self, steps)
 
 
-class _Blocks(nn.Module):
+def count_looking(network: nn.Module, steps: int) -> int:
+    """Return how many multiplications the attentions of a network take for so many steps."""
+    return sum(part.multiplications(steps) for part in network.modules() if isinstance(part, MultiHead))
+
+
+def frame_reader(options: RecogniserOptions, features: int, bidirectional: bool = True) -> "Stack | FrameBlocks":
+    """Return the layers that read stacked frames of so many features."""
+    depth = features * options.stack
+    if options.encoder == "transformer":
+        return FrameBlocks(options, depth)
+    return Stack(
+        options.cell,
+        depth,
+        options.width,
+        options.layers,
+        dropout=options.dropout,
+        bidirectional=bidirectional,
+    )
+
+
+def read_frames(
+    reader: "Stack | FrameBlocks", frames: Float[Tensor, "batch frame depth"], counts: Counts
+) -> Float[Tensor, "batch frame width"]:
+    """Return the states of stacked frames, of which so many are real in each row."""
+    return reader.read(frames, counts)[0] if isinstance(reader, Stack) else reader(frames, counts)
+
+
+class FrameBlocks(nn.Module):
     """The encoder of a Transformer over frames (Vaswani et al. 2017, section 3.1), with the norm before sublayers."""
 
     def __init__(self, options: RecogniserOptions, depth: int) -> None:

@@ -42,7 +42,7 @@ class _States(NamedTuple):
 
 
 def frames_needed(labels: Labels, label_counts: Counts) -> Counts:
-    """How many frames a labelling takes at least: one a label, and a blank between two that are the same."""
+    """Return the fewest frames for a labelling: one per label, and a blank between two equal ones."""
     places = torch.arange(1, labels.shape[1], device=labels.device)
     repeated = (labels[:, 1:] == labels[:, :-1]) & (places < label_counts[:, None])
     return label_counts + repeated.sum(1)
@@ -147,7 +147,7 @@ def _start(emitted: Lattice) -> Float[Tensor, "batch state"]:
 
 
 def _arriving(before: Float[Tensor, "batch state"], states: _States) -> Float[Tensor, "batch state 3"]:
-    """What comes to each state: from itself, from one before it, and from two before where a blank may be skipped."""
+    """Return what comes to each state: from itself, from one before, or two before where a blank may be skipped."""
     never = before.new_full((before.shape[0], 2), NEVER)
     padded = torch.cat([never, before], dim=1)
     skipping = padded[:, :-2].masked_fill(~states.from_two_before, NEVER)
@@ -186,7 +186,7 @@ def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
 
 
 def _at_the_end(forward: Lattice, counts: Counts, states: _States) -> Float[Tensor, "batch 2"]:
-    """What has come to the two states in which paths may end, at the last frame of each row."""
+    """Return what has come to the two states in which paths may end, at the last frame of each row."""
     column = forward[torch.arange(len(forward), device=forward.device), (counts - 1).clamp(min=0)]
     ends = column.gather(1, states.last)
     only_blank = states.last[:, 0] == states.last[:, 1]  # without labels both are the same state

@@ -46,7 +46,7 @@ def only_real_frames(
 
 
 def empty_prefixes(frames: Float[Tensor, "row frame symbol"]) -> Prefixes:
-    """Of every row the prefix without labels, whose only paths are blanks."""
+    """Return each row's prefix without labels, whose only paths are blanks."""
     by_blank = F.pad(frames[..., -1].double().cumsum(-1), (1, 0))
     rows = frames.shape[0]
     none = torch.full((rows,), -1, dtype=torch.long, device=frames.device)

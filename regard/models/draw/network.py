@@ -43,7 +43,7 @@ class DrawOptions(Options):
 
 
 class Redrawn(NamedTuple):
-    """What came of drawing a picture again: the canvas before σ, and Q(Z_t | h^enc_t) of every step."""
+    """Result of redrawing a picture: the canvas before σ, and Q(Z_t | h^enc_t) of every step."""
 
     canvas: Picture
     means: Noise  # μ_t
@@ -58,7 +58,7 @@ class Drawings(NamedTuple):
 
 
 class LstmState(NamedTuple):
-    """What an LSTM shows, and what it keeps to itself."""
+    """State of an LSTM: output and cell."""
 
     shown: Hidden
     cell: Hidden
@@ -162,7 +162,7 @@ class Draw(nn.Module):
         return Drawings(torch.stack(canvases, dim=1), where)
 
     def multiplications(self) -> int:
-        """How many one picture takes when it is drawn from nothing, those of the filters among them."""
+        """Return the multiplications of drawing one picture from nothing, filters included."""
         rows, columns = self.written
         spread = rows * columns * self.width + rows * self.height * self.width if self.options.attention else 0
         return self.options.steps * (self.decode.weight.numel() + self.say.weight.numel() + spread)

@@ -1,4 +1,4 @@
-"""What lies between the products of a step of DRAW: functions of tensors alone, which can be compiled.
+"""Pointwise parts of a step of DRAW between its products: functions of tensors alone, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
 one of them for both windows (`regard.kernels.windows`), for on a GPU a kernel of so little work costs mostly its start.
@@ -38,7 +38,7 @@ def see(
 
 
 def remember(sums: Float[Tensor, "batch sum"], cell: Hidden) -> tuple[Hidden, Hidden]:
-    """What an LSTM shows, and its cell: c' = σ(f) c + σ(i) tanh(g),  h' = σ(o) tanh(c').
+    """Return an LSTM's output and cell: c' = σ(f) c + σ(i) tanh(g), h' = σ(o) tanh(c').
 
     Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
     """

@@ -64,7 +64,7 @@ def _look_back(projected: Float[Tensor, "row time 3 head depth"], dropout: float
 
 
 def _table(network: Any, time: int) -> Float[Tensor, "time width"] | None:
-    """What is added at each place, where anything is."""
+    """Return the vectors to add at each place, if any."""
     weight = network.embedding.weight
     match network.places:
         case Learned() as places:

@@ -1,4 +1,4 @@
-"""What a decoder-only Transformer remembers: the keys and values of all blocks, and the tokens that they are of.
+"""Memory of a decoder-only Transformer: keys and values of all blocks, and their tokens.
 
 Rows that have read a different number of tokens stand flush right, filled up with zeros on the left, and `lengths` says
 how many places of each are real; without it all of them are. So a new place is behind the others in every row.
@@ -38,7 +38,7 @@ def cache_of(memory: Memory, number: int) -> Cache:
 
 
 def extend(memory: Memory, caches: Sequence[Cache], tokens: Int[Tensor, "row time"]) -> Memory:
-    """The same after some more tokens, with what the caches of the blocks have grown to."""
+    """Return the memory after more tokens, with the grown caches of the blocks."""
     grown = {TOKENS: torch.cat([memory[TOKENS], tokens], dim=1)}
     for number, cache in enumerate(caches):
         grown |= dict(zip(_names(number), cache, strict=True))
@@ -63,7 +63,7 @@ def join(memories: Sequence[Memory]) -> Memory:
 
 
 def lengths_of(memory: Memory) -> Int[Tensor, " row"]:
-    """How many places of each row are real."""
+    """Return the number of real places in each row."""
     tokens = memory[TOKENS]
     return memory[LENGTHS] if LENGTHS in memory else torch.full((len(tokens),), tokens.shape[1], device=tokens.device)
 

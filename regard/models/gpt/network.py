@@ -117,7 +117,7 @@ class GPT(nn.Module):
         return remembered.join(memories)
 
     def forgotten(self, read: int) -> int:
-        """How many of so many tokens that were read one after another are forgotten."""
+        """Return how many of `read` consecutive tokens are forgotten."""
         each = self.context - self.context // 2
         return max(0, -(-(read - self.context) // each)) * each
 
@@ -140,7 +140,7 @@ class GPT(nn.Module):
         return Reading(found, found, memory)
 
     def _can_fuse(self, tokens: Int[Tensor, "row time"]) -> bool:
-        """Whether kernels can read these tokens in training; what they gave is then carried nowhere."""
+        """Return True if kernels can read these tokens in training; nothing is carried on then."""
         options = self.options
         return (
             tokens.is_cuda
@@ -190,7 +190,7 @@ class GPT(nn.Module):
         return remembered.select(remembered.join([part for part in parts if remembered.rows(part)]), order)
 
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """What is known at each token: its embedding without its place, then what every block makes of it."""
+        """Return the vectors of each token: its embedding without its place, then the output of every block."""
         found = [self.embedding(tokens)]
         states = self.dropout(self.places(found[0], 0))
         for block in self.blocks:
@@ -213,7 +213,7 @@ class GPT(nn.Module):
         )
 
     def _bias(self) -> Float[Tensor, " token"] | None:
-        """What bars the tokens that are never written."""
+        """The bias that bars tokens that are never written."""
         if not self.never:
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))

@@ -1,4 +1,4 @@
-"""What a decoder-only Transformer is built like, and named sets of sizes."""
+"""Options of a decoder-only Transformer, and named sets of sizes."""
 
 from collections.abc import Mapping
 from math import prod
@@ -19,7 +19,7 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class GPTOptions(Options):
-    """What a decoder-only Transformer is built like; the preset gives every size that is not given."""
+    """Options of a decoder-only Transformer; the preset gives every size that is not given."""
 
     preset: Literal["tiny", "shakespeare", "small"] = Field(
         default="small", description="A named set of sizes: tiny, shakespeare, or small, which is GPT-2's of 124M."
@@ -67,7 +67,7 @@ class GPTOptions(Options):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights."""
+        """Options that may change while the weights stay."""
         free = {"preset", "dropout", "attention_dropout", "when_full", "overlap"}
         return frozenset(free if self.positions == "learned" else free | {"context"})
 

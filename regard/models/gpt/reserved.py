@@ -22,7 +22,7 @@ SHORT = 64  # prompts up to this length are padded to a multiple of 16, longer o
 
 
 class Reserved(NamedTuple):
-    """What belongs to a prompt: the caches of its rows, how long it is, and how far they are written."""
+    """Reserved memory of a prompt: the caches of its rows, its length, and how far they are written."""
 
     caches: list[Cache]  # of each block, keys and values (prompt, head, prompt's place and then place · row, depth)
     barred: Float[Tensor, "prompt 1 1 place"]  # added to the scores of the prompt's places: -inf where none is real
@@ -32,7 +32,7 @@ class Reserved(NamedTuple):
 
 
 def started(network: GPT, memory: Memory, last: Int[Tensor, " prompt"]) -> Reserved:
-    """What was read, with no room for any token yet; prompts are padded to one of few lengths."""
+    """Return the memory of the prompts with no room reserved yet; prompts are padded to one of few lengths."""
     columns, rows = remembered.columns(memory), remembered.rows(memory)
     missing = -columns % (16 if columns <= SHORT else 64) if columns else 16
     lengths = remembered.lengths_of(memory)
@@ -51,7 +51,7 @@ def reserve(reserved: Reserved, copies: int, length: int) -> tuple[Reserved, Wri
 
 
 def extend(reserved: Reserved, writers: Writers, length: int) -> tuple[Reserved, Int[Tensor, "row longer"]]:
-    """The same with room for `length` tokens in all."""
+    """Return the memory with room for `length` tokens in all."""
     copies, more = len(writers) // len(reserved.place), length - writers.shape[1]
     return _with_room(reserved, copies * more), F.pad(writers, (0, more), value=NOBODY)
 

@@ -1,4 +1,4 @@
-"""What thinks in a machine: an LSTM or a feed-forward layer that is given an input and what was read before it."""
+"""Controllers of a machine: an LSTM or a feed-forward layer that reads an input and the last memory read."""
 
 from typing import Literal
 
@@ -32,7 +32,7 @@ class LstmController(nn.Module):
         )
 
     def prepare(self, inputs: Given) -> Prepared:
-        """What the inputs of all steps add to the first layer, in one multiplication."""
+        """Return what the inputs of all steps add to the first layer, in one multiplication."""
         return self.given(inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
 
     def start(self, inputs: Given) -> Remembered:

@@ -26,7 +26,7 @@ MODES = 3  # of reading: what was written before the last that was read, by cont
 
 
 class DNCOptions(MachineOptions):
-    """How a differentiable neural computer is built."""
+    """Options of a differentiable neural computer."""
 
     controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")
 

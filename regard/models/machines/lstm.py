@@ -14,7 +14,7 @@ from regard.models.machines.stacked import StackedLinear
 
 
 class LstmOptions(Options):
-    """How an LSTM is built; the sizes are those of Graves et al. 2014, table 3."""
+    """Options of an LSTM; the sizes are those of Graves et al. 2014, table 3."""
 
     layers: int = Field(3, ge=1, le=64, description="How many layers.")
     width: int = Field(256, ge=1, le=2**14, description="Width of every layer.")
@@ -34,7 +34,7 @@ class Lstm(nn.Module):
         draw_stacked(self, seeds)
 
     def multiplications(self) -> int:
-        """How many multiplications one step of one row takes."""
+        """Return the multiplications of one step of one row."""
         return count_weights(self) + 3 * self.options.layers * self.options.width
 
     @property

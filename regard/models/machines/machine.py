@@ -1,4 +1,4 @@
-"""What all machines with a memory are: a controller, heads that address the memory, and a loop over the steps."""
+"""Base of all machines with a memory: a controller, heads that address the memory, and a loop over the steps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ State = TypeVar("State")
 
 
 class MachineOptions(Options):
-    """What machines with a memory have in common."""
+    """Options that machines with a memory share."""
 
     slots: int = Field(128, ge=2, le=2**20, description="Slots of the memory.")
     depth: int = Field(20, ge=1, le=4096, description="Numbers in a slot.")
@@ -66,7 +66,7 @@ class Machine(nn.Module, ABC, Generic[State]):
 
     @abstractmethod
     def access(self, told: Float[Tensor, "row told"], state: State) -> tuple[Float[Tensor, "row head depth"], State]:
-        """What the heads read at one step, and the memory after it."""
+        """Return what the heads read at one step, and the memory after it."""
 
     @abstractmethod
     def addresses(self, state: State) -> Addresses:
@@ -75,14 +75,14 @@ class Machine(nn.Module, ABC, Generic[State]):
     @property
     @abstractmethod
     def head_names(self) -> list[str]:
-        """What each of these heads is called."""
+        """The name of each head."""
 
     @abstractmethod
     def memory_multiplications(self) -> int:
-        """How many numbers of the memory, or beside them, are multiplied in one step of one row."""
+        """Return how many numbers of the memory, or next to it, are multiplied in one step of one row."""
 
     def multiplications(self) -> int:
-        """How many multiplications one step of one row takes."""
+        """Return the multiplications of one step of one row."""
         return count_weights(self) + self.memory_multiplications()
 
     @property
@@ -120,5 +120,5 @@ def name_heads(**counts: int) -> list[str]:
 
 
 def count_weights(network: nn.Module) -> int:
-    """How many weights one member multiplies by at each step."""
+    """Return the number of weights that one member multiplies by at each step."""
     return sum(part.weight[0].numel() for part in network.modules() if isinstance(part, StackedLinear))

@@ -25,7 +25,7 @@ EMPTY = 1e-6  # what every number of the memory is at first (Collier and Beel 20
 
 
 class NTMOptions(MachineOptions):
-    """How a neural Turing machine is built; the sizes are those of Graves et al. 2014 for copying."""
+    """Options of a neural Turing machine; the sizes are those of Graves et al. 2014 for copying."""
 
     write_heads: int = Field(1, ge=1, le=64, description="Heads that write.")
     controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")

@@ -17,7 +17,7 @@ WORTH_NOTING = 0.005  # the weight from which on a slot counts as used, δ of Ra
 
 
 class SAMOptions(MachineOptions):
-    """How a sparse access memory is built."""
+    """Options of a sparse access memory."""
 
     nearest: int = Field(4, ge=1, le=1024, description="Slots that a head reads, those nearest to its key.")
     controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")

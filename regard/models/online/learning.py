@@ -1,4 +1,4 @@
-"""What a network minimises that decides at each input step whether to write: its tokens, and its decisions."""
+"""Training objective of a network that decides at each input step whether to write: its tokens and its decisions."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ Ratio = tuple[Tensor, Tensor]  # a sum, and of how many
 
 
 class LearntWriting(NamedTuple):
-    """What is minimised, the mean entropy of a decision, where tokens are written, and what the next batch is told."""
+    """The loss, the mean entropy of a decision, where tokens are written, and the carry to the next batch."""
 
     loss: Float[Tensor, ""]
     entropy: Ratio
@@ -61,7 +61,7 @@ def learn_to_write(
 
 
 def _delay_cost(options: WritingOptions, batches: int) -> float:
-    """What a step of delay costs after so many batches: at first waiting is free, until it is known what for."""
+    """Return the cost of a step of delay after `batches`: at first waiting is free, until it is known what for."""
     rises = options.delay_rises
     return options.delay * (min(1.0, batches / rises) if rises else 1.0)
 

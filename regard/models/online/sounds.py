@@ -75,7 +75,7 @@ class Listener(OnlineWriter):
         return self.out.weight.dtype
 
     def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> OnlineMemory:
-        """What can be known at each frame that is left after stacking, given those before it."""
+        """Encode each stacked frame, given those before it."""
         stacked, counts = stack_frames(frames, lengths, self.options.stack)
         states, _ = self.encoder.read(stacked, counts)
         return OnlineMemory(self.dropout(states), self.options.repeats * counts - 1)
@@ -109,6 +109,10 @@ class Listener(OnlineWriter):
         course, past = self.follow(tokens[:, None], heard, past)
         return self.logits(course.states_of(1)[:, 0]), past
 
+    def most_tokens(self, heard: OnlineMemory) -> Counts:
+        """Return how many tokens are written at most: a label at each step, and the end."""
+        return heard.last + 2
+
     def score(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
         """log p(l, b | x) along the most probable decisions b, which is less than log p(l | x) over all of them."""
         inputs, target = self._tokens(labels, counts)
@@ -129,13 +133,13 @@ class Listener(OnlineWriter):
         return [[(place, place + 1) for place in row[:count]] for row, count in rows]
 
     def _tokens(self, labels: Labels, counts: Counts) -> tuple[Int[Tensor, "batch token"], Int[Tensor, "batch token"]]:
-        """What was written last before each token, and the tokens themselves: the labels and the end behind them."""
+        """Return the token written before each token, and the tokens themselves: the labels and the end."""
         inputs = F.pad(labels, (1, 0), value=self.end)
         behind = torch.arange(inputs.shape[1], device=labels.device) >= counts[:, None]
         return inputs, F.pad(labels, (0, 1)).masked_fill(behind, self.end)
 
     def multiplications(self, length: int) -> int:
-        """How many a row of so many frames takes."""
+        """Return the multiplications for a row of `length` frames."""
         return super().multiplications(-(-length // self.options.stack))
 
 

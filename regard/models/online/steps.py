@@ -13,7 +13,7 @@ best; and rewards are compared with those of other drawn paths, not with a learn
 """
 
 import math
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -24,15 +24,16 @@ from torch import Tensor, nn
 from regard.attention import is_watched, note
 from regard.attention.hard import Manner
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
 
 
 class WritingOptions(ReinforceOptions):
-    """What networks share that write while they read."""
+    """Options of networks that write while they read."""
 
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     encoder_layers: int = Field(
         default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers that read the input alone, forward only."
     )
@@ -72,7 +73,7 @@ class WritingOptions(ReinforceOptions):
 
 
 class OnlineMemory(NamedTuple):
-    """What the encoder knows at each input token, given those before it, and the last step of each input."""
+    """The encoder's state at each input token, given those before it, and the last step of each input."""
 
     states: Float[Tensor, "batch source width"]
     last: Int[Tensor, " batch"]
@@ -101,7 +102,7 @@ class Course(NamedTuple):
 
     @property
     def before(self) -> Int[Tensor, "row step"]:
-        """How many tokens had been written before each step."""
+        """Number of tokens written before each step."""
         return self.writes.long().cumsum(1) - self.writes.long()
 
     def steps_of(self, tokens: int) -> Int[Tensor, "row token"]:
@@ -122,7 +123,7 @@ class Course(NamedTuple):
 
 
 class Route(NamedTuple):
-    """What was decided at each step, and all that the steps depend on."""
+    """Decisions at each step, and all that the steps depend on."""
 
     writes: Bool[Tensor, "row step"]
     places: Int[Tensor, "row step"]  # of the input tokens
@@ -169,7 +170,7 @@ class OnlineWriter(nn.Module):
         self.options = options
 
     def add_decoder(self, tokens: int) -> None:
-        """What decides and writes, behind the embedding of what was written and the encoder, which come first."""
+        """Add the parts that decide and write, after the embedding of what was written and the encoder."""
         options, width = self.options, self.options.width
         # No dropout between these layers: decisions and what is learnt from them must come from the same states.
         self.decoder = Stack(options.cell, width + options.embedding + 1, width, options.decoder_layers)
@@ -257,7 +258,7 @@ class OnlineWriter(nn.Module):
         return self.out(states)
 
     def multiplications(self, length: int) -> int:
-        """How many reading `length` inputs takes, and deciding at each of their steps; and an output from each."""
+        """Return the multiplications for reading `length` inputs, deciding at each step, and an output from each."""
         reading, deciding = count_matrix_weights(self.encoder), count_matrix_weights(self.decoder, self.decision)
         return length * (reading + self.options.repeats * deciding + self.out.weight.numel())
 
@@ -269,7 +270,7 @@ def _inputs(
     before: Int[Tensor, "row step"],
     wrote: Bool[Tensor, "row step"],
 ) -> Float[Tensor, "row step all"]:
-    """What is read at each step: the input there, the token that was written last, whether that was just now."""
+    """Return the input of each step: the source there, the token written last, and whether that was just now."""
     row = torch.arange(len(places), device=places.device)[:, None]
     known = memory.states[row // (len(places) // len(memory.last)), places]
     token = embedded[row, before.clamp(max=embedded.shape[1] - 1)]

@@ -15,7 +15,7 @@ from regard.models.translator import Translator
 
 
 class OnlineOptions(WritingOptions):
-    """What a translator is built like that writes while it reads."""
+    """Options of a translator that writes while it reads."""
 
     explores: ClassVar[bool] = True  # training samples where each token is written
 
@@ -28,7 +28,7 @@ class OnlineOptions(WritingOptions):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights."""
+        """Options that may change while the weights stay."""
         return frozenset(
             {"dropout", "delay", "delay_rises", "entropy_falls", "longest", *ReinforceOptions.model_fields}
         )
@@ -54,23 +54,23 @@ class Online(OnlineWriter, Translator):
         self.add_decoder(target_tokens)
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> OnlineMemory:
-        """What can be known at each token of the input; behind a prefix of it, nothing depends on what follows."""
+        """Encode each input token; nothing about a prefix depends on what follows it."""
         states, _ = self.encoder.read(self.dropout(self.source_embedding(source)), lengths)
         last = self.options.repeats * lengths.to(source.device) - 1
         return OnlineMemory(self.dropout(states), last)
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """What is known of each source token: its embedding, then the states of every layer of the encoder."""
+        """Return the vectors of each source token: its embedding, then the states of every encoder layer."""
         embedded = self.source_embedding(source)
         return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """What a state is multiplied with to score every token."""
+        """The output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> None:
-        """What is then added to the scores: nothing here."""
+        """The bias of the output layer: none."""
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """What reading and writing `length` tokens takes: nothing in it grows faster than they do."""
+        """Return the cost of reading and writing `length` tokens: nothing grows faster than they do."""
         return {"multiplications": self.multiplications(length), "attention_share": 0.0, "weights": length}

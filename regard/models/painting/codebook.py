@@ -24,7 +24,7 @@ Codes = Int[Tensor, "batch row column"]
 
 
 class Coded(NamedTuple):
-    """What becomes of pictures on their way through the codebook; each cost is that of a picture."""
+    """Result of passing pictures through the codebook; each loss is that of a picture."""
 
     codes: Codes
     pictures: Painted

@@ -29,7 +29,7 @@ Lengths = Int[Tensor, " batch"]
 
 
 class PainterOptions(Options):
-    """What a painter is built like: the codebook, then the Transformer."""
+    """Options of a painter: the codebook, then the Transformer."""
 
     codes: int = Field(128, ge=2, le=WIDEST, description="Codes in the codebook.")
     code_depth: int = Field(16, ge=1, le=WIDEST, description="Numbers in a code.")
@@ -51,7 +51,7 @@ class PainterOptions(Options):
         return self
 
     def of_transformer(self, places: int) -> TransformerOptions:
-        """The same as the options of a Transformer with so many places."""
+        """Return the options of a Transformer with `places` places."""
         return TransformerOptions(
             encoder_layers=self.caption_layers,
             decoder_layers=self.layers,
@@ -68,7 +68,7 @@ class PainterOptions(Options):
 
 
 class Learnt(NamedTuple):
-    """What is minimised: how improbable the codes of each picture are, in nats, and its way through the codebook."""
+    """The loss: the nats of each picture's codes, and its way through the codebook."""
 
     nats: Float[Tensor, " batch"]
     coded: Coded

@@ -11,7 +11,7 @@ to a smaller width; and the backward model reads the sentence turned round, with
 what holds of one half holds of the other.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 
@@ -27,7 +28,7 @@ from regard.models.recurrent.layers import Stack
 class BilmOptions(Options):
     """What two language models over the same words are built like."""
 
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers of each direction.")
     embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the word vectors.")
     width: int = Field(

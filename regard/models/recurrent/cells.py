@@ -2,8 +2,8 @@
 
 Every step takes what comes in now (x), the state before (h, and c in an LSTM) and the weights, and gives the state
 after and the gates it went through. W reads the input and U the state; b is the sum of torch's two biases, except in
-the candidate of a GRU, where the bias of the state stands inside the reset gate. The matrices of the gates lie above
-each other in torch's order: input, forget, candidate, output in an LSTM; reset, update, candidate in a GRU.
+the candidate of torch's GRU, where the bias of the state stands inside the reset gate. The matrices of the gates lie
+above each other in torch's order: input, forget, candidate, output in an LSTM; reset, update, candidate in a GRU.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,9 @@ from typing import Any, NamedTuple, overload
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from regard.models.recurrent.logistic import Logistic
+from regard.models.recurrent.reset_first import ResetFirstGru
 
 Vector = Float[Tensor, "*place width"]
 Inputs = Float[Tensor, "*place depth"]
@@ -27,7 +30,7 @@ class Weights(NamedTuple):
 
 
 class HiddenState(NamedTuple):
-    """What a vanilla cell and a GRU remember."""
+    """What vanilla and logistic cells and GRUs remember."""
 
     hidden: Vector
 
@@ -40,7 +43,7 @@ class LstmState(NamedTuple):
 
 
 class NoGates(NamedTuple):
-    """A vanilla cell has none: everything it knows goes through tanh and a matrix at every step."""
+    """Vanilla and logistic cells have none: all they know goes through a matrix and tanh or σ at every step."""
 
 
 class LstmGates(NamedTuple):
@@ -53,7 +56,10 @@ class LstmGates(NamedTuple):
 
 
 class GruGates(NamedTuple):
-    """What of the state the candidate of a GRU sees, how much of the state is kept, and the candidate."""
+    """What of the state the candidate of a GRU sees, how much of the state is kept, and the candidate.
+
+    The kept share is `update` in both GRUs: z in torch's, 1 − z in the one whose reset gate comes first.
+    """
 
     reset: Vector
     update: Vector
@@ -66,6 +72,11 @@ Step = Callable[[Tensor, Any, Weights], tuple[Any, Any]]
 def vanilla_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, NoGates]:
     """h' = tanh(W x + U h + b) (Elman 1990)."""
     return HiddenState((_from_input(inputs, weights) + _from_state(state, weights)).tanh()), NoGates()
+
+
+def logistic_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, NoGates]:
+    """h' = σ(W x + U h + b); ∂h'/∂h = diag(h'(1 − h')) U, at most ¼‖U‖ long."""
+    return HiddenState((_from_input(inputs, weights) + _from_state(state, weights)).sigmoid()), NoGates()
 
 
 def lstm_step(inputs: Inputs, state: LstmState, weights: Weights) -> tuple[LstmState, LstmGates]:
@@ -100,6 +111,24 @@ def gru_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[Hidd
     return HiddenState((1 - update) * candidate + update * state.hidden), GruGates(reset, update, candidate)
 
 
+def reset_first_gru_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, GruGates]:
+    """The GRU with the reset gate before the matrix (Cho et al. 2014, equation 8), and z the share that is renewed.
+
+    r = σ(Wr x + Ur h + br)    what of the state the candidate sees
+    z = σ(Wz x + Uz h + bz)    what is renewed
+    n = tanh(Wn x + Un (r ⊙ h) + bn)    the candidate
+    h' = (1 − z) ⊙ h + z ⊙ n
+    """
+    reset_in, renewed_in, candidate_in = _from_input(inputs, weights).chunk(3, dim=-1)
+    reset_weights, renewed_weights, candidate_weights = weights.of_state.chunk(3)
+    reset_bias, renewed_bias, candidate_bias = weights.state_bias.chunk(3)
+    reset = (reset_in + state.hidden @ reset_weights.mT + reset_bias).sigmoid()
+    renewed = (renewed_in + state.hidden @ renewed_weights.mT + renewed_bias).sigmoid()
+    candidate = (candidate_in + (reset * state.hidden) @ candidate_weights.mT + candidate_bias).tanh()
+    after = HiddenState((1 - renewed) * state.hidden + renewed * candidate)
+    return after, GruGates(reset, 1 - renewed, candidate)
+
+
 def _from_input(inputs: Inputs, weights: Weights) -> Float[Tensor, "*place row"]:
     return inputs @ weights.of_input.mT + weights.input_bias
 
@@ -109,10 +138,14 @@ def _from_state(state: HiddenState | LstmState, weights: Weights) -> Float[Tenso
 
 
 def step_of(module: nn.RNNBase) -> Step:
-    """The written-out step that one of torch's modules takes."""
+    """Return the written-out step that one of torch's modules, or of ours, takes."""
     if getattr(module, "nonlinearity", "tanh") != "tanh" or module.proj_size:
         raise ValueError("the cells written out are those with tanh and without a projection")
     match module:
+        case Logistic():
+            return logistic_step
+        case ResetFirstGru():
+            return reset_first_gru_step
         case nn.RNN():
             return vanilla_step
         case nn.LSTM():

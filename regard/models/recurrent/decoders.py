@@ -1,4 +1,4 @@
-"""Three recurrent decoders: without attention, Bahdanau's and Luong's, each one step at a time.
+"""Four recurrent decoders: without attention, Bahdanau's, Luong's and two tanh layers, each one step at a time.
 
 A step gives `parts`, from which `readout` makes the states that the output layer reads: what need not be known before
 the next step is then worked out for all steps at once.
@@ -12,15 +12,16 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import Look, PreparedKeys
-from regard.models.recurrent.layers import Hidden, Stack
+from regard.attention.projected import Projections
+from regard.models.recurrent.layers import Hidden, Stack, orthogonal_
 
 Parts = tuple[Tensor, ...]
 
 
 class RecurrentMemory(NamedTuple):
-    """What was read of each sentence: the encoder's states, as they are and as keys, and where it ended."""
+    """What was read of each sentence: the encoder's states as values and as keys of every head, and where it ended."""
 
-    values: Float[Tensor, "batch 1 source width"]
+    values: Float[Tensor, "batch head source width"]
     keys: PreparedKeys
     allowed: Bool[Tensor, "batch 1 1 source"]
     last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
@@ -28,6 +29,7 @@ class RecurrentMemory(NamedTuple):
 
     @property
     def states(self) -> Float[Tensor, "batch source width"]:
+        """The values of the first head, which without projections are the encoder's states."""
         return self.values[:, 0]
 
 
@@ -61,20 +63,29 @@ class Step(NamedTuple):
 
 
 class Bottleneck(nn.Module):
-    """s_t = f(s_{t−1}, y_t): all it knows of the source is the state it begins with (Sutskever et al. 2014)."""
+    """s_t = f(s_{t−1}, y_t): all it knows of the source is the state it begins with (Sutskever et al. 2014).
 
-    look = None
+    With its `context`, c, at each step it is s_t = f(s_{t−1}, [y_t, c]) (Cho et al. 2014, section 2.2).
+    """
 
-    def __init__(self, stack: Stack) -> None:
+    look, projections = None, None
+
+    def __init__(self, stack: Stack, context: bool = False) -> None:
         super().__init__()
-        self.stack, self.at_once, self.fed = stack, True, 0
+        self.stack, self.context, self.at_once, self.fed = stack, context, True, 0
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
+        if self.context:
+            rows = len(embedded) // len(memory.last)  # of a sentence
+            embedded = torch.cat([embedded, memory.last.repeat_interleave(rows, dim=0)], dim=-1)
         state, hidden = self.stack.step(embedded, past.hidden)
         return Step((state,), past._replace(hidden=hidden), [])
 
     def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         """All steps in one go."""
+        if self.context:
+            context = memory.last[:, None].expand(-1, embedded.shape[1], -1)
+            embedded = torch.cat([embedded, context], dim=-1)
         states, hidden = self.stack(embedded, past.hidden)
         return Step((states,), past._replace(hidden=hidden), [])
 
@@ -86,15 +97,27 @@ class Bahdanau(nn.Module):
     """c_t = Σ α_ti h_i looked at from s_{t−1}; s_t = f(s_{t−1}, [y_t, c_t]); maxout of [s_t, y_t, c_t].
 
     Bahdanau et al. 2015, appendix A.2.2; the readout there is printed with s_{t−1}, ours sees the newest state.
+    With `token_in_score` the look is from [s_{t−1}, y_t], where y_t is the token that was written last.
     """
 
-    def __init__(self, stack: Stack, look: Attention, embedding: int, width: int) -> None:
+    def __init__(
+        self,
+        stack: Stack,
+        look: Attention,
+        projections: Projections,
+        embedding: int,
+        width: int,
+        token_in_score: bool = False,
+    ) -> None:
         super().__init__()
-        self.stack, self.look, self.at_once, self.fed = stack, look, False, 0
-        self.deep = nn.Linear(2 * width + embedding, 2 * width)
+        self.stack, self.look, self.projections, self.at_once, self.fed = stack, look, projections, False, 0
+        self.token_in_score = token_in_score
+        self.deep = nn.Linear(width + embedding + projections.context_width, 2 * width)
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
-        seen, context = look_from(self.look, past.hidden[-1][0], memory, past)
+        before = past.hidden[-1][0]
+        query = torch.cat([before, embedded], dim=-1) if self.token_in_score else before
+        seen, context = look_from(self.look, self.projections, query, memory, past)
         state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
         return Step((state, embedded, context), _onward(self.look, past, seen, hidden, past.fed), [seen])
 
@@ -110,15 +133,17 @@ class Luong(nn.Module):
     all looks can be made at once.
     """
 
-    def __init__(self, stack: Stack, look: Attention, width: int, input_feeding: bool) -> None:
+    def __init__(
+        self, stack: Stack, look: Attention, projections: Projections, width: int, input_feeding: bool
+    ) -> None:
         super().__init__()
-        self.stack, self.look = stack, look
+        self.stack, self.look, self.projections = stack, look, projections
         self.at_once, self.fed = not input_feeding and not look.follows, width if input_feeding else 0
-        self.combine = nn.Linear(2 * width, width, bias=False)
+        self.combine = nn.Linear(projections.context_width + width, width, bias=False)
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
-        seen, context = look_from(self.look, state, memory, past)
+        seen, context = look_from(self.look, self.projections, state, memory, past)
         combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
         after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
         return Step((combined,), after, [seen])
@@ -128,8 +153,9 @@ class Luong(nn.Module):
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
         places = past.place[0] + steps if self.look.focus is not None else None
-        seen = self.look.full(states[:, None], memory.keys, memory.values, memory.allowed, places=places)
-        combined = self.combine(torch.cat([seen.context[:, 0], states], dim=-1)).tanh()
+        queries = self.projections.queries(states)
+        seen = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
+        combined = self.combine(torch.cat([self.projections.join(seen.context), states], dim=-1)).tanh()
         after = past._replace(hidden=hidden, place=past.place + len(steps))
         return Step((combined,), after, [seen])
 
@@ -137,25 +163,56 @@ class Luong(nn.Module):
         return combined
 
 
+class Tanh(nn.Module):
+    """h′_t = tanh(W_h [y_t, h_{t−1}] + b_h); c_t looked at from h′_t; h_t = tanh(W_c [c_t, h′_t] + b_c).
+
+    Luong's decoder without a cell of its own: all that is handed on is h_t, which has seen the source.
+    """
+
+    def __init__(self, look: Attention, projections: Projections, embedding: int, width: int) -> None:
+        super().__init__()
+        self.look, self.projections, self.at_once, self.fed = look, projections, False, 0
+        self.enter = nn.Linear(embedding + width, width)
+        self.combine = nn.Linear(projections.context_width + width, width)
+        with torch.no_grad():
+            nn.init.xavier_uniform_(self.enter.weight[:, :embedding])
+            orthogonal_(self.enter.weight[:, embedding:])
+        nn.init.xavier_uniform_(self.combine.weight)
+        for layer in (self.enter, self.combine):
+            nn.init.zeros_(layer.bias)
+
+    def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
+        entered = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
+        seen, context = look_from(self.look, self.projections, entered, memory, past)
+        state = self.combine(torch.cat([context, entered], dim=-1)).tanh()
+        return Step((state,), _onward(self.look, past, seen, [(state,)], past.fed), [seen])
+
+    def readout(self, states: Tensor) -> Tensor:
+        return states
+
+
+Decoder = Bottleneck | Bahdanau | Luong | Tanh
+
+
 def look_from(
-    look: Attention, query: Float[Tensor, "row width"], memory: RecurrentMemory, past: Writing
-) -> tuple[Look, Float[Tensor, "row width"]]:
-    """Look from every row at the memory of its sentence, and the context of each row.
+    look: Attention, projections: Projections, query: Float[Tensor, "row width"], memory: RecurrentMemory, past: Writing
+) -> tuple[Look, Float[Tensor, "row context"]]:
+    """Look from every row at the memory of its sentence, and return the look and the context of each row.
 
     To the attention the rows of a sentence are its queries.
     """
     sentences = memory.values.shape[0]
-    together = (sentences, 1, query.shape[0] // sentences)
+    rows = query.shape[0] // sentences
     seen = look.full(
-        query.reshape(*together, query.shape[-1]),
+        projections.queries(query.reshape(sentences, rows, -1)),
         memory.keys,
         memory.values,
         memory.allowed,
-        past.weights.reshape(*together, past.weights.shape[-1]) if look.follows else None,
-        past.place[: together[2]] if look.focus is not None else None,
-        manners=past.manner.reshape(together) if past.manner.shape[1] else None,
+        past.weights.reshape(sentences, 1, rows, -1) if look.follows else None,
+        past.place[:rows] if look.focus is not None else None,
+        manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
     )
-    return seen, seen.context.reshape(query.shape)
+    return seen, projections.join(seen.context).flatten(0, 1)
 
 
 def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:

@@ -19,12 +19,13 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor
 
-from regard.attention import Lengths
 from regard.attention.masks import real_places
 from regard.models.bounds import MOST_LAYERS
 from regard.models.recurrent.decoders import RecurrentMemory, unseen
+from regard.models.recurrent.encoders import Encoder
 from regard.models.recurrent.layers import Stack
-from regard.models.recurrent.seq2seq import Encoder, Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 
 TURNS = "turns"  # the side that the decoder looks at
 _OF_WORDS = ("copies", "ctc", "window")
@@ -40,6 +41,8 @@ class HredOptions(Seq2SeqOptions):
         for name in _OF_WORDS:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} goes by the places of words, and this decoder looks at turns")
+        if self.encoder != "recurrent":
+            raise ValueError(f"words and turns are read by recurrent layers, so encoder cannot be '{self.encoder}'")
         return self
 
 
@@ -82,8 +85,8 @@ class TurnEncoder(Encoder):
         super().__init__(options)
         self.turns = Stack(
             options.cell,
-            options.width,
-            options.width,
+            options.states_width,
+            options.states_width,
             options.turn_layers,
             dropout=options.dropout,
             residual=options.residual,
@@ -127,13 +130,9 @@ class Hred(Seq2Seq):
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
         """What the decoder may know of each dialogue: where it ended, and its turns."""
-        turns, look = split_turns(source, lengths, self.marks), self.decoder.look
+        turns = split_turns(source, lengths, self.marks)
         states, last = self.encoder.read_turns(self.dropout(self.source_embedding(source)), turns)
-        if look is None:
-            return unseen(last)
-        values = self.dropout(states)[:, None]
-        allowed = Lengths(turns.counts).as_tensor(1, states.shape[1], source.device)
-        return RecurrentMemory(values, look.prepare(values), allowed, last)
+        return unseen(last) if self.decoder.look is None else self._remember(self.dropout(states), turns.counts, last)
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
         """What is known of each source token within its turn: its embedding, then the states of every layer."""

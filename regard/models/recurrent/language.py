@@ -7,7 +7,7 @@ Mikolov et al. 2010 with vanilla cells; Zaremba et al. 2014 with LSTMs and dropo
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.language import Memory, Reading
 from regard.models.recurrent.dropout import LockedDropout, drop_words
 from regard.models.recurrent.layers import GATES, Stack
@@ -27,7 +28,7 @@ _PARTS = ("hidden", "cell")  # of what a layer remembers, as `layers.Hidden` has
 class RecurrentLanguageOptions(Options):
     """What a recurrent language model is built like."""
 
-    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers.")
     embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the token embeddings.")
     width: int = Field(default=256, ge=1, le=WIDEST, description="Width of the states.")

@@ -1,6 +1,7 @@
-"""Recurrent layers: vanilla, LSTM and GRU cells, one layer above the other, read whole or one step at a time.
+"""Recurrent layers of any cell, one layer above the other, read whole or one step at a time.
 
-The layers are torch's fused ones; `regard/models/recurrent/cells.py` writes the same equations out on the same weights.
+The layers are torch's fused ones, and two of our own for cells that torch does not have;
+`regard/models/recurrent/cells.py` writes the same equations out on the same weights.
 """
 
 from collections.abc import Callable
@@ -10,16 +11,26 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 from regard.models.recurrent.dropout import LockedDropout
+from regard.models.recurrent.fused import end_to_end
+from regard.models.recurrent.logistic import Logistic
+from regard.models.recurrent.reset_first import ResetFirstGru
 
 # What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
 
-CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"vanilla": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
-GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
+CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {
+    "vanilla": nn.RNN,
+    "logistic": Logistic,
+    "lstm": nn.LSTM,
+    "gru": nn.GRU,
+    "gru-reset-first": ResetFirstGru,
+}
+GATES = {"vanilla": 1, "logistic": 1, "lstm": 4, "gru": 3, "gru-reset-first": 3}
 # The functions behind torch's modules, which take the weights from whoever calls them.
 _FUSED: dict[str, Callable[..., Any]] = {"vanilla": torch.rnn_tanh, "lstm": torch.lstm, "gru": torch.gru}
 
@@ -77,7 +88,10 @@ class Stack(nn.Module):
         """What a layer gives, in training with some of its weights left out."""
         if not self.weight_drop or not self.training:
             return layer(inputs, start)
-        weights = _end_to_end([self._drop(name, weight) for name, weight in layer.named_parameters()])
+        dropped = {name: self._drop(name, weight) for name, weight in layer.named_parameters()}
+        if self.cell not in _FUSED:
+            return functional_call(layer, dropped, (inputs, start))
+        weights = end_to_end(list(dropped.values()))
         if start is None:
             nothing = inputs.new_zeros(2 if self.bidirectional else 1, len(inputs), layer.hidden_size)
             start = (nothing, nothing) if self.cell == "lstm" else nothing
@@ -129,6 +143,8 @@ class Stack(nn.Module):
         return inputs, after
 
     def _cell(self, layer: Any, inputs: Tensor, state: Hidden) -> Hidden:
+        if self.cell not in _FUSED:
+            return (layer.step(inputs, state[0]),)
         weights = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
         match self.cell:
             case "lstm":
@@ -152,16 +168,6 @@ class Stack(nn.Module):
         """The directions of a layer, which torch gives on the first axis, side by side."""
         tensors = final if self.cell == "lstm" else (final,)
         return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
-
-
-def _end_to_end(weights: list[Tensor]) -> list[Tensor]:
-    """The weights of a layer in one piece of memory, which cuDNN asks for: matrices first, then biases."""
-    if not weights[0].is_cuda:
-        return weights
-    order = sorted(range(len(weights)), key=lambda number: -weights[number].dim())
-    whole = torch.cat([weights[number].flatten() for number in order])
-    parts = dict(zip(order, whole.split([weights[number].numel() for number in order]), strict=True))
-    return [parts[number].view(weight.shape) for number, weight in enumerate(weights)]
 
 
 def _padded(outputs: PackedSequence, inputs: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from regard.models.sequences.shape import Sequences, SequenceShape
 
 
 class DecoderOptions(Options):
-    """What the decoder of a Transformer over long sequences is built like."""
+    """Options of a Transformer decoder over long sequences."""
 
     width: int = Field(64, ge=2, le=WIDEST, description="Width of the states between the blocks.")
     layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
@@ -39,7 +39,7 @@ class DecoderOptions(Options):
         return self
 
     def of_blocks(self, length: int) -> GPTOptions:
-        """The same as the options of a GPT that looks back over so many steps."""
+        """Return the options of a GPT that looks back over `length` steps."""
         return GPTOptions(
             layers=self.layers,
             width=self.width,
@@ -74,7 +74,7 @@ class DecoderSequence(nn.Module):
         return self.out(self.norm(states if self.shape.at_each_step else states[:, -1]))
 
     def multiplications(self, length: int) -> int:
-        """How many a sequence of this length takes."""
+        """Return the multiplications for a sequence of this length."""
         looks = [part for part in self.modules() if isinstance(part, MultiHead)]
         outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
         inside = length * count_matrix_weights(self.enter, self.blocks)

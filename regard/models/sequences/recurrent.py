@@ -1,4 +1,4 @@
-"""Recurrent layers over a long sequence: vanilla, LSTM, GRU, clockwork, or with connections from older states.
+"""Recurrent layers over a long sequence, of any cell, a clockwork, or with connections from older states.
 
 h_t = layers(x_t, h_{t−1}, …),   y_t = V h_t + c
 
@@ -6,7 +6,7 @@ One family for all cells, so that a recipe compares them by `model.cell` alone.
 """
 
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from jaxtyping import Float
 from pydantic import Field, model_validator
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.recurrent.layers import GATES, Stack
 from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer
 from regard.models.sequences.shape import Sequences, SequenceShape
@@ -21,14 +22,14 @@ from regard.models.sequences.shape import Sequences, SequenceShape
 _CELLS_OF = {  # cells that an option belongs to
     "periods": ("clockwork",),
     "delays": ("delays",),
-    "orthogonal": ("vanilla", "lstm", "gru"),
+    "orthogonal": get_args(CellName),
 }
 
 
 class RecurrentOptions(Options):
-    """What recurrent layers over long sequences are built like."""
+    """Options of recurrent layers over long sequences."""
 
-    cell: Literal["vanilla", "lstm", "gru", "clockwork", "delays"] = Field(
+    cell: Literal[CellName, "clockwork", "delays"] = Field(
         "lstm", description="The recurrent cell of all layers; delays is vanilla with connections from older states."
     )
     width: int = Field(128, ge=1, le=WIDEST, description="Width of the states.")
@@ -47,7 +48,7 @@ class RecurrentOptions(Options):
     )
     orthogonal: bool = Field(
         True,
-        description="Of vanilla, lstm and gru: orthogonal matrices from state to state and an open forget gate at "
+        description="Of all other cells: orthogonal matrices from state to state and an open forget gate at "
         "first; otherwise all weights as torch draws them.",
     )
 
@@ -98,7 +99,7 @@ class RecurrentSequence(nn.Module):
         return self.out(states if self.shape.at_each_step else states[:, -1])
 
     def multiplications(self, length: int) -> int:
-        """How many a sequence of this length takes; modules of a clockwork rest most of the time."""
+        """Return the multiplications for a sequence of this length; modules of a clockwork rest most of the time."""
         outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
         if not isinstance(self.stack, Stack):
             layers = (layer for layer in self.stack if isinstance(layer, LinkedLayer))

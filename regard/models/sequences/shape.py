@@ -1,4 +1,4 @@
-"""What a network over sequences is given and what it is to give."""
+"""Shape of a network over sequences: its inputs and outputs."""
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -9,7 +9,7 @@ Sequences = Float[Tensor, "batch time depth"]
 
 
 class SequenceShape(NamedTuple):
-    """How long a sequence is, how many numbers a step has, and how many are wanted, at each step or behind the last."""
+    """Length of a sequence, numbers per step, and numbers wanted, at each step or after the last."""
 
     length: int
     depth: int

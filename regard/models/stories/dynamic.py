@@ -38,7 +38,7 @@ Facts = Float[Tensor, "member batch slot width"]
 
 
 class DynamicMemoryOptions(Options):
-    """How a dynamic memory network is built."""
+    """Options of a dynamic memory network."""
 
     episodes: int = Field(3, ge=1, le=20, description="How often it goes through the facts before it answers.")
     width: int = Field(80, ge=1, le=4096, description="Width of the vectors of words, facts and memories.")
@@ -125,7 +125,7 @@ class StackedGRU(nn.Module):
         self.bias = nn.Parameter(torch.empty(members, 1, 3 * width))
 
     def project(self, inputs: Tensor) -> Tensor:
-        """What inputs (member, *place, width) add to the gates and to the candidate."""
+        """Return what inputs (member, *place, width) add to the gates and the candidate."""
         return (inputs.flatten(1, -2) @ self.inner + self.bias).unflatten(1, inputs.shape[1:-1])
 
     def forward(self, projected: Float[Tensor, "member batch gates"], state: States) -> States:

@@ -44,7 +44,7 @@ Memories = Float[Tensor, "member batch slot width"]
 
 
 class MemoryOptions(Options):
-    """How an end-to-end memory network is built; the defaults are those of the paper for all tasks at once."""
+    """Options of an end-to-end memory network; the defaults are the paper's for all tasks at once."""
 
     hops: int = Field(3, ge=1, le=20, description="How often it looks through the facts before it answers.")
     width: int = Field(50, ge=1, le=4096, description="Width of the vectors of words and facts.")

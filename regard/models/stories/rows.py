@@ -37,7 +37,7 @@ class StoryRows(NamedTuple):
 
 
 class StoryWords(NamedTuple):
-    """What a network is told of words: how many there are, that the first of them are answers, and how many facts."""
+    """Sizes that a network needs: words, of which the first are answers, and facts."""
 
     known: int
     answers: int
@@ -46,7 +46,7 @@ class StoryWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What came of reading: logits of the answers, and what each hop looked at."""
+    """Result of reading: logits of the answers, and the attention of each hop."""
 
     logits: Float[Tensor, "member batch class"]
     looks: Float[Tensor, "member batch hop slot"]
@@ -69,11 +69,11 @@ class StoryNetwork(nn.Module):
 
     @abstractmethod
     def forward(self, rows: StoryRows) -> Reading:
-        """What comes of reading stories, for each member."""
+        """Read stories, for each member."""
 
     @abstractmethod
     def multiplications(self, facts: int, words: int) -> int:
-        """What an answer of one member takes, for a story of so many facts of so many words each."""
+        """Return the multiplications of one member's answer about `facts` facts of `words` words each."""
 
     @property
     def chosen(self) -> int:
@@ -94,7 +94,7 @@ class Watched(nn.Module):
 def weigh_words(
     sentences: Int[Tensor, "*place word"], words: int, encoding: Encoding, dtype: torch.dtype
 ) -> Float[Tensor, "*place channel_word"]:
-    """How much each of `words` counts in a sentence: as often as it stands there, or by its positions too.
+    """Return the weight of each of `words` in a sentence: its count, or by its positions too.
 
     Position encoding (Sukhbaatar et al. 2015, section 4.1) multiplies the word j of J, in dimension k of d, by
 

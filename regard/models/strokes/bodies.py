@@ -1,4 +1,4 @@
-"""What remembers the moves of a drawing so far: blocks of causal attention, or recurrent layers.
+"""Memories of a drawing's moves so far: blocks of causal attention, or recurrent layers.
 
 Either reads on from what it remembers, a whole drawing or one step; and either can sum up a drawing that it has read.
 """

@@ -35,6 +35,6 @@ class SketchClassifier(nn.Module):
         return torch.log_softmax(self.out(self.dropout(summary)), dim=-1)
 
     def multiplications(self, length: int) -> int:
-        """What a drawing of so many steps takes."""
+        """Return the multiplications for a drawing of `length` steps."""
         entrance = 0 if isinstance(self.enter, nn.Embedding) else FEATURES * self.options.width
         return length * entrance + self.encoder.multiplications(length) + self.out.weight.numel()

@@ -35,7 +35,7 @@ class Mixture(NamedTuple):
 
 
 def outputs_of(parts: int) -> int:
-    """How many numbers a network gives for a mixture of so many Gaussians."""
+    """Return the number of outputs for a mixture of `parts` Gaussians."""
     return 6 * parts + PENS
 
 

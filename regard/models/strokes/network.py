@@ -13,7 +13,7 @@ looks at it; the recurrent encoder reads one way; of a move the network is also 
 """
 
 from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.gpt.options import GPTOptions
 from regard.models.parts import count_matrix_weights
 from regard.models.strokes.bodies import Blocks, Body, Layers
@@ -32,14 +33,14 @@ FEATURES = 2 + 2 + PENS  # of a move: how far, to which place, and what the pen 
 
 
 class StrokeShape(NamedTuple):
-    """How many steps the longest drawing has, and how many tokens there are; None where steps are moves."""
+    """Steps of the longest drawing, and number of tokens; None if steps are moves."""
 
     steps: int
     tokens: int | None
 
 
 class Summary(NamedTuple):
-    """What an encoder makes of a drawing: a Gaussian for the numbers that sum it up."""
+    """An encoder's summary of a drawing: a Gaussian over its latent."""
 
     mean: Float[Tensor, "batch latent"]
     log_variance: Float[Tensor, "batch latent"]
@@ -53,7 +54,7 @@ class Summary(NamedTuple):
 
 
 class SketcherOptions(Options, ABC):
-    """What all networks that draw can be told."""
+    """Options of all networks that draw."""
 
     width: int = Field(128, ge=2, le=WIDEST, description="Width of what enters and of what leaves.")
     layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks or recurrent layers, one above the other.")
@@ -72,11 +73,11 @@ class SketcherOptions(Options, ABC):
 
     @abstractmethod
     def make_body(self, steps: int) -> Body:
-        """What reads drawings of so many steps at most."""
+        """Return the body for drawings of at most `steps` steps."""
 
 
 class SketchformerOptions(SketcherOptions):
-    """What a Transformer that draws is built like."""
+    """Options of a Transformer that draws."""
 
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
     feed_forward: int = Field(512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
@@ -90,7 +91,7 @@ class SketchformerOptions(SketcherOptions):
         return Blocks(self._of_blocks(steps))
 
     def _of_blocks(self, steps: int) -> GPTOptions:
-        """The same as the options of a GPT that looks back over so many steps."""
+        """Return the options of a GPT that looks back over `steps` steps."""
         return GPTOptions(
             layers=self.layers,
             width=self.width,
@@ -103,10 +104,10 @@ class SketchformerOptions(SketcherOptions):
 
 
 class SketchRnnOptions(SketcherOptions):
-    """What recurrent layers that draw are built like."""
+    """Options of recurrent layers that draw."""
 
     layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Recurrent layers, one above the other.")
-    cell: Literal["lstm", "gru"] = Field("lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field("lstm", description="The recurrent cell of all layers.")
     hidden: int = Field(384, ge=1, le=WIDEST, description="Width of the states.")
 
     @property
@@ -143,7 +144,7 @@ class Sketcher(nn.Module):
         latent: Float[Tensor, "batch latent"] | None = None,
         memory: list | None = None,
     ) -> tuple[Float[Tensor, "batch time output"], list]:
-        """What comes after each of these steps, which follow on those that are remembered."""
+        """Return the output after each of these steps, which follow those in memory."""
         states = self.enter(steps)
         if latent is not None:
             states = states + self.from_latent(latent).unsqueeze(1)
@@ -164,14 +165,14 @@ class Sketcher(nn.Module):
         return Summary(*self.summarise(self.encoder.summary(self.enter(steps), lengths)).chunk(2, dim=-1))
 
     def multiplications(self, length: int) -> int:
-        """What a drawing of so many steps takes."""
+        """Return the multiplications for a drawing of `length` steps."""
         bodies = [body for body in (self.body, self.encoder) if body is not None]
         around = [self.enter, self.leave, *([self.out] if self.shape.tokens is None else [])]
         return length * count_matrix_weights(*around) + sum(body.multiplications(length) for body in bodies)
 
 
 def make_entrance(width: int, shape: StrokeShape) -> nn.Module:
-    """What makes vectors of steps: of the numbers of a move, or of tokens."""
+    """Return the layer that embeds steps: the numbers of a move, or tokens."""
     if shape.tokens is None:
         return nn.Linear(FEATURES, width)
     entrance = nn.Embedding(shape.tokens, width)

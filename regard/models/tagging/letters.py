@@ -21,7 +21,7 @@ _USUAL = 8  # letters of a word, its begin and end among them
 
 
 class LetterOptions(Options):
-    """What is read of the letters of a word."""
+    """Options for reading the letters of a word."""
 
     reader: Literal["none", "convolution", "lstm"] = Field(
         "convolution", description="What reads the letters of each word."
@@ -66,7 +66,7 @@ class LetterReader(nn.Module):
         return found.masked_fill(~real[..., None], float("-inf")).amax(dim=1)
 
     def multiplications(self) -> int:
-        """How many a word of usual length takes."""
+        """Return the multiplications for a word of usual length."""
         read = self.filters or self.stack
         assert read is not None
         return _USUAL * sum(weights.numel() for weights in read.parameters() if weights.dim() > 1)

@@ -1,4 +1,4 @@
-"""What a tagger is built like beside the network that reads its words."""
+"""Options of a tagger besides the network that reads its words."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ OF_WHOLE_TEXTS = ("pooling", "score", "aspect", "near")  # options of networks t
 
 
 class TaggerOptions(Options):
-    """What is read of a word beside its vector, and how tags are chosen."""
+    """Inputs of a word besides its vector, and how tags are chosen."""
 
     letters: LetterOptions = Field(LetterOptions(), description="What is read of the letters of a word.")
     shape_width: int = Field(

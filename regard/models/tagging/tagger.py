@@ -16,7 +16,7 @@ from regard.models.text.texts import InputTokens, TextRows
 
 
 class Sizes(NamedTuple):
-    """How many there are of what a tagger reads and gives, and which number is padding and an unknown word."""
+    """Sizes of a tagger's inputs and outputs, and the numbers of padding and unknown words."""
 
     words: int
     letters: int
@@ -29,7 +29,7 @@ class Sizes(NamedTuple):
 
 
 class TokenInputs(NamedTuple):
-    """What is read of the words of some sentences; `forms` says which row of `letters` each word is spelt by.
+    """Inputs of some sentences; `forms` says which row of `letters` spells each word.
 
     Behind the length of a sentence a row is padding. Where parts of words are read, `pieces` are those of all words of
     a sentence, and `firsts` the places of the first of each word; elsewhere there are none.
@@ -47,7 +47,7 @@ class TokenInputs(NamedTuple):
 
 
 class TokenFeatures(nn.Module):
-    """What stands beside the vector of a word: its letters, how it is capitalised, and what further columns say."""
+    """Features next to a word's vector: its letters, its capitalisation, and further columns."""
 
     def __init__(self, options: TaggerOptions, sizes: Sizes) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class Tagger(nn.Module):
         self.chain = Chain(sizes.tags) if own.output == "crf" else None
 
     def states(self, inputs: TokenInputs) -> Float[Tensor, "batch time width"]:
-        """What is known at each word."""
+        """Return the state at each word."""
         beside = self.features(inputs) if self.features.width else None
         if self.reads_pieces:
             return self.reader.states(
@@ -131,7 +131,7 @@ class Tagger(nn.Module):
         return self.out(states)
 
     def multiplications(self, length: int) -> int:
-        """How many the tags of a sentence of so many words take."""
+        """Return the multiplications for tagging a sentence of `length` words."""
         letters = self.features.letters
         matrices = [each.weight.numel() for head in (self.out, self.after_label) for each in _linear(head)]
         of_chain = 0 if self.chain is None else self.chain.between.numel()

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.reader import Reader
 from regard.models.text.texts import InputTokens, TextRows, mean_over_time
+from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class AveragingOptions(Options):
@@ -50,5 +50,5 @@ class Averaging(Reader):
         return [self.inputs(texts.tokens, texts.beside)]
 
     def multiplications(self, length: int) -> int:
-        """How many it takes, however long the text is: a mean is a sum, and only the layers multiply."""
+        """Return the multiplications, the same for any length: a mean is a sum, and only the layers multiply."""
         return self.matrices()

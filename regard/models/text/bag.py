@@ -121,12 +121,12 @@ class Bag(Classifier):
         return ngrams, values / values.norm(dim=1, keepdim=True).clamp(min=torch.finfo(values.dtype).tiny)
 
     def penalty(self) -> Float[Tensor, ""]:
-        """What is added to the loss of each text: l2/2 Σ w², the bias left out."""
+        """The penalty on each text's loss: l2/2 Σ w², without the bias."""
         return self.options.l2 / 2 * self.weight.square().sum()
 
     def facts(self) -> dict[str, Any]:
         return {"n-grams": len(self.weight)}
 
     def multiplications(self, length: int) -> int:
-        """How many a text of so many words takes: each of its n-grams once for every class."""
+        """Return the multiplications for a text of `length` words: each of its n-grams once for every class."""
         return sum(max(length - order, 0) for order in range(self.options.ngrams)) * self.weight.shape[1]

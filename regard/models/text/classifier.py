@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.models.text.inputs import WordInputs
 from regard.models.text.reader import Reader
 from regard.models.text.texts import TextRows
+from regard.models.text.word_inputs import WordInputs
 
 
 class Classifier(nn.Module, ABC):

@@ -15,10 +15,10 @@ from regard.attention import Lengths
 from regard.attention.heads import MultiHead
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
+from regard.models.text.word_inputs import InputOptions, WordInputs
 from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, places_of
 from regard.models.transformer.options import TransformerOptions
@@ -81,7 +81,7 @@ class EncoderReader(OrderedReader):
         self.pooling = AttentionPooling(options.width, options.score) if attends else None
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch place width"]:
-        """What is known at each word, and before them all at the first token, where there is one."""
+        """Return the state at each word, and before them that of the first token, if there is one."""
         return self.dropout(self._read(self.inputs(texts.tokens, texts.beside), texts)[-1])
 
     def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
@@ -92,7 +92,7 @@ class EncoderReader(OrderedReader):
     def _read(
         self, vectors: Float[Tensor, "batch time depth"], texts: TextRows
     ) -> list[Float[Tensor, "batch place width"]]:
-        """What every block makes of the vectors of words, behind the first token where there is one."""
+        """Return the output of every block for the vectors of words, after the first token if there is one."""
         states, lengths = self.enter(vectors), texts.lengths
         if self.first is not None:
             states = torch.cat([self.first.expand(len(states), 1, -1), states], dim=1)
@@ -117,6 +117,6 @@ class EncoderReader(OrderedReader):
         return ([] if self.first is None else [FIRST]), []
 
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many words takes, and pooling it."""
+        """Return the multiplications for reading a text of `length` words and pooling it."""
         looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))
         return length * self.matrices() + looking

@@ -1,4 +1,4 @@
-"""What all networks share that make one vector of a text."""
+"""Shared by networks that make one vector of a text."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -6,8 +6,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.models.text.inputs import WordInputs
 from regard.models.text.texts import TextRows
+from regard.models.text.word_inputs import WordInputs
 
 
 class Reader(nn.Module, ABC):
@@ -40,7 +40,7 @@ class Reader(nn.Module, ABC):
 
     @abstractmethod
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many words takes."""
+        """Return the multiplications for reading a text of `length` words."""
 
     def matrices(self) -> int:
         """The numbers in all of its matrices, but for the vectors of words, which are looked up."""
@@ -57,4 +57,4 @@ class OrderedReader(Reader):
 
     @abstractmethod
     def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:
-        """What is known at each word."""
+        """Return the state at each word."""

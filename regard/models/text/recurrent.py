@@ -14,18 +14,19 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.cell_names import CellName
 from regard.models.recurrent.layers import Stack
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows, aspect_ends, mean_over_time, nearness
+from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class RnnOptions(Options):
     """A recurrent network that reads words, and how one vector is made of its states."""
 
     inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
-    cell: Literal["vanilla", "lstm", "gru"] = Field("lstm", description="The recurrent cell.")
+    cell: CellName = Field("lstm", description="The recurrent cell.")
     width: int = Field(200, ge=1, le=WIDEST, description="Width of a layer, both directions together.")
     layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
     bidirectional: bool = Field(True, description="Read each text from both ends.")
@@ -68,12 +69,12 @@ class RnnOptions(Options):
 
     @property
     def asks_by_aspect(self) -> bool:
-        """Whether an aspect is what the attention asks for."""
+        """True if the aspect is the query of the attention."""
         return self.aspect in ("query", "both")
 
     @property
     def reads_aspect(self) -> bool:
-        """Whether an aspect stands beside every input."""
+        """True if the aspect is appended to every input."""
         return self.aspect in ("inputs", "both")
 
 
@@ -101,7 +102,7 @@ class RecurrentReader(OrderedReader):
         self.pooling = AttentionPooling(options.width, options.score, query) if attends else None
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:
-        """What is known at each word; behind the end of a text there are zeros."""
+        """Return the state at each word; after the end of a text there are zeros."""
         return self.dropout(self._read(texts)[0])
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
@@ -148,5 +149,5 @@ class RecurrentReader(OrderedReader):
         return mean_over_time(self.inputs(texts.aspects), texts.aspect_lengths)
 
     def multiplications(self, length: int) -> int:
-        """How many reading a text of so many words takes, and pooling it."""
+        """Return the multiplications for reading a text of `length` words and pooling it."""
         return length * self.matrices()

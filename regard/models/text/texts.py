@@ -1,4 +1,4 @@
-"""What networks of words are given: tokens of texts, and what is known of the vocabulary that they come from."""
+"""Inputs of networks of words: tokens of texts, and facts about their vocabulary."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InputTokens:
-    """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
+    """Number of tokens, which of them are padding and unknown, and what comes with them.
 
     `begin` and `end` are what networks that frame a text put before it and behind it.
 
@@ -52,7 +52,7 @@ class TextRows(NamedTuple):
     aspect_places: Int[Tensor, " batch"] | None = None
 
     def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
-        """The same with every tensor changed that is there."""
+        """Map every tensor that is there."""
         return self._replace(**{name: change(each) for name, each in self._asdict().items() if each is not None})
 
 

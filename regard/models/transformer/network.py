@@ -2,8 +2,8 @@
 
 Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary, ALiBi or absent,
 heads may share keys and values, score otherwise or be averaged, a decoder may have other heads and feed-forward nets
-than its encoder, and the dropout of weights and activations, which the authors' code has and their text has not, is an
-option.
+than its encoder, the encoder may have recurrent layers, and the dropout of weights and activations, which the authors'
+code has and their text has not, is an option.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,12 @@ from regard.models.copying import Copying, Pointed, Pointer
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.transformer.options import TransformerOptions, transformer_cost
+from regard.models.transformer.recurrent_encoder import RecurrentBlock
 from regard.models.translator import Translator
 
 
 class Memory(NamedTuple):
-    """What was read: the keys and values that each decoder block looks at, and how many are real in each row."""
+    """Encoder output: the keys and values of each decoder block, and how many are real in each row."""
 
     blocks: list[Cache]
     lengths: Int[Tensor, " batch"]
@@ -107,9 +108,11 @@ class Transformer(Translator):
             raise Fault(f"model.shared_embeddings is true, but {sizes} cannot share one matrix.")
         self.source_embedding = Embedding(source_tokens, options.width, pad)
         self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, options.width, pad)
-        self.source_places, self.target_places = places_of(options), places_of(options)
+        is_recurrent = options.encoder == "recurrent"  # and so knows the order of its words by itself
+        self.source_places, self.target_places = Unplaced() if is_recurrent else places_of(options), places_of(options)
         self.dropout = nn.Dropout(options.dropout)
-        self.encoder = nn.ModuleList(EncoderBlock(options) for _ in range(options.encoder_layers))
+        block = RecurrentBlock if is_recurrent else EncoderBlock
+        self.encoder = nn.ModuleList(block(options) for _ in range(options.encoder_layers))
         self.decoder = nn.ModuleList(DecoderBlock(options) for _ in range(options.decoder_layers))
         last_norm = options.norm == "before"
         self.encoder_norm = nn.LayerNorm(options.width) if last_norm else nn.Identity()
@@ -142,8 +145,8 @@ class Transformer(Translator):
     def layers(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
     ) -> list[Float[Tensor, "batch source width"]]:
-        """What is known of each source token: its embedding without its place, then what every block makes of it."""
-        real = Lengths(lengths.to(source.device, non_blocking=True))  # batches leave them on the host
+        """Return the vectors of each source token: its embedding without its place, then the output of every block."""
+        real = Lengths(self._for_encoder(lengths, source.device))
         found = [self.source_embedding(source)]
         states = self.dropout(self.source_places(found[0]))
         for block in self.encoder:
@@ -151,10 +154,14 @@ class Transformer(Translator):
             found.append(states)
         return [*found[:-1], self.encoder_norm(states)]
 
+    def _for_encoder(self, lengths: Int[Tensor, " batch"], device: torch.device) -> Int[Tensor, " batch"]:
+        """Return lengths where the encoder wants them: recurrent layers on the host, where batches leave them."""
+        return lengths if self.options.encoder == "recurrent" else lengths.to(device, non_blocking=True)
+
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
-        """What the decoder may know of each source sentence."""
-        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
+        """Encode each source sentence for the decoder."""
         memory = self.encode(source, lengths)
+        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
         pointer = () if self.pointer is None else (self.pointer.remember(memory),)
         frames = () if self.ctc_head is None else (self.ctc_head(memory, lengths),)
@@ -188,11 +195,11 @@ class Transformer(Translator):
         return self.copying(states, weights, memory.lengths), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """What a state is multiplied with to score every token."""
+        """The output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
-        """What is then added to the scores: something in imported models alone, which does not learn."""
+        """The bias of the output layer; only imported models have one, and it does not learn."""
         return self.output_bias
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
@@ -233,7 +240,7 @@ def _residual(options: TransformerOptions) -> Residual:
 
 
 def places_of(options: TransformerOptions) -> nn.Module:
-    """What tells the tokens their places before the first block, if anything does."""
+    """Return the position encoding before the first block, if there is one."""
     match options.positions:
         case "sinusoidal":
             return Sinusoidal()

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from regard.base.head_costs import head_depths, looking_cost
 from regard.base.rows import SCORES, OrRowOf
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.cell_names import CellName
 from regard.models.presets import with_preset
 from regard.models.translator_options import CopyOptions, CTCOptions
 
@@ -22,12 +23,16 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class TransformerOptions(CopyOptions, CTCOptions):
-    """What a Transformer is built like; the preset gives every size that is not given."""
+    """Options of a Transformer; the preset gives every size that is not given."""
 
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
         default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
     )
-    encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the encoder.")
+    encoder: Literal["transformer", "recurrent"] = Field(
+        default="transformer", description="Encoder of blocks, or of recurrent layers that read from both ends."
+    )
+    cell: CellName = Field(default="lstm", description="The cell of a recurrent encoder.")
+    encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks or layers of the encoder.")
     decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
     feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
@@ -80,13 +85,23 @@ class TransformerOptions(CopyOptions, CTCOptions):
     longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @property
+    def idle(self) -> tuple[str, ...]:
+        return (*super().idle, *(("cell",) if self.encoder == "transformer" else ()))
+
+    @model_validator(mode="after")
+    def _check_cell(self) -> "TransformerOptions":
+        if self.encoder == "transformer" and self.cell != type(self).model_fields["cell"].default:
+            raise ValueError("cell is for encoder = 'recurrent', not 'transformer'")
+        return self
+
+    @property
     def ample_tokens(self) -> int:
         """Larger batches than this fit a large GPU and teach the model no faster."""
         return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
         free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
         return frozenset(free - {"longest"} if self.positions == "learned" else free)
 
@@ -128,7 +143,7 @@ def transformer_cost(
         prod(shape) for name, shape in shapes.items() if len(shape) == 2 and not any(part in name for part in elsewhere)
     )
     outward = target_tokens * options.width if options.tied else 0
-    heads = [options.heads] * options.encoder_layers
+    heads = [options.heads] * (options.encoder_layers if options.encoder == "transformer" else 0)
     heads += [options.decoder_heads or options.heads] * (2 * options.decoder_layers)
     looking = sum(_looking_cost(options, count, length) for count in heads)
     total = length * (matrices + outward) + looking

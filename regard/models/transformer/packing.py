@@ -1,7 +1,7 @@
 """Where a Transformer can be trained on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
-It takes the published heads and a ReLU, no CTC beside the decoder, a GPU, weights that are all whole, sentences that
-fit its kernels, and nobody watching; all else takes the plain path.
+It takes the published encoder and heads and a ReLU, no CTC beside the decoder, a GPU, weights that are all whole,
+sentences that fit its kernels, and nobody watching; all else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class PackedSentences(NamedTuple):
 
 
 def serves(network: object, longest: int) -> bool:
-    """Whether this network can take the packed path with sentences of at most so many tokens."""
+    """Return True if this network can take the packed path with sentences of at most `longest` tokens."""
     return (
         isinstance(network, Transformer)
         and longest <= min(LONGEST, network.options.longest)
@@ -44,7 +44,8 @@ def _fits(options: TransformerOptions) -> bool:
     counts = {options.heads, options.decoder_heads or options.heads}
     depths = {options.width // heads for heads in counts}
     return (
-        options.score == "scaled-dot"
+        options.encoder == "transformer"
+        and options.score == "scaled-dot"
         and (options.key_value_heads is None or counts == {options.key_value_heads})
         and not options.shared_key_value
         and options.join == "concatenated"

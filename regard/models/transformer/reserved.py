@@ -27,7 +27,7 @@ NOWHERE = float("-inf")
 
 
 class Reserved(NamedTuple):
-    """What belongs to a sentence: what was read, the caches of its rows, and how far they are written."""
+    """Reserved memory of a sentence: the encoder's output, the caches of its rows, and how far they are written."""
 
     memory: Memory
     source: Float[Tensor, "sentence 1 1 source"]  # added to the scores of the source: -inf at its padding
@@ -49,7 +49,7 @@ def reserve(memory: Memory, copies: int, length: int) -> tuple[Reserved, Writers
 
 
 def extend(reserved: Reserved, writers: Writers, length: int) -> tuple[Reserved, Int[Tensor, "row longer"]]:
-    """The same with room for `length` tokens in all."""
+    """Return the memory with room for `length` tokens in all."""
     copies, more = len(writers) // len(reserved.place), length - writers.shape[1]
     room = copies * more
     caches = [Cache(*(torch.cat([each, room_like(each, room)], dim=2) for each in block)) for block in reserved.caches]
@@ -101,7 +101,7 @@ def _through(
 
 
 def own_past(writers: Int[Tensor, "sentence copy length"], dtype: torch.dtype) -> Float[Tensor, "sentence 1 copy key"]:
-    """What is added to the scores of a sentence's keys (place · row): -inf but where a row's own past was written."""
+    """Return the bias on a sentence's keys (place · row): -inf except where a row's own past was written."""
     rows = torch.arange(writers.shape[1], device=writers.device)
     allowed = (writers[..., None] == rows).flatten(2)[:, None]
     return torch.zeros(allowed.shape, dtype=dtype, device=writers.device).masked_fill(~allowed, NOWHERE)

@@ -1,4 +1,4 @@
-"""How often words stand near each other: a word at the distance d counts 1/d (Pennington et al. 2014, section 4.2)."""
+"""Co-occurrence counts: a word at distance d counts 1/d (Pennington et al. 2014, section 4.2)."""
 
 from dataclasses import dataclass
 

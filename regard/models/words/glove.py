@@ -87,12 +87,12 @@ class GloVe:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has vectors, first ones or learnt ones."""
+        """True if it has vectors, initial or learnt."""
         return len(self.tables) > 0
 
     @property
     def signature(self) -> str:
-        """How its loss is made."""
+        """Description of its loss."""
         return "half of the weighted squared error of log counts, brought to the length of the training text"
 
     def weights(self) -> dict[str, Tensor]:
@@ -114,7 +114,7 @@ class GloVe:
         self.tables = {name: tensor.to(device) for name, tensor in self.tables.items()}
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> CountedText:
-        """What it learns from: the co-occurrences of a text."""
+        """Return the co-occurrences of a text, which it learns from."""
         size, window = len(self.vocabulary), self.options.window
         scale = float(self.vocabulary.counts.sum() / max(np.count_nonzero(tokens >= first), 1))
         return CountedText(tokens, end, first, size, window, learning.batch_words, scale)

@@ -1,4 +1,4 @@
-"""What all vectors of words share while they learn: the learning rate, the keys of what is drawn, and checks."""
+"""Shared by word vectors in training: the learning rate, the keys of random draws, and checks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Which = Literal["centres", "contexts", "mean"]
 
 @dataclass(frozen=True)
 class Learning:
-    """How fast, in how many threads, and from how much at once."""
+    """Learning rates, threads and portions."""
 
     learning_rate: float
     lowest_rate: float
@@ -29,7 +29,7 @@ class Learning:
 
 
 class Update(NamedTuple):
-    """What an update did: the loss, summed over so many predictions, from how much of the data, and how fast."""
+    """Result of an update: the loss summed over predictions, the share of the data, and the speed."""
 
     total: float
     predictions: int

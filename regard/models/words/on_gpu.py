@@ -15,7 +15,7 @@ WORDS_FOR_EACH = 40
 
 
 def side_by_side(vocabulary: int) -> int:
-    """How many programs may learn at once: the fewer words there are, the more often several move the same row."""
+    """Return how many programs may learn at once: with fewer words, several move the same row more often."""
     return max(1, min(MOST_PROGRAMS, vocabulary // WORDS_FOR_EACH))
 
 

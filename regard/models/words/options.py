@@ -1,4 +1,4 @@
-"""What a recipe may say of vectors of words."""
+"""Options of word vectors."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ WIDEST = 10_000
 
 
 class Word2VecOptions(Options):
-    """What is predicted from what, and how a prediction is scored."""
+    """Options of word2vec: what is predicted from what, and how a prediction is scored."""
 
     width: int = Field(100, ge=1, le=WIDEST, description="How many numbers a vector has.")
     method: Literal["skip-gram", "cbow"] = Field(
@@ -55,7 +55,7 @@ class Word2VecOptions(Options):
 
 
 class FastTextOptions(Word2VecOptions):
-    """The same with words made of their n-grams of letters, which share rows where their hashes do."""
+    """Options of fastText: words are made of their n-grams of letters, which share rows where their hashes do."""
 
     shortest: int = Field(3, ge=1, le=100, description="Letters of the shortest n-grams.")
     longest: int = Field(6, ge=1, le=100, description="Letters of the longest n-grams, < and > at the ends included.")

@@ -1,4 +1,4 @@
-"""What predictions cost, measured on a text without drawing anything.
+"""Losses of predictions on a text, measured without sampling.
 
 No word is left out, of negatives the expectation is taken, and a word at the distance d counts with the probability
 (window − d + 1) / window that skip-gram would have it in its window. CBOW sees the whole window.
@@ -19,7 +19,7 @@ _PAIRS_AT_ONCE = 2**16  # whose vectors are held at once
 
 
 class Predictions:
-    """How words are predicted by the vectors of a model, and what that costs."""
+    """Predictions of words by a model's vectors, and their losses."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Predictions:
     def _path_costs(
         self, tree: Tree, hidden: Float[Tensor, "row width"], rows: Int64[Tensor, " pair"], aims: Int64[Tensor, " pair"]
     ) -> Float[Tensor, " pair"]:
-        """Of all the turns on the way to the word."""
+        """Return the loss of all the turns on the way to each word."""
         starts, nodes, signs = (torch.from_numpy(each) for each in tree)
         turns = starts[aims + 1] - starts[aims]
         pair = torch.repeat_interleave(torch.arange(len(aims)), turns)

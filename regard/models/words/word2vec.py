@@ -102,7 +102,7 @@ class Word2Vec:
 
     @property
     def context_rows(self) -> int:
-        """Of a tree, one for each place where it branches."""
+        """Number of context rows; a tree has one for each place where it branches."""
         return len(self.vocabulary) - (self.options.loss == "hierarchical")
 
     @cached_property
@@ -134,12 +134,12 @@ class Word2Vec:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has vectors, first ones or learnt ones."""
+        """True if it has vectors, initial or learnt."""
         return len(self.centres) > 0
 
     @property
     def signature(self) -> str:
-        """How its loss is made."""
+        """Description of its loss."""
         return f"nats per prediction, {self.options.method}, {self.options.loss}, nothing drawn"
 
     # Learning
@@ -149,7 +149,7 @@ class Word2Vec:
         self.centres, self.contexts = self.centres.to(device), self.contexts.to(device)
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> Text:
-        """What it learns from: the text itself."""
+        """Return the text itself, which it learns from."""
         return Text(tokens, end, first, learning.batch_words)
 
     def batches(self, material: Text, seed: int, epoch: int, epochs: int, start: int) -> Iterator[TextBatch]:

@@ -1,4 +1,4 @@
-"""What a comparison found: for each variant its measures over the seeds, its size, its pace, and how sure it is."""
+"""Findings of a comparison: metrics of each variant over the seeds, its size, its speed, and significance."""
 
 import math
 import statistics
@@ -58,7 +58,7 @@ class SeedScores:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of one variant."""
+    """Findings about one variant."""
 
     variant: str
     changes: dict[str, Any]
@@ -171,7 +171,7 @@ class Findings:
 
 
 def find(plan: ComparisonPlan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
-    """What the judged runs show of each variant; one of which no run was trained is left out."""
+    """Return the findings about each variant from the judged runs; a variant without a trained run is left out."""
     of_variant = [[each for each in outcomes if each.run.variant == variant.name] for variant in plan.variants]
     return [
         Found(

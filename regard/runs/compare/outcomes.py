@@ -1,4 +1,4 @@
-"""What came of a run: its outputs for the test sentences, kept beside its weights, and what they are worth."""
+"""Outcomes of a run: its outputs for the test sentences, kept next to its weights, and their scores."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from regard.metrics.significance import Sums, likelihood_sums, summing
 from regard.protocols import Better
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.evaluate import measure_on, sums_on
-from regard.runs.scores import keep_scores
+from regard.runs.kept_scores import keep_scores
 from regard.training import checkpoint
 from regard.training.pace import read_pace
 from regard.verbs.opening import model_in
@@ -100,7 +100,7 @@ def _sums(metric: str, kept: KeptOutputs, data: TestData) -> Sums:
 
 
 def _read(folder: Path, empty: KeptOutputs) -> KeptOutputs:
-    """What is kept in the folder, or nothing if the weights, the sentences or the search are others now."""
+    """Read the outputs kept in the folder; none if the weights, the sentences or the search have changed."""
     try:
         kept = KeptOutputs.model_validate_json((folder / OUTPUTS).read_bytes())
     except (OSError, ValidationError):
@@ -109,14 +109,14 @@ def _read(folder: Path, empty: KeptOutputs) -> KeptOutputs:
 
 
 def _fingerprint(folder: Path, data: TestData, search: DecodingOptions) -> str:
-    """What outputs depend on: the weights, the sentences with their references, and the search."""
+    """Return a fingerprint of what outputs depend on: weights, sentences with references, and search."""
     weights = sha256(checkpoint.read_folder(folder, [checkpoint.WEIGHTS])[checkpoint.WEIGHTS]).hexdigest()
     about = [weights, data.sources, [list(reference) for reference in data.references], search.model_dump()]
     return sha256(json.dumps(about).encode()).hexdigest()
 
 
 def _likelihood(model: TranslationModel, data: TestData) -> tuple[list[float], list[int]]:
-    """What the first reference of each sentence costs the model in nats, and its tokens, the end counted."""
+    """Return the nats of each sentence's first reference, and its number of tokens, the end counted."""
     first = [own[0] or "" for own in by_sentence(data.references)]
     references = model.task.encode_targets(data.sources, first)
     nats: list[float] = []

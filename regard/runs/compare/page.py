@@ -71,7 +71,7 @@ def length_table(comparison: Findings, place: int) -> Table:
 
 
 def notes(comparison: Findings) -> list[str]:
-    """How the table is to be read."""
+    """Return notes on how to read the table."""
     counts = {len(found.outcomes) for found in comparison.variants}
     seeds = f"{min(counts)} seeds" if len(counts) == 1 else "the seeds that were trained"
     at_once = f", {comparison.jobs} runs at once" if comparison.jobs > 1 else ""

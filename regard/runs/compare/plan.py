@@ -1,4 +1,4 @@
-"""What a comparison consists of: variants of one recipe, all of them checked before anything is trained."""
+"""Plan of a comparison: variants of one recipe, all checked before anything is trained."""
 
 import json
 import re
@@ -32,7 +32,7 @@ _LONGEST_NAME = 60  # characters of a folder's name
 
 
 class CompareOptions(Options):
-    """What a comparison trains and measures."""
+    """Options of a comparison: what it trains and measures."""
 
     seeds: int = Field(default=3, ge=1, le=1000, description="Runs of each variant, from the recipe's seed upwards.")
     metrics: list[str] = Field(
@@ -97,7 +97,7 @@ class ComparisonPlan:
 
     @property
     def metrics(self) -> list[str]:
-        """What the variants are scored with."""
+        """Metrics that the variants are scored with."""
         first = self.variants[0].recipes[0]
         usual = TRANSLATED if first.task == "translation" else task_class(first).MEASURES
         return self.options.metrics or list(usual)

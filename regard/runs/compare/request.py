@@ -1,4 +1,4 @@
-"""What a command line asks to be compared, in the words of a recipe's table `compare`."""
+"""From a command line to the recipe table `compare`."""
 
 import re
 from collections.abc import Sequence

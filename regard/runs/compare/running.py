@@ -11,8 +11,8 @@ from regard.base.files import write_file
 from regard.base.progress import Remark
 from regard.families import with_article
 from regard.runs import open as runs
+from regard.runs.compare.comparison_folder import open_comparison, prepare_text
 from regard.runs.compare.findings import Failure, SeedScores, find
-from regard.runs.compare.folder import open_comparison, prepare_text
 from regard.runs.compare.formats import FORMATS
 from regard.runs.compare.lengths import buckets
 from regard.runs.compare.outcomes import judge

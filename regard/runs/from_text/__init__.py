@@ -1,1 +1,1 @@
-"""What to train when someone brings text files: sizes, batches and schedules chosen from the text and the machine."""
+"""Training from text files alone: sizes, batches and schedules chosen from the text and the machine."""

@@ -1,4 +1,4 @@
-"""What to train when someone gives text files and nothing else, chosen from their size and the hardware."""
+"""Defaults for training on text files alone, chosen from their size and the hardware."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from regard.tasks.translation.budget import CPU_TOKENS
 
 @dataclass(frozen=True)
 class Scale:
-    """What suits corpora up to so many pairs: a preset for each kind of hardware, and how to train it.
+    """Settings for corpora up to `pairs`: a preset for each kind of hardware, and how to train it.
 
     A GPU has the time to let every batch go through twice (R-Drop), by `consistency`, and to read the data more often,
     which is what most helps against having little of it.
@@ -51,7 +51,7 @@ SCALES = (
 
 @dataclass(frozen=True)
 class Symbols:
-    """How text that is spelled out is learnt: unlike sentences it repeats itself, and it is read very often."""
+    """Settings for spelled-out text: unlike sentences it repeats itself, and it is read very often."""
 
     cpu_preset: str
     gpu_preset: str
@@ -72,7 +72,7 @@ NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chines
 
 @dataclass(frozen=True)
 class Amount:
-    """How much there is to learn from: pairs, about how many tokens the longer side of one has, and what each is of."""
+    """Amount of training data: pairs, tokens of the longer side, and the unit of each side."""
 
     pairs: int
     tokens: float
@@ -81,7 +81,7 @@ class Amount:
 
     @property
     def is_spelled(self) -> bool:
-        """Whether both sides are spelled out in a few symbols."""
+        """True if both sides are spelled out in a few symbols."""
         return None not in (self.source.unit, self.target.unit)
 
 
@@ -210,7 +210,7 @@ def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]
 
 
 def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """The same for text that is spelled out: a token for each symbol, and many steps of a model that is not large."""
+    """Return the recipe for spelled-out text: a token for each symbol, and many steps of a small model."""
     source, target = amount.source, amount.target
     preset = SPELLED.gpu_preset if gpu else SPELLED.cpu_preset
     batch = _batch_tokens(preset, gpu)
@@ -266,12 +266,12 @@ def _batch_tokens(preset: str, gpu: bool) -> int:
 
 
 def pairs_in_words(amount: Amount) -> str:
-    """How many pairs there are, in words."""
+    """Describe the number of pairs."""
     return "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
 
 
 def measure(pairs: Iterable[tuple[str, str]]) -> Amount:
-    """How much there is in these pairs."""
+    """Measure the amount of text in these pairs."""
     count, looked_at, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
     for pair in pairs:
         if count % LOOKED_AT == 0:
@@ -291,7 +291,7 @@ def _tokens(text: str) -> float:
 
 
 def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dict[str, Any]:
-    """How long to train, and by what to know that it is enough."""
+    """Return the training options: how long to train, and when it is enough."""
     passes = scale.gpu_passes if gpu else scale.cpu_passes
     steps = max(500, int(passes * amount.pairs * amount.tokens) // batch_tokens // 100 * 100)
     common = {"steps": steps, "best_by": "chrf"}

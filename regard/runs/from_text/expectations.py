@@ -7,7 +7,7 @@ ALIKE = 3.0  # times as many pairs, or as few, say something about a run
 
 @dataclass(frozen=True)
 class Measured:
-    """What runs to the end reached, from the lowest to the highest."""
+    """Range of scores that finished runs reached."""
 
     pairs: int
     low: float
@@ -25,7 +25,7 @@ EXACT = (Measured(108_952, 75.8, 77.1, "109,000 words and their phonemes"),)  # 
 
 @dataclass(frozen=True)
 class Brief:
-    """What a run reached that was planned for a few minutes of two cores."""
+    """Score of a run that was planned for a few minutes on two cores."""
 
     pairs: int
     tokens: int  # that it learnt from, padding counted
@@ -42,7 +42,7 @@ AS_LONG = 1.6  # times as many tokens, or as few, say something about a brief ru
 
 
 def brief_expectation(pairs: int, tokens: int) -> str:
-    """The same of a run on so many pairs that was planned for so many tokens."""
+    """Return the expected score of a run on `pairs` that is planned for `tokens`."""
     alike = [each for each in BRIEF if _times(each.pairs, pairs) <= ALIKE and _times(each.tokens, tokens) <= AS_LONG]
     if not alike:
         return ""

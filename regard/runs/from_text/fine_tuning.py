@@ -1,4 +1,4 @@
-"""What to train when someone gives text files and a model to start from, chosen from both."""
+"""Settings for training on text files from an existing model, chosen from both."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
 
 
 def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dict[str, Any]:
-    """How long to train and how fast: batches small enough to make some steps of little text, and no high rate."""
+    """Return the training options: batches small enough for some steps on little text, and a low learning rate."""
     tokens = amount.pairs * amount.tokens
     ample: int = start.model.ample_tokens if gpu else CPU_TOKENS
     batch_tokens = min(ample, max(SMALLEST_BATCH, int(tokens / FEWEST_BATCHES) // 256 * 256))

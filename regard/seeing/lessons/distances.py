@@ -1,4 +1,4 @@
-"""How far back trained models of long sequences reach: the gradient of the last loss by what was read how long ago."""
+"""Reach of trained models of long sequences: the gradient of the last loss by distance into the past."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,7 +48,7 @@ def input_gradients(task: LongSequences, batch: SequenceBatch) -> list[float]:
 
 
 def describe_reach(lines: Sequence[Line]) -> str:
-    """How much of the gradient is left half the way back, in a sentence."""
+    """Return a sentence on how much of the gradient is left halfway back."""
     told = []
     for line in lines:
         values = [value for _, value in line.points]

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.models.recurrent.cells import unroll
+from regard.models.recurrent.logistic import Logistic
 from regard.seeing.lessons.reading import Reading, read
 from regard.viewing.gates import Gates
 
@@ -14,7 +15,7 @@ NEEDED = "`regard show gates` needs recurrent layers of cell lstm or gru"
 
 
 def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
-    """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
+    """Return the gates of one layer and direction at each word; a word of several tokens has their mean.
 
     Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.
     """
@@ -31,7 +32,7 @@ def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool 
 
 
 def _answers(reading: Reading, by_word: bool) -> dict[str, np.ndarray]:
-    """How probable each answer is after each word, that is after the last of its tokens."""
+    """Return the probability of each answer after each word, that is after its last token."""
     if not reading.answers:
         return {}
     last = {word: token for token, word in enumerate(reading.of_token)}
@@ -52,7 +53,8 @@ def _traces(module: nn.RNNBase, inputs: Tensor, backward: bool) -> list[tuple[st
         memory, passed = unroll(module, inputs, backward=backward)
         shown = {"update": passed.update, "reset": passed.reset, "state": memory.hidden}
     else:
-        raise Fault(f"The cells of this model are vanilla and have no gates; {NEEDED}.")
+        cell = "logistic" if isinstance(module, Logistic) else "vanilla"
+        raise Fault(f"The cells of this model are {cell} and have no gates; {NEEDED}.")
     return [(name, trace[0]) for name, trace in shown.items()]
 
 

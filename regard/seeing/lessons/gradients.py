@@ -1,6 +1,6 @@
-"""How gradients vanish and explode: cells with drawn weights over drawn inputs, as lines that can be looked at."""
+"""Vanishing and exploding gradients: lines for cells with random weights over random inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from regard.loading import Loaded
 from regard.models.recurrent.cells import Weights, unroll, weights_of
 from regard.models.recurrent.layers import CELLS, GATES
+from regard.models.recurrent.logistic import Logistic
 from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer, backpropagate_links
-from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
+from regard.models.recurrent.reset_first import ResetFirstGru
+from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, steepest, step_jacobians
 from regard.seeing.lessons.reading import read
 from regard.viewing.canvas import show_word
 from regard.viewing.lessons import Lesson, LessonPanel, Line
@@ -74,7 +76,22 @@ def clip(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
 
 
 NEEDED = "`regard show gradients --model` needs a seq2seq"
-NAMES = {"vanilla": "vanilla", "lstm": "LSTM", "gru": "GRU", "clockwork": "clockwork", "delays": "delays"}
+NAMES = {
+    "vanilla": "vanilla",
+    "lstm": "LSTM",
+    "gru": "GRU",
+    "clockwork": "clockwork",
+    "delays": "delays",
+    "logistic": "logistic",
+    "gru-reset-first": "GRU, reset first",
+}
+ENCODERS = {
+    nn.RNN: "A vanilla encoder",
+    Logistic: "A logistic encoder",
+    nn.LSTM: "An LSTM encoder",
+    nn.GRU: "A GRU encoder",
+    ResetFirstGru: "A GRU encoder, reset first",
+}
 PERIODS, DELAYS = (1, 2, 4, 8, 16, 32, 64, 128), (1, 2, 4, 8, 16, 32)  # as `model.periods` and `model.delays` are
 BOUND = ", bound"  # behind the name of a line
 DISTANCE = "distance in steps, d"
@@ -109,8 +126,9 @@ def build_cell(kind: str, experiment: Experiment) -> nn.RNNBase:
             block.mul_(experiment.gain)
         for bias in (weights.input_bias, weights.state_bias):
             bias.zero_()
-        if kind != "vanilla":
-            weights.input_bias.chunk(gates)[1].fill_(experiment.keep)  # forget and update are both the second gate
+        if gates > 1:  # forget and update are both the second gate; one GRU counts what it renews
+            keep = -experiment.keep if kind == "gru-reset-first" else experiment.keep
+            weights.input_bias.chunk(gates)[1].fill_(keep)
     return module
 
 
@@ -122,7 +140,7 @@ def draw_inputs(experiment: Experiment) -> Tensor:
 
 
 def build_linked(kind: str, experiment: Experiment) -> LinkedLayer:
-    """The same of a clockwork or of delays; a narrow clockwork has fewer modules, and delays share the gain."""
+    """Build a clockwork layer or one with delays; a narrow clockwork has fewer modules, and delays share the gain."""
     generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
     modules = max(count for count in range(1, len(PERIODS) + 1) if width % count == 0)
     layer = Delays(width, width, DELAYS) if kind == "delays" else Clockwork(width, width, PERIODS[:modules])
@@ -160,7 +178,7 @@ def fading_linked(layer: LinkedLayer, inputs: Tensor, name: str, colour: int) ->
 def fading(module: nn.RNNBase, inputs: Tensor, name: str, colour: int, backward: bool = False) -> list[Line]:
     """The norm by distance in one cell over inputs (time, depth), and what goes with it.
 
-    With a vanilla cell goes its bound; an LSTM has a line of (h, c) as a whole and one of h alone.
+    A cell without gates has a bound beside it; an LSTM has a line of (h, c) as a whole and one of h alone.
     """
     jacobians = step_jacobians(module, inputs, backward)
     whole = norms_by_distance(jacobians)
@@ -171,8 +189,9 @@ def fading(module: nn.RNNBase, inputs: Tensor, name: str, colour: int, backward:
             Line(f"{name}, h alone", _points(alone), colour, "dotted"),
         ]
     lines = [Line(name, _points(whole), colour)]
-    if isinstance(module, nn.RNN):
-        bounds = bounds_by_distance(weights_of(module, backward).of_state, len(inputs))
+    slope = steepest(module)
+    if slope is not None:
+        bounds = bounds_by_distance(weights_of(module, backward).of_state, len(inputs), slope)
         lines.append(Line(f"{name}{BOUND}", _points(bounds), colour, "dashed"))
     return lines
 
@@ -195,15 +214,20 @@ def by_cell(kinds: Sequence[str], experiment: Experiment) -> LessonPanel:
     return LessonPanel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
 
 
-def describe_fading(lines: Sequence[Line]) -> str:
-    """What is left at the end of each line, in a sentence, and what the bound says, if there is one."""
+def describe_fading(lines: Sequence[Line], logistic: Collection[str] = (NAMES["logistic"],)) -> str:
+    """Return a sentence on what is left at the end of each line, and on the bounds; `logistic` names such cells."""
     left = ", ".join(f"{in_tens(line.points[-1][1])} ({line.name})" for line in lines if line.style == "solid")
     steps = len(lines[0].points) - 1
     text = f"A gradient at the last state, on its way {steps} steps back, is stretched at most by this factor: {left}."
     bounds = {line.name.removesuffix(BOUND): line.points[1][1] for line in lines if line.style == "dashed"}
-    if bounds:
-        norms = [f"{norm:.2f} ({name})" if len(bounds) > 1 else f"{norm:.2f}" for name, norm in bounds.items()]
+    of_tanh = {name: norm for name, norm in bounds.items() if name not in logistic}
+    if of_tanh:
+        norms = [f"{norm:.2f} ({name})" if len(of_tanh) > 1 else f"{norm:.2f}" for name, norm in of_tanh.items()]
         text += f" The bound is (max |tanh′| · ‖U‖)^d, where max |tanh′| = 1 and ‖U‖ = {', '.join(norms)}."
+    quarters = {name: norm for name, norm in bounds.items() if name in logistic}
+    if quarters:
+        norms = [f"{norm:.2f} ({name})" if len(quarters) > 1 else f"{norm:.2f}" for name, norm in quarters.items()]
+        text += f" The bound of a logistic cell is (max σ′ · ‖U‖)^d, where max σ′ = ¼ and ¼‖U‖ = {', '.join(norms)}."
     return text
 
 
@@ -277,7 +301,7 @@ def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: flo
 
 
 def trained_lesson(model: Loaded, text: str) -> Lesson:
-    """The same norms in every layer and direction of a trained encoder, over the tokens of one sentence."""
+    """Measure the norms in every layer and direction of a trained encoder over one sentence."""
     reading = read(model, text, NEEDED)
     lines: list[Line] = []
     for number, layer in enumerate(reading.layers, 1):
@@ -285,7 +309,8 @@ def trained_lesson(model: Loaded, text: str) -> Lesson:
             direction = "backward" if backward else "forward"
             name = f"layer {number}, {direction}" if len(reading.layers) > 1 else direction
             lines += fading(layer.module, layer.inputs[0], name, len({line.colour for line in lines}), backward)
-    encoder = {nn.RNN: "A vanilla encoder", nn.LSTM: "An LSTM encoder", nn.GRU: "A GRU encoder"}
-    name = encoder[type(reading.layers[0].module)]
-    panel = LessonPanel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, describe_fading(lines))
+    module = reading.layers[0].module
+    name, logistic = ENCODERS[type(module)], [line.name.removesuffix(BOUND) for line in lines]
+    said = describe_fading(lines, logistic if isinstance(module, Logistic) else ())
+    panel = LessonPanel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, said)
     return Lesson(f"How far a gradient reaches in “{show_word(text)}”", [panel])

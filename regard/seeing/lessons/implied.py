@@ -25,7 +25,7 @@ CAPTION = (
 
 
 def implied_weights(update: Tensor, backward: bool = False) -> Tensor:
-    """How much of each candidate is in each state, from the update gates z (batch, time, width).
+    """Return the share of each candidate in each state, from the update gates z (batch, time, width).
 
     Written out, h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t−1} becomes
 

@@ -1,4 +1,4 @@
-"""How much of a state is left in a later one: the Jacobian ∂h_t/∂h_k and its norm, by the distance t − k.
+"""Jacobians ∂h_t/∂h_k of recurrent states and their norms, by the distance t − k.
 
 By the chain rule ∂h_t/∂h_k = J_t J_{t−1} … J_{k+1}, where J_j = ∂h_j/∂h_{j−1} is the Jacobian of one step. A gradient
 that travels back from t to k is multiplied by it; if its norm vanishes, so does all that could be learnt from k, and
@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from torch.func import jacrev, vmap
 
 from regard.models.recurrent.cells import Weights, step_of, unroll, weights_of, zero_state
+from regard.models.recurrent.logistic import Logistic
 
 STEEPEST_TANH = 1.0  # the largest value of tanh′, which it has at zero
+STEEPEST_LOGISTIC = 0.25  # and that of σ′
 
 
 def vanilla_jacobians(hidden: Tensor, of_state: Tensor) -> Tensor:
@@ -24,16 +26,31 @@ def vanilla_jacobians(hidden: Tensor, of_state: Tensor) -> Tensor:
     return (1 - hidden**2)[:, :, None] * of_state
 
 
+def logistic_jacobians(hidden: Tensor, of_state: Tensor) -> Tensor:
+    """J_t = diag(h_t (1 − h_t)) U for each state of a logistic cell, because σ′ = σ (1 − σ)."""
+    return (hidden * (1 - hidden))[:, :, None] * of_state
+
+
+def steepest(module: nn.RNNBase) -> float | None:
+    """Return the largest slope of a cell that is one matrix and one function; None for cells with gates."""
+    if isinstance(module, Logistic):
+        return STEEPEST_LOGISTIC
+    return STEEPEST_TANH if isinstance(module, nn.RNN) else None
+
+
 def step_jacobians(module: nn.RNNBase, inputs: Tensor, backward: bool = False) -> Tensor:
     """The Jacobian of every step over inputs (time, depth), first step first: (time, state, state).
 
-    The state of an LSTM is h and c end to end. A vanilla cell's Jacobians are written out, the others are autograd's.
+    The state of an LSTM is h and c end to end. The Jacobians of vanilla and logistic cells are written out, the others
+    are autograd's.
     With `backward` the first step is at the last place.
     """
     states, _ = unroll(module, inputs[None], backward=backward)
     weights = weights_of(module, backward)
     if backward:
         inputs, states = inputs.flip(0), type(states)(*(part.flip(1) for part in states))
+    if isinstance(module, Logistic):
+        return logistic_jacobians(states.hidden[0], weights.of_state)
     if isinstance(module, nn.RNN):
         return vanilla_jacobians(states.hidden[0], weights.of_state)
     after = torch.cat(tuple(states), dim=-1)[0]
@@ -64,13 +81,14 @@ def norms_by_distance(jacobians: Tensor, part: slice = slice(None)) -> list[floa
     return norms
 
 
-def bounds_by_distance(of_state: Tensor, length: int) -> list[float]:
-    """(max |tanh′| · ‖U‖₂)^d, which ‖∂h_t/∂h_{t−d}‖₂ of a vanilla cell never exceeds (Pascanu et al. 2013, eqs. 6–7).
+def bounds_by_distance(of_state: Tensor, length: int, slope: float = STEEPEST_TANH) -> list[float]:
+    """(slope · ‖U‖₂)^d, which ‖∂h_t/∂h_{t−d}‖₂ of a cell without gates never exceeds (Pascanu et al. 2013, eqs. 6–7).
 
-    Each factor diag(tanh′) U of the product is at most that long. Under one the gradient must vanish; over one it may
-    explode, and may vanish all the same where tanh is flat.
+    The slope is max |tanh′| = 1 of a vanilla and max σ′ = ¼ of a logistic cell: each factor diag(slopes) U of the
+    product is at most that long. Under one the gradient must vanish; over one it may explode, and may vanish all the
+    same where the function is flat.
     """
-    longest = STEEPEST_TANH * float(torch.linalg.matrix_norm(of_state, ord=2))
+    longest = slope * float(torch.linalg.matrix_norm(of_state, ord=2))
     return [_power(longest, distance) for distance in range(length + 1)]
 
 

@@ -1,4 +1,4 @@
-"""How a token can know its place, in numbers: tables to draw, by name."""
+"""Tables of position encodings to draw, by name."""
 
 import math
 

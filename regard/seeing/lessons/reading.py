@@ -1,4 +1,4 @@
-"""What the recurrent layers of a trained model were given, when it read one sentence."""
+"""Inputs of a trained model's recurrent layers while it reads one sentence."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -65,7 +65,7 @@ def read(model: Loaded | Translator, text: str, needed: str) -> Reading:
 
 @contextmanager
 def _overheard(model: Loaded | Translator) -> Iterator[dict[nn.RNNBase, Tensor]]:
-    """What each recurrent layer is given when it is first called inside this block, in the order of the calls."""
+    """Record the first input of each recurrent layer inside this block, in the order of the calls."""
     heard: dict[nn.RNNBase, Tensor] = {}
 
     def listen(layer: nn.Module, given: tuple[Any, ...]) -> None:

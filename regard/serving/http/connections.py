@@ -14,7 +14,7 @@ HEAD_SECONDS = 20.0  # for the lines before a request's body
 
 
 class Config(uvicorn.Config):
-    """How the application is run, and the room for connections that it has."""
+    """Configuration of the application, with its limit of connections."""
 
     def __init__(self, guard: Guard, **options: Any) -> None:
         self.room = connections_allowed(guard.options.limits.connections)
@@ -82,7 +82,7 @@ class Connection(H11Protocol):
 
     @property
     def _waits_for_client(self) -> bool:
-        """Whether it is for the client to go on: with a request, with the rest of it, or with reading its answer."""
+        """Return True if the client is to act next: send a request, the rest of one, or read its answer."""
         cycle = self.cycle
         return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 

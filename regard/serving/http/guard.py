@@ -1,4 +1,4 @@
-"""What stands before every request and behind every answer: who may ask, what a browser may do, what is noted of it.
+"""Guard before every request and after every answer: who may ask, what a browser may do, what is logged.
 
 Noted are counts and times, never what a user wrote: no body, and of an address neither the query nor a path that is not
 one of ours.
@@ -142,7 +142,7 @@ class Guard:
 
 
 class RequestPace:
-    """How many requests each client made in the last minute."""
+    """Requests of each client in the last minute."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -165,12 +165,12 @@ class RequestPace:
 
 
 def _is_ambiguous(headers: Headers) -> bool:
-    """Whether a proxy before us may have seen another end of the body than we do (RFC 9112, section 6.3)."""
+    """Return True if a proxy may have seen another end of the body than we do (RFC 9112, section 6.3)."""
     return "content-length" in headers and "transfer-encoding" in headers
 
 
 def is_allowed_host(host: str, access: Access) -> bool:
-    """Whether a Host header names this server: a page of another site that resolves to it does not."""
+    """Return True if a Host header names this server; a page of another site that resolves to it does not."""
     name = _name_in(f"//{host}")
     if name is None:
         return False
@@ -180,7 +180,7 @@ def is_allowed_host(host: str, access: Access) -> bool:
 
 
 def is_allowed_origin(headers: Headers, access: Access) -> bool:
-    """Whether a request comes from our own page, from no page, or from one of a site that is allowed."""
+    """Return True if a request comes from our own page, from no page, or from an allowed site."""
     if "origin" not in headers:
         return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-mode") == "navigate"
     origin = ",".join(headers.getlist("origin"))  # two of them are none of ours

@@ -1,4 +1,4 @@
-"""What a server answers when it will not: a status, one sentence, and when to come again."""
+"""Refusals: a status, one sentence, and when to try again."""
 
 import math
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ class Refusal(Exception):
 
 
 def read_request(kind: type[Kind], table: dict[str, Any]) -> Kind:
-    """What a table asks for, or a refusal that names everything wrong with it."""
+    """Read a request from a table, or refuse with everything that is wrong with it."""
     try:
         return kind.read(table)
     except Fault as fault:

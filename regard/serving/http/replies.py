@@ -49,7 +49,7 @@ def listed_json(record: BaseModel, name: str, items: Sequence[bytes]) -> bytes:
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """What to tell about anything that went wrong."""
+    """Return the refusal that describes any error."""
     match error:
         case Refusal():
             return error
@@ -75,7 +75,7 @@ class Gone(Exception):
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
-    """What work gives; it is cancelled when the client goes away. The body must have been read."""
+    """Return the result of some work, or cancel it if the client goes away. The body must have been read."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_wait_for_disconnection(request.receive))
     try:

@@ -35,7 +35,7 @@ class Server(uvicorn.Server):
             self._ready()
 
     def _handle_fault(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What went wrong outside of every request; that no file can be opened any more is said once."""
+        """Handle a failure outside of every request; running out of files is reported once."""
         if getattr(context.get("exception"), "errno", None) not in _USED_UP:
             loop.default_exception_handler(context)
         elif not self._is_used_up:
@@ -89,7 +89,7 @@ def serve(guard: Guard, listening: socket.socket, seconds: float, ready: Callabl
 
 
 def configure(guard: Guard, seconds: float) -> Config:
-    """How the application is run."""
+    """Return the configuration that the application runs with."""
     return Config(
         guard,
         log_level="error",

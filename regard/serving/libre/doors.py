@@ -19,7 +19,7 @@ Texts = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_len
 
 
 class LibreBody(BaseModel):
-    """What LibreTranslate's clients send to /translate."""
+    """Body of LibreTranslate's /translate."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -36,7 +36,7 @@ class LibreBody(BaseModel):
 
 
 class LibreDetectBody(BaseModel):
-    """What they send to /detect."""
+    """Body of /detect."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -52,7 +52,7 @@ class LibreDetection(DoorAnswer):
 
 
 class LibreAnswer(DoorAnswer):
-    """What they get from /translate; the last two only where they were asked for."""
+    """Answer of /translate; the last two fields are present only if asked for."""
 
     translated_text: str | list[str] = Field(alias="translatedText")
     detected_language: LibreDetection | list[LibreDetection] = Field(
@@ -68,7 +68,7 @@ class LibreLanguage(Language):
 
 
 class LibreSettings(BaseModel):
-    """What a page of theirs asks for first."""
+    """Settings that a page of LibreTranslate asks for first."""
 
     char_limit: int = Field(alias="charLimit")
     frontend_timeout: int = Field(alias="frontendTimeout")

@@ -30,7 +30,7 @@ _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and
 
 @dataclass(frozen=True)
 class LibreRequest:
-    """What /translate was asked for, its parameters checked."""
+    """A request to /translate with checked parameters."""
 
     texts: list[str]
     source: str  # a language that is served, or auto
@@ -65,7 +65,7 @@ def texts_of(values: dict[str, Any]) -> list[str]:
 
 
 def read_request(catalogue: Catalogue, values: dict[str, Any]) -> LibreRequest:
-    """What a request asks for, or a refusal in the words that clients know."""
+    """Read a request, or refuse it in the words that clients know."""
     texts = texts_of(values)
     source, target = (parameter(values, name) for name in ("source", "target"))
     if not isinstance(source, str) or not isinstance(target, str):

@@ -234,5 +234,5 @@ class _Placing:
 
 
 def _wants_space(character: str, touching: str) -> bool:
-    """Whether a space parts something from this character, if it does not stand in a script without spaces."""
+    """Return True if a space separates something from this character, unless its script has no spaces."""
     return bool(character) and character not in SPACES + touching and not is_unspaced(character)

@@ -30,12 +30,12 @@ class MarkupPiece(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether a tag begins and ends an element."""
+        """True if a tag begins and ends an element."""
         return self.attributes.endswith("/")
 
     @property
     def is_untranslated(self) -> bool:
-        """Whether it says that what is inside is not to be translated."""
+        """True if the tag says that its content is not to be translated."""
         return bool(_NO.search(self.attributes))
 
 

@@ -29,7 +29,7 @@ from regard.base.faults import TextFault
 from regard.base.pauses import pausing
 from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
-from regard.serving.queue.memory import Memory
+from regard.serving.queue.process_memory import Memory
 from regard.serving.queue.turns import Answer, Batch, Order, Turns, Work
 
 _DEEPEST = 3  # turns inside one another

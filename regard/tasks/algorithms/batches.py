@@ -50,12 +50,12 @@ class AlgorithmBatch(HeldBatch):
         return self.inputs.shape[1]
 
     def repeat(self, members: int) -> "AlgorithmBatch":
-        """The same examples for each of so many members."""
+        """Return the examples repeated for each member."""
         inputs, answers = (each.expand(members, -1, -1, -1) for each in (self.inputs, self.answers))
         return replace(self, inputs=inputs, answers=answers)
 
     def split(self, parts: int) -> list["AlgorithmBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = zip(
             self.inputs.chunk(parts, dim=1),
             self.answers.chunk(parts, dim=1),
@@ -103,7 +103,7 @@ class LearntExamples:
             yield AlgorithmBatch.of([each.pad(steps) for each in drawn])
 
     def _size(self, epoch: int, number: int) -> tuple[int, int]:
-        """How many items the examples of a batch have, and how often they are repeated."""
+        """Return the number of items in a batch's examples, and how often they are repeated."""
         data, chance = self.data, np.random.default_rng([epoch, number])
         share = min(1.0, (epoch * self.epoch_length + number) / self.curriculum) if self.curriculum else 1.0
         most = data.fewest + round(share * (data.most - data.fewest))

@@ -1,4 +1,4 @@
-"""What a recipe for learning an algorithm says, beside what its model is built like."""
+"""Recipe options for learning algorithms: data, training and measurement."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class AlgorithmOptimizer(OptimizerOptions):
 
 
 class AlgorithmTraining(MembersTraining):
-    """How an algorithm is learnt. An epoch is what is learnt from between two validations; no example comes twice."""
+    """Training options for algorithms. An epoch is the time between two validations; no example comes twice."""
 
     batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all of as many items.")
     curriculum: int = Field(

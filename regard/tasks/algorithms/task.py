@@ -100,7 +100,7 @@ class Algorithms(MembersTask[LearntExamples]):
 
     @torch.no_grad()
     def measure_parts(self, batch: AlgorithmBatch) -> dict[str, dict[str, Measure]]:
-        """The same for each number of items by itself."""
+        """Measure each number of items separately."""
         sums, counts = self._sums(batch), sorted(set(batch.items.tolist()))
         rows = {count: (batch.items == count).nonzero().squeeze(1) for count in counts}
         return {
@@ -113,7 +113,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return {name: part.sum(dim=0) for name, part in self._sums(batch).items()}
 
     def _sums(self, batch: AlgorithmBatch) -> dict[str, Float[Tensor, "member row 2"]]:
-        """What each row adds to each measure, and of how many bits or sequences; on the host."""
+        """Return each row's contribution to each metric with its number of bits or sequences; on the host."""
         logits = self._logits(batch).double()
         asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
         wrong = ((logits > 0) != (batch.answers > 0.5)) & asked
@@ -149,7 +149,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return AlgorithmBatch.of([read_examples(inputs, self.data)]).to(self.device).repeat(self.members)
 
     def answers(self, batch: AlgorithmBatch) -> list[Answer]:
-        """What is answered to each example, and how probable all of its bits together are."""
+        """Return the answer to each example, with the probability of all its bits together."""
         found = self._probabilities(batch)
         return [_answer(own[asked], self.data) for own, asked in zip(found, batch.asked.cpu(), strict=True)]
 
@@ -177,7 +177,7 @@ class Algorithms(MembersTask[LearntExamples]):
         return {"algorithm": self.data.algorithm, "bits": self.data.bits, "items": self.data.most, **own}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What an example of `size` items takes."""
+        """Return the cost of an example of `size` items."""
         items = max(size, 2 if self.data.algorithm == "recall" else 1)
         example = draw_examples(self.data, 1, items, self.data.most_repeats, np.random.default_rng(0))
         return {"steps": example.steps, "multiplications": example.steps * self.model.multiplications()}

@@ -36,7 +36,7 @@ class StoryBatch:
         return len(self.labels)
 
     def split(self, parts: int) -> list["StoryBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         return [self._rows(rows) for rows in np.array_split(np.arange(self.rows), parts)]
 
     def where(self, is_wanted: np.ndarray) -> "StoryBatch":
@@ -102,12 +102,12 @@ class PlacedStories:
 
 
 def times_of(counts: np.ndarray, slots: int) -> np.ndarray:
-    """How long ago each fact was told (row, slot): 0 is the last before the question, and what is no fact is 0 too."""
+    """Return the age of each fact (row, slot): 0 is the last before the question, and empty slots are 0 too."""
     return np.maximum(counts[:, None] - 1 - np.arange(slots), 0)
 
 
 def draw_times(counts: np.ndarray, slots: int, empty: float, draws: np.random.Generator) -> np.ndarray:
-    """The same with empty memories among the facts, up to the share `empty` of them, which make facts seem older.
+    """Return ages with empty memories drawn among the facts, up to the share `empty`, so that facts seem older.
 
     As in the code of Sukhbaatar et al. 2015, nothing looks at the empty ones: only the times of the others tell.
     """

@@ -1,4 +1,4 @@
-"""What a recipe for answers to questions about stories says, beside what its model is built like."""
+"""Recipe options for answering questions about stories."""
 
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ class AnsweringOptimizer(OptimizerOptions):
 
 
 class AnsweringTraining(MembersTraining):
-    """How answers to questions are learnt."""
+    """Training options for answering questions."""
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Questions in a batch.")
     precision: Precision = numbers_in("float32")

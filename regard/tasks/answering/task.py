@@ -36,7 +36,7 @@ MEASURES = ("error", "mean_error", "loss", "agreement")
 def nats_of(
     logits: Float[Tensor, "member batch class"], labels: Int[Tensor, " batch"]
 ) -> Float[Tensor, "member batch"]:
-    """How surprising each right answer is; one that the model cannot give adds nothing, and counts for nothing."""
+    """Return the surprise of each right answer in nats; one that the model cannot give counts for nothing."""
     log_probabilities = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     index = labels.clamp_min(0).expand(len(logits), -1).unsqueeze(2)
     return -log_probabilities.gather(2, index).squeeze(2) * (labels >= 0)
@@ -59,7 +59,7 @@ def nats_of_hops(
 def facts_looked_at(
     looks: Float[Tensor, "member batch hop slot"], support: Int[Tensor, "batch fact"]
 ) -> tuple[Float[Tensor, "member batch"], Float[Tensor, " batch"]]:
-    """How many of the supporting facts of each question some hop looks at most, and how many there are."""
+    """Count the supporting facts that are the main focus of some hop, and all supporting facts, per question."""
     most = looks.argmax(-1)
     is_seen = (most.unsqueeze(3) == support[:, None]).any(2) & (support >= 0)
     return is_seen.sum(-1).double(), (support >= 0).sum(-1).double()
@@ -245,5 +245,5 @@ class Answering(MembersTask[PreparedStories]):
         }
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What an answer costs to a question about `size` facts of ten words."""
+        """Return the cost of an answer about `size` facts of ten words."""
         return {"multiplications": self.model.multiplications(size, 10)}

@@ -42,12 +42,12 @@ class CaptionBatch(HeldBatch):
 
     @property
     def inputs(self) -> Int[Tensor, "row time"]:
-        """What is read before each token is written: the one before it."""
+        """The token before each one that is written."""
         begun = torch.full_like(self.tokens[:, :1], BEGIN)
         return torch.cat([begun, self.tokens[:, :-1]], dim=1)
 
     def split(self, parts: int) -> list["CaptionBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         return [self.of_rows(rows.tolist()) for rows in torch.arange(self.rows).chunk(parts)]
 
     def of_rows(self, rows: Sequence[int]) -> "CaptionBatch":
@@ -58,7 +58,7 @@ class CaptionBatch(HeldBatch):
         return CaptionBatch(self.features[chosen], tokens, names, int((tokens != PAD).sum()), pictures)
 
     def writing(self, written: Sequence[Sequence[int]]) -> "CaptionBatch":
-        """The same pictures with these captions, given as tokens without their ends."""
+        """Return the pictures with these captions, given as tokens without their ends."""
         tokens = pad_captions(written, max(map(len, written), default=0) + 1)
         return replace(self, tokens=tokens.to(self.tokens.device), count=int((tokens != PAD).sum()))
 
@@ -85,11 +85,11 @@ class PictureReferences:
         return self.pictures.rows
 
     def to(self, device: torch.device) -> "PictureReferences":
-        """The same on another device."""
+        """Copy the batch to a device."""
         return replace(self, pictures=self.pictures.to(device))
 
     def split(self, parts: int) -> list["PictureReferences"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = (rows.tolist() for rows in torch.arange(self.rows).chunk(parts))
         return [
             PictureReferences(self.pictures.of_rows(rows), tuple(self.references[row] for row in rows))
@@ -187,7 +187,7 @@ class CaptionSource:
         return np.array(self.prepared.features[self.prepared.first_of(self.split) + place])
 
     def references(self) -> list[list[str]]:
-        """What people wrote of every picture."""
+        """The captions that people wrote of every picture."""
         return [picture.captions for picture in self.prepared.splits[self.split]]
 
 

@@ -1,4 +1,4 @@
-"""What a network that writes captions minimises: cross-entropy, evenly spread looks, and REINFORCE for drawn ones."""
+"""Training objectives of captioners: cross-entropy, evenly spread attention, and REINFORCE for sampled looks."""
 
 from dataclasses import dataclass
 
@@ -75,7 +75,7 @@ class DrawnLooks:
         )
 
     def _manners(self, batch: CaptionBatch) -> Int[Tensor, "row path"]:
-        """How each path looks: some captions at mixes, all others at draws, but for the path of the best choices."""
+        """Return how each path looks: some captions at mixes, others at samples, but one path takes the best."""
         manners = manners_of_paths(self.options, batch.rows, batch.tokens.device)
         mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected
         return manners.masked_fill(mixed, Manner.MIXED)

@@ -1,4 +1,4 @@
-"""What a recipe for a network that writes captions says, beside what its model is built like."""
+"""Recipe options for captioners."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from regard.training.options import Precision, TrainingOptions, best_by, numbers
 
 
 class CaptioningTraining(TrainingOptions):
-    """What networks that write captions are told of their training."""
+    """Training options for captioners."""
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Captions in a batch.")
     label_smoothing: float = Field(default=0.0, ge=0, lt=1, description="Share of probability given to all words.")

@@ -24,12 +24,12 @@ _END = "endofcaption"  # a word that no caption has
 
 
 def critic_of(references: Sequence[Sequence[str]]) -> CiderAgreement:
-    """What tells the worth of captions, from all that people wrote of each picture to learn from."""
+    """Return the reward of captions, from all captions that people wrote of the training pictures."""
     return CiderAgreement([[_with_end(text) for text in own] for own in references])
 
 
 def self_critical_loss(task: Any, batch: PictureReferences, critic: CiderAgreement) -> Loss:
-    """What is learnt of captions drawn of these pictures; shown beside it is what drawn and greedy ones are worth."""
+    """Return the loss of sampled captions; sampled and greedy rewards are shown next to it."""
     pictures, is_training = batch.pictures, task.training
     # Without dropout throughout: a baseline changes no gradient only where captions learn by what they were drawn by.
     task.eval()

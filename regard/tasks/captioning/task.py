@@ -109,7 +109,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
 
     @cached_property
     def _critic(self) -> CiderAgreement:
-        """What captions are worth that are drawn while it learns."""
+        """The reward of captions that are sampled in training."""
         return critic_of(self.source("train").references())
 
     def loss(self, batch: CaptionBatch | PictureReferences, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -121,7 +121,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         return cross_entropy(self.model, annotations, batch, smoothing)
 
     def annotations(self, batch: CaptionBatch) -> Annotations:
-        """What the network looks at: the features, or what an encoder of its own makes of pixels.
+        """Return what the network attends to: the features, or its own encoding of the pixels.
 
         Whole numbers are multiplied by their step here, on the device of the network.
         """
@@ -167,7 +167,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
 
     @property
     def longest_written(self) -> int:
-        """How many tokens a caption may have, its end counted."""
+        """Most tokens of a caption, its end counted."""
         return self.decoding.limit(0, self.longest + 1)
 
     # What people see
@@ -216,5 +216,5 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         return {"words": self.tokeniser.size - len(NAMES), "features": self.reader.format.as_fact}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a caption of `size` words costs, beside the features of its picture."""
+        """Return the cost of a caption of `size` words, without the picture's features."""
         return {"multiplications": self.model.multiplications(math.prod(self.grid), size)}

@@ -27,14 +27,14 @@ class LabelledBatch:
         return len(self.labels)
 
     def to(self, device: torch.device) -> "LabelledBatch":
-        """The same on another device."""
+        """Copy the batch to a device."""
         if device.type == "cpu":
             return self
         texts = self.texts.change(lambda tensor: tensor.to(device, non_blocking=True))
         return replace(self, texts=texts, labels=self.labels.to(device, non_blocking=True))
 
     def split(self, parts: int) -> list["LabelledBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         return [self._rows(rows) for rows in torch.arange(self.rows).chunk(parts)]
 
     def _rows(self, rows: Int[Tensor, " row"]) -> "LabelledBatch":
@@ -60,7 +60,7 @@ def text_batches(
 def with_aspects(
     texts: TextRows, aspects: Sequence[Sequence[int] | np.ndarray], places: Sequence[int] | np.ndarray, pad: int
 ) -> TextRows:
-    """The same texts, each asked about an aspect that begins at one of its places, or beside a second text."""
+    """Return the texts with an aspect each, which begins at one of its places, or with a second text."""
     tokens, lengths = padded(aspects, pad)
     return texts._replace(aspects=tokens, aspect_lengths=lengths, aspect_places=torch.as_tensor(places))
 

@@ -24,7 +24,7 @@ _NAMES = {RECIPE: "contexts.toml", "tokeniser.json": "contexts.json"}
 
 
 def read_contexts(folder: Path) -> dict[str, bytes]:
-    """What travels of a language model in the folder of another: how it is built, and its words."""
+    """Read the files of a language model that another model's folder keeps: its recipe and its words."""
     if (family := read_recipe(folder).get("family")) != "bilm":
         raise Fault(f"data.contexts is {folder}, a model of the family {family}; features are read from a bilm.")
     files = read_folder(folder, list(_NAMES))
@@ -32,7 +32,7 @@ def read_contexts(folder: Path) -> dict[str, bytes]:
 
 
 def contexts_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The same from the files of the folder that has taken it over."""
+    """Return these files from those of the folder that took them over."""
     if missing := [name for name in _NAMES.values() if name not in files]:
         raise Fault(f"{missing[0]} of the model folder is missing.")
     return {name: files[name] for name in _NAMES.values()}

@@ -1,4 +1,4 @@
-"""What a recipe for the classes of texts says, beside what its model is built like."""
+"""Recipe options for text classifiers."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
-from regard.models.text.inputs import InputOptions
+from regard.models.text.word_inputs import InputOptions
 from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleName
 
 
@@ -19,7 +19,7 @@ class ClassificationOptimizer(OptimizerOptions):
 
 
 class ClassificationTraining(AnswerTraining):
-    """How the classes of texts are learnt."""
+    """Training options for text classifiers."""
 
     steps: int = Field(default=2000, ge=1, description="Updates of the weights in the whole run.")
     batch: int = Field(default=50, ge=1, le=2**16, description="Texts in a batch.")
@@ -28,7 +28,7 @@ class ClassificationTraining(AnswerTraining):
 
 
 def reads_pairs(model: Any) -> bool:
-    """Whether a model of these options reads two texts at once."""
+    """Return True if a model with these options reads two texts at once."""
     return getattr(model, "segments", 1) > 1
 
 

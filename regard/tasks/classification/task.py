@@ -48,7 +48,7 @@ from regard.tasks.classification.contexts import (
 )
 from regard.tasks.classification.options import ClassificationRecipe, reads_pairs
 from regard.tasks.text import cut_words, inputs_of, text_vectors, with_marks, words_of
-from regard.tasks.words.folder import open_vectors
+from regard.tasks.words.ready_vectors import open_vectors
 from regard.viewing.sides import Side, Steps, Words
 
 NGRAMS_FILE = "ngrams.npy"

@@ -1,4 +1,4 @@
-"""What a recipe for words in their contexts says, beside what its model is built like."""
+"""Recipe options for vectors of words in context."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from regard.training.options import TrainingOptions, best_by
 
 
 class ContextsTraining(TrainingOptions):
-    """How two language models over the same words are trained."""
+    """Training options for two language models over the same words."""
 
     batch_tokens: int = Field(default=4096, ge=8, description="Tokens in a batch, padding and ends counted.")
     best_by: str = best_by("perplexity")

@@ -204,7 +204,7 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
         return {"vocabulary": self.tokeniser.size, "layers": self.model.options.layers}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a text of so many tokens costs, read and predicted both ways."""
+        """Return the cost of reading and predicting a text of `size` tokens both ways."""
         return {"multiplications": size * self.model.multiplications()}
 
     def _real(self, wanted: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a recipe for a network that draws says, beside what its model is built like."""
+"""Recipe options for networks that draw."""
 
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from regard.training.options import TrainingOptions, best_by
 
 
 class DrawingTraining(TrainingOptions):
-    """What networks that draw are told of their training."""
+    """Training options for networks that draw."""
 
     batch: int = Field(default=250, ge=1, le=2**16, description="Pictures in a batch.")
     importance: int = Field(

@@ -151,7 +151,7 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
 
     @torch.no_grad()
     def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
-        """What each picture adds; the noise of a picture depends on its number alone, whatever stands beside it."""
+        """Return each picture's contribution; its noise depends on its number alone, not on the batch."""
         pictures, options = batch.pixels(self.model.dtype), self.model.options
         samples = self.training_options.importance
         chances = [torch.Generator().manual_seed(int(number)) for number in batch.numbers]
@@ -203,5 +203,5 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
         return {"height": self.labels.height, "width": self.labels.width, "steps": self.model.options.steps}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a drawing costs, whose size is that of the model."""
+        """Return the cost of a drawing, whose size is the model's."""
         return {"multiplications": self.model.multiplications()}

@@ -26,11 +26,11 @@ class PictureBatch(HeldBatch):
         return self.pictures.shape[0]
 
     def pixels(self, dtype: torch.dtype) -> Float[Tensor, "batch height width"]:
-        """What a network of this precision is given: 0 is black, 1 is white."""
+        """Return the pixels for a network of this precision: 0 is black, 1 is white."""
         return self.pictures.to(dtype) / 255
 
     def split(self, parts: int) -> list["PictureBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (self.pictures, self.labels, self.numbers))
         return [PictureBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 

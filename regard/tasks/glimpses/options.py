@@ -1,4 +1,4 @@
-"""What a recipe for a network that looks at pictures says, beside what its model is built like."""
+"""Recipe options for networks that look at pictures."""
 
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ REINFORCED = ("samples", "reward")  # options of networks that draw where they l
 
 
 class GlimpsesTraining(TrainingOptions):
-    """What networks that look at pictures are told of their training."""
+    """Training options for networks that look at pictures."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Pictures in a batch.")
     samples: int = Field(default=1, ge=1, le=1024, description="Paths of glimpses drawn for each picture.")

@@ -119,7 +119,7 @@ class Glimpses(NetworkTask[PreparedPictures]):
         return {"classes": len(self.labels.classes), "height": self.labels.height, "width": self.labels.width}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What an answer costs on a picture of `size` pixels a side."""
+        """Return the cost of an answer on a picture of `size` pixels a side."""
         return {"multiplications": self.model.multiplications(size, size)}
 
 

@@ -1,4 +1,4 @@
-"""What a recipe for a network that reads handwriting says, beside what its model is built like."""
+"""Recipe options for networks that read handwriting."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from regard.training.options import Precision, TrainingOptions, best_by, numbers
 
 
 class HandwritingTraining(TrainingOptions):
-    """What networks that read handwriting are told of their training."""
+    """Training options for networks that read handwriting."""
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Lines in a batch.")
     best_by: str = best_by("error")

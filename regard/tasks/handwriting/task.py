@@ -46,11 +46,11 @@ class LineBatch:
         return len(self.widths)
 
     def columns(self, dtype: torch.dtype) -> Float[Tensor, "batch width height"]:
-        """What a network of this precision is given, column after column: 0 is black, 1 is white."""
+        """Return the pixels for a network of this precision, column after column: 0 is black, 1 is white."""
         return self.pictures.to(dtype).transpose(1, 2) / 255
 
     def to(self, device: torch.device) -> "LineBatch":
-        """The same on another device."""
+        """Copy the batch to a device."""
         if device.type == "cpu":
             return self
         moved = {name: each.pin_memory().to(device, non_blocking=True) for name, each in vars(self).items()}
@@ -126,11 +126,11 @@ class Handwriting(NetworkTask[PreparedPictures]):
         return line_batches(self.material.splits[split], self.lines, split, rows, seed, epoch, start)
 
     def hear(self, batch: LineBatch) -> Any:
-        """What the network knows of the lines, whose columns are its frames; it says itself what that is."""
+        """Return the network's encoding of the lines, whose columns are its frames, in its own form."""
         return self.model.hear(batch.columns(self.model.dtype), batch.widths)
 
     def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Of CTC, −Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
+        """Return the loss of CTC, −Σ log p(l | x) over the lines; lines that do not fit their frames count nothing."""
         found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
         shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
         return Loss(found.loss, batch.rows, shown, found.carry)
@@ -159,7 +159,7 @@ class Handwriting(NetworkTask[PreparedPictures]):
 
     @torch.no_grad()
     def answers(self, batch: LineBatch) -> list[Answer]:
-        """What each line says and how probable that is; whoever watches the network sees where each sign of it lies."""
+        """Return each line's text with its probability; watching the network shows where each sign lies."""
         heard = self.hear(batch)
         found = self.model.best(heard)
         labels, counts = as_labels(found, self.device)

@@ -22,7 +22,7 @@ class Sentences:
         return int(np.count_nonzero(self.starts))
 
     def split(self, parts: int) -> list["Sentences"]:
-        """The same sentences in smaller batches."""
+        """Split the sentences into smaller batches."""
         starts = np.flatnonzero(self.starts)
         cuts = [starts[rows[0]] for rows in np.array_split(np.arange(len(starts)), parts) if len(rows)][1:]
         return list(map(Sentences, np.split(self.tokens, cuts), np.split(self.starts, cuts)))
@@ -30,7 +30,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Prompts:
-    """What each text begins with, in tokens; a prompt may have none.
+    """The beginning of each text in tokens; a prompt may be empty.
 
     With `forgets`, a network whose context is full forgets the older half of it; otherwise texts end there.
     """

@@ -1,4 +1,4 @@
-"""What a language model has from another model: its tokens, and what it must not learn where the other is judged."""
+"""Parts that a language model takes from another model: its tokens, and text it must not learn from."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def hashes_left_out(data: LanguageModelData, check: CheckRecipe) -> np.ndarray:
 
 
 def borrowed_options(origin: Path, check: CheckRecipe) -> dict[str, Any]:
-    """What a recipe says of the tokens that a model folder gives; those of a translator are the ones that it writes."""
+    """Return recipe options for the tokens of a model folder; a translator gives those of its target side."""
     own = _options(origin, check).by_side()[-1]
     names = TextTokeniserOptions.model_fields.keys() & TokeniserOptions.model_fields.keys() - _OF_MAKING
     return {name: getattr(own, name) for name in sorted(names)}

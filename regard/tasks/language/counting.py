@@ -22,7 +22,7 @@ from regard.models.ngram.trie import NOWHERE
 from regard.protocols import Measure, State
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
-from regard.tasks.language.described import tokeniser_of
+from regard.tasks.language.language_description import tokeniser_of
 from regard.tasks.language.language_task import LanguageTask, split_lines
 from regard.tasks.language.measures import measure_scores
 from regard.tasks.language.options import CountedLanguageRecipe
@@ -178,7 +178,7 @@ class CountedLanguage(LanguageTask):
         return {"order": self.options.order, "vocabulary": int(self._possible.sum()), **counted}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a text of so many tokens costs: each looks for one n-gram of every order."""
+        """Return the cost of a text of `size` tokens: each looks up one n-gram of every order."""
         return {"lookups": size * self.options.order}
 
 

@@ -26,7 +26,7 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
 from regard.tasks.base import Files, build_network
 from regard.tasks.language.batches import Prompts, Sentences
-from regard.tasks.language.described import language_facts, never_written, tokeniser_of
+from regard.tasks.language.language_description import language_facts, never_written, tokeniser_of
 from regard.tasks.language.language_task import LanguageTask
 from regard.tasks.language.measures import measure_scores, perplexity
 from regard.tasks.language.options import USUAL_SPAN, GradientLanguageRecipe, GradientLanguageTraining
@@ -138,7 +138,7 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @property
     def span(self) -> int:
-        """How far back a gradient goes."""
+        """Number of tokens that a gradient goes back."""
         return self.training_options.span or self.model.context or USUAL_SPAN
 
     def _windows(self, tokens: np.ndarray, context: int) -> Iterator[StreamBatch]:
@@ -186,7 +186,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         )
 
     def _manner(self, batch: StreamBatch) -> str:
-        """How text is read that is measured."""
+        """Return how measured text is read."""
         if (context := self.model.context) is None:
             parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
             return f"state carried from sentence to sentence, {parts}"
@@ -257,7 +257,7 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @torch.no_grad()
     def embed(self, batch: Prompts) -> list[TextVectors]:
-        """What every layer of a network that has such makes of each text; the end before it is read and left out."""
+        """Return the vectors of every layer for each text; the end token read before it is left out."""
         return prompt_vectors(self.model, self.tokeniser, batch, self.device)
 
     # Going on with a prompt
@@ -270,7 +270,7 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @torch.no_grad()
     def start(self, batch: Prompts) -> State:
-        """What is remembered of each prompt but for its last token, which the first step reads.
+        """Return the memory of each prompt without its last token, which the first step reads.
 
         A search begins by writing the begin token, which here stands for that last token; before the first word of a
         text the model has read an end, as between any two sentences.
@@ -286,7 +286,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         return limits_within(self.model.context, batch).to(self.device)
 
     def forgotten(self, tokens: int) -> int:
-        """How many tokens of a text are forgotten, by rule, once all of so many are read behind an end."""
+        """Return how many tokens of a text are forgotten, by rule, after reading `tokens` behind an end."""
         return max(0, self.model.forgotten(tokens + 1) - 1)
 
     @torch.no_grad()
@@ -326,7 +326,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         return language_facts(self.tokeniser.size - len(self.model.never), self.model.context)
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What a text of so many tokens costs."""
+        """Return the cost of a text of `size` tokens."""
         return {"multiplications": self.model.multiplications(size)}
 
 

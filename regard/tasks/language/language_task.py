@@ -1,4 +1,4 @@
-"""What all language models share, however they learn: their text, prompts that they read, and text that they write."""
+"""Shared by all language models: their text, the prompts they read, and the text they write."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
-from regard.tasks.language.described import tokeniser_of
+from regard.tasks.language.language_description import tokeniser_of
 from regard.tasks.language.measures import MEASURES
 
 ENDLESS = 2**31 - 1  # tokens that may be written where there is no limit

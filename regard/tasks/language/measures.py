@@ -1,4 +1,4 @@
-"""How language models are measured: by the perplexity of text, by its loss, and by how much of it is unknown."""
+"""Metrics of language models: perplexity, loss, and the share of unknown tokens."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a recipe for a language model says, beside what its model is built like."""
+"""Recipe options for language models."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ USUAL_SPAN = 35
 
 
 class LanguageRecipe(TextRecipe):
-    """What decides every language model, however it learns: family, data, model and search."""
+    """Options of every language model, however it learns: family, data, model and search."""
 
     data: LanguageModelData = Field(description="The text and how it is cut into tokens.")
     model: Any = Field(description="What the model is built like.")
@@ -21,7 +21,7 @@ class LanguageRecipe(TextRecipe):
 
 
 class CountedLanguageTraining(CountingOptions):
-    """What a language model that counts is told of its training."""
+    """Training options for language models that count."""
 
     batch_tokens: int = Field(
         default=131_072, ge=1, description="Tokens that are counted at once, about; it changes nothing but the speed."
@@ -29,7 +29,7 @@ class CountedLanguageTraining(CountingOptions):
 
 
 class GradientLanguageTraining(TrainingOptions):
-    """How a language model that learns by gradient is trained, on text that is read from its beginning to its end."""
+    """Training options for language models that learn by gradient from running text."""
 
     batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text that are read side by side.")
     span: int | None = Field(

@@ -1,4 +1,4 @@
-"""What a network that learns by gradient makes of prompts: what it remembers, and the vectors of their tokens."""
+"""Prompts in networks that learn by gradient: their memory, and the vectors of their tokens."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from regard.tasks.text import text_vectors, words_of
 
 
 def memory_of(network: LanguageNetwork, rows: Sequence[Sequence[int]], device: torch.device) -> Memory:
-    """What is remembered of each row of tokens, read from nothing on; those of one length are read together."""
+    """Return the memory of each row of tokens, read from the start; rows of one length are read together."""
     memories, order = [], []
     for length in {len(row) for row in rows}:
         numbers = [number for number, row in enumerate(rows) if len(row) == length]
@@ -31,7 +31,7 @@ def memory_of(network: LanguageNetwork, rows: Sequence[Sequence[int]], device: t
 
 
 def limits_within(context: int, batch: Prompts) -> Int[Tensor, " row"]:
-    """How many tokens may be written after each prompt, the end counted, till the context is full."""
+    """Return how many tokens may be written after each prompt, the end counted, until the context is full."""
     for number, tokens in enumerate(batch.tokens):
         if len(tokens) > context - 2:  # an end stands before it, and something must follow
             raise TooLong(
@@ -55,7 +55,7 @@ def check_fits(network: LanguageNetwork, batch: Prompts) -> None:
 def prompt_vectors(
     network: LanguageNetwork, tokeniser: Tokeniser, batch: Prompts, device: torch.device
 ) -> list[TextVectors]:
-    """What every layer makes of each text; the end before it is read and left out."""
+    """Return the vectors of every layer for each text; the end token read before it is left out."""
     check_fits(network, batch)
     rows = [np.array([*row, tokeniser.end]) for row in batch.tokens]
     tokens = padded_rows(rows, tokeniser.end).tokens.to(device)

@@ -15,7 +15,7 @@ from regard.tasks.language.prompts import memory_of
 
 
 class ReservingLanguage:
-    """The same model, Stepwise too, whose rows have room reserved for a number of tokens.
+    """A stepwise language model whose rows have room reserved for a number of tokens.
 
     Its steps write into the state they are given, so that state is used up; `regard.models.gpt.reserved` says how.
     """
@@ -29,7 +29,7 @@ class ReservingLanguage:
 
     @torch.no_grad()
     def start(self, batch: Prompts) -> State:
-        """What is remembered of each prompt but for its last token, with no room for any other yet."""
+        """Return the memory of each prompt without its last token, with no room reserved yet."""
         device = self.task.device
         rows = [[self.end, *tokens] for tokens in batch.tokens]
         last = torch.tensor([row[-1] for row in rows], device=device)
@@ -41,7 +41,7 @@ class ReservingLanguage:
         return State(*reserved.reserve(state.sentence, copies, length))
 
     def extend(self, state: State, length: int) -> State:
-        """The same state with room for `length` tokens in all."""
+        """Return the state with room for `length` tokens in all."""
         return State(*reserved.extend(state.sentence, state.row, length))
 
     @torch.no_grad()
@@ -51,5 +51,5 @@ class ReservingLanguage:
 
 
 def can_reserve(task: object) -> bool:
-    """Whether `ReservingLanguage` can have this model just now: who watches wants to see the plain steps."""
+    """Return True if `ReservingLanguage` can wrap this model now; watching needs the plain steps."""
     return isinstance(task, GradientLanguage) and task.model.has_caches and not task.training and not is_watched()

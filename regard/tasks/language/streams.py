@@ -21,7 +21,7 @@ _SHARE_OF_HALVES = 0.05  # of spans that are about half as long as the others
 
 @dataclass(frozen=True)
 class StreamBatch:
-    """What is read in each row, and what is wanted after each token of it."""
+    """Tokens that are read in each row, and the token wanted after each of them."""
 
     tokens: Int[Tensor, "row time"]
     wanted: Int[Tensor, "row time"]
@@ -31,14 +31,14 @@ class StreamBatch:
         return self.tokens.shape[0]
 
     def to(self, device: torch.device) -> "StreamBatch":
-        """The same on another device."""
+        """Copy the batch to a device."""
         if device.type == "cpu":
             return self
         both = torch.stack([self.tokens, self.wanted]).pin_memory().to(device, non_blocking=True)
         return StreamBatch(*both)
 
     def split(self, parts: int) -> list["StreamBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = zip(self.tokens.chunk(parts), self.wanted.chunk(parts), strict=True)
         return [StreamBatch(*chunk) for chunk in chunks]
 
@@ -75,7 +75,7 @@ def training_batches(
 
 
 def spans_of(time: int, span: int, vary: bool, seed: int, epoch: int) -> list[int]:
-    """How many tokens of each row are in each batch of an epoch, `time` in all.
+    """Return the number of tokens of each row in each batch of an epoch, `time` in all.
 
     Where they vary, most are drawn from a normal distribution around `span` and one in twenty around half of it, so
     that rows are not always cut at the same places (Merity et al. 2018, section 4.1). Ours are multiples of five: on a
@@ -122,7 +122,7 @@ def measured_windows(tokens: np.ndarray, end: int, span: int, overlap: int, rows
 
 
 def _windows_at(tokens: np.ndarray, end: int, places: np.ndarray, span: int) -> StreamBatch:
-    """What is read and wanted in windows that begin at these places; behind the text there is padding."""
+    """Return what is read and wanted in windows that begin at these places, padded after the text."""
     every = places[:, None] + np.arange(-1, span)
     text = tokens[every.clip(0, len(tokens) - 1)].astype(np.int64)
     wanted = np.where(every < len(tokens), text, NOTHING)[:, 1:]

@@ -16,7 +16,7 @@ MEASURED_ROWS = 32  # of a batch that is only measured
 
 
 class MaskedRows(NamedTuple):
-    """What is read in each row, which of its places are asked for, and what stands there; `NOTHING` asks nothing."""
+    """Tokens of each row, the masked places, and the tokens wanted there; `NOTHING` asks for none."""
 
     tokens: Int[Tensor, "row time"]
     places: Int[Tensor, "row masked"]
@@ -39,11 +39,11 @@ class MaskedBatch:
         return len(self.tensors.tokens)
 
     def holding(self, tensors: MaskedRows) -> "MaskedBatch":
-        """The same batch with its tensors elsewhere."""
+        """Copy the batch into other memory."""
         return replace(self, tensors=tensors)
 
     def to(self, device: torch.device) -> "MaskedBatch":
-        """The same on another device."""
+        """Copy the batch to a device."""
         if device.type == "cpu":
             return self
         moved = MaskedRows(*(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
@@ -51,7 +51,7 @@ class MaskedBatch:
         return replace(self, tensors=moved, lengths=lengths)
 
     def split(self, parts: int) -> list["MaskedBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         pieces = []
         for rows in torch.arange(self.rows).chunk(parts):
             chosen = slice(int(rows[0]), int(rows[-1]) + 1)
@@ -69,7 +69,7 @@ class Spans:
 
     @property
     def whole(self) -> int:
-        """How many spans are full."""
+        """Number of full spans."""
         return len(self._tokens) // self._inside
 
     def __len__(self) -> int:

@@ -30,7 +30,7 @@ class Masked(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """What masking knows of tokens: which go on with a word, which are marks, and the one for what is hidden."""
+    """Facts about tokens that masking needs: which continue a word, which are marks, and the mask."""
 
     goes_on: Bool[np.ndarray, " token"]
     is_mark: Bool[np.ndarray, " token"]
@@ -103,7 +103,7 @@ def _hidden(
     vocabulary: Vocabulary,
     options: MaskingOptions,
 ) -> Int64[np.ndarray, "row time"]:
-    """What is read: mostly the mask, sometimes any token, and sometimes what stands there."""
+    """Return the tokens that are read: mostly the mask, sometimes a random token or the true one."""
     shown = _chances(*draws, tokens.shape[1], _READING)
     ordinary = np.flatnonzero(~vocabulary.is_mark)
     others = ordinary[(_chances(*draws, tokens.shape[1], _TOKENS) * len(ordinary)).astype(np.int64)]

@@ -1,4 +1,4 @@
-"""What a recipe for masked tokens says, beside what its model is built like."""
+"""Recipe options for masked language models."""
 
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ class MaskingOptions(Options):
 
 
 class MaskedTraining(TrainingOptions):
-    """How masked tokens are learnt, on text that is read in spans, whatever lines it has."""
+    """Training options for masked tokens, on text that is read in spans across lines."""
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Spans in a batch.")
     span: int = Field(
@@ -37,7 +37,7 @@ class MaskedTraining(TrainingOptions):
 
 
 class MaskedTokeniserOptions(TextTokeniserOptions):
-    """How text is cut into pieces of words, the only tokens among which there is a mask."""
+    """Tokeniser options for word pieces, the only tokens with a mask."""
 
     kind: Literal["wordpiece"] = Field("wordpiece", description="What the tokens are: BERT's pieces of words.")
 

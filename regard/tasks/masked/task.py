@@ -37,7 +37,7 @@ Sums = Float[Tensor, "row sum"]
 def sums_of_rows(
     logits: Float[Tensor, "row masked token"], wanted: Int[Tensor, "row masked"]
 ) -> dict[str, Float[Tensor, "row sum"]]:
-    """What each row adds to the sums of each measure."""
+    """Return each row's contribution to the sums of each metric."""
     is_wanted = wanted != NOTHING
     nats = F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING).double().sum(dim=1)
     right = ((logits.argmax(dim=-1) == wanted) & is_wanted).sum(dim=1).double()
@@ -170,7 +170,7 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
         return MaskedBatch(MaskedRows(tokens, places, wanted), int(asked.sum()), lengths).to(self.device)
 
     def asks(self, batch: MaskedBatch) -> bool:
-        """Whether there are masks."""
+        """Return True if the batch has masks."""
         return batch.count > 0
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""What a recipe for the nodes of a graph says, beside what its model is built like."""
+"""Recipe options for classifying the nodes of a graph."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class NodeOptimizer(OptimizerOptions):
 
 
 class NodeTraining(MembersTraining):
-    """How the nodes of a graph are learnt. A step is an update on all training nodes: an epoch, as papers count."""
+    """Training options for nodes. A step is an update on all training nodes: an epoch, as papers count."""
 
     steps: int = Field(default=1000, ge=1, description="Updates of the weights in the whole run.")
     validate_every: int = Field(default=1, ge=1, description="Steps between validations.")

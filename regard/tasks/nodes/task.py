@@ -135,7 +135,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         return {"nodes": torch.full((self.members,), self.graph.nodes)}
 
     def facts(self) -> dict[str, Any]:
-        """What the graph holds, and how many members answer."""
+        """Return facts about the graph, and the number of members."""
         return {
             "nodes": self.graph.nodes,
             "edges": self.graph.edges,
@@ -145,7 +145,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         }
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What one pass over the graph takes, the same however many nodes are asked about."""
+        """Return the cost of one pass over the graph, however many nodes are asked about."""
         return self.model.cost(tensors_of(self.graph))
 
     def _ask(self, nodes: np.ndarray) -> NodeBatch:

@@ -1,4 +1,4 @@
-"""What a recipe for a model that paints says, beside what its model is built like."""
+"""Recipe options for models that paint."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from regard.training.options import Precision, TrainingOptions, numbers_in
 
 
 class PaintingTraining(TrainingOptions):
-    """What models that paint are told of their training."""
+    """Training options for models that paint."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Pictures in a batch.")
     precision: Precision = numbers_in("float32", "in bf16 near codes are told apart less well")

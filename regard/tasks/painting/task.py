@@ -41,7 +41,7 @@ class PaintingBatch(HeldBatch):
         return (self.captions != PAD).sum(dim=1)
 
     def pixels(self, dtype: torch.dtype) -> Float[Tensor, "batch channel height width"]:
-        """What a network of this precision is given: 0 is dark, 1 is light."""
+        """Return the pixels for a network of this precision: 0 is dark, 1 is light."""
         return self.pictures.to(dtype) / 255
 
     def split(self, parts: int) -> list["PaintingBatch"]:
@@ -220,7 +220,7 @@ class Painting(NetworkTask[PreparedPainting]):
         return {"words": len(self.words.words), "cells": self.model.cells, **form}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What the Transformer takes to write a picture of `size` cells."""
+        """Return the cost of writing a picture of `size` cells with the Transformer."""
         return {"multiplications": self.model.transformer.cost(size)["multiplications"]}
 
 

@@ -1,4 +1,4 @@
-"""What a recipe for a network that names drawings says, beside what its model is built like."""
+"""Recipe options for networks that classify drawings."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ FOR_DRAWING = ("gaussians", "latent")  # options of models that these have no us
 
 
 class RecognitionTraining(TrainingOptions):
-    """What networks that name drawings are told of their training."""
+    """Training options for networks that classify drawings."""
 
     steps: int = Field(default=4000, ge=1, description="Updates of the weights in the whole run.")
     batch: int = Field(default=64, ge=1, le=2**16, description="Drawings in a batch.")

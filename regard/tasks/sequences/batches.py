@@ -23,7 +23,7 @@ class SequenceBatch(HeldBatch):
         return self.read.shape[0]
 
     def split(self, parts: int) -> list["SequenceBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         return [SequenceBatch(*rows) for rows in zip(*(each.chunk(parts) for each in self.tensors), strict=True)]
 
     # What a captured pass holds

@@ -1,4 +1,4 @@
-"""What each job makes of a sequence: the numbers that a network is given, when its outputs are right, and for people.
+"""Jobs over sequences: inputs of the network, correct outputs, and texts for people.
 
 Losses and answers are of single sequences, so that they add up however a batch is cut.
 """
@@ -31,10 +31,10 @@ class Job(Protocol):
     wrong: str
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
-        """What a network is given."""
+        """Return the inputs of the network."""
 
     def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
-        """What is minimised, of each sequence, summed over what is wanted of it."""
+        """Return the loss of each sequence, summed over its wanted outputs."""
 
     def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
         """Which of its answers are right."""
@@ -43,10 +43,10 @@ class Job(Protocol):
         """A sequence as people write it."""
 
     def answer(self, outputs: Tensor) -> Answer:
-        """What the outputs for one sequence say."""
+        """Return the answer that the outputs for one sequence give."""
 
     def steps(self, read: np.ndarray) -> list[str]:
-        """What is read at each step, in words."""
+        """Describe the input of each step."""
 
 
 class Adding:

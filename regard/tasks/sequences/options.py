@@ -1,4 +1,4 @@
-"""What a recipe for long sequences says, beside what its model is built like."""
+"""Recipe options for long sequences."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class SequenceOptimizer(OptimizerOptions):
 
 
 class SequenceTraining(TrainingOptions):
-    """How networks over long sequences are trained."""
+    """Training options for networks over long sequences."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Sequences in a batch.")
     precision: Precision = numbers_in("float32", "in bf16 little is left of a number after many steps")

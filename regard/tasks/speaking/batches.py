@@ -35,7 +35,7 @@ class SpeechBatch(HeldBatch):
         return len(self.texts)
 
     def split(self, parts: int) -> list["SpeechBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         size = -(-self.rows // parts)
         firsts = range(0, self.rows, size)
         chunks = zip(*(each.split(size) for each in self.tensors), strict=True)

@@ -23,11 +23,11 @@ class Hearing(nn.Module):
         return self.log_mel.hop
 
     def forward(self, sounds: Float[Tensor, "batch sample"]) -> Float[Tensor, "batch frame band"]:
-        """What is heard of sounds, in float32."""
+        """Return the spectrogram of sounds, in float32."""
         return (self.log_mel(sounds) - CENTRE) / SPREAD
 
     def frame_counts(self, lengths: Int[Tensor, " batch"]) -> Int[Tensor, " batch"]:
-        """How many frames sounds of so many samples have."""
+        """Return the number of frames of sounds with these numbers of samples."""
         return self.log_mel.frame_counts(lengths)
 
     def sound(self, frames: Float[Tensor, "frame band"], rounds: int) -> Float[Tensor, " sample"]:

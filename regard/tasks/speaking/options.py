@@ -1,4 +1,4 @@
-"""What a recipe for a model that speaks says, beside what its model is built like."""
+"""Recipe options for models that speak."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class SpeakingData(SoundData):
 
 
 class SpeakingTraining(TrainingOptions):
-    """How a model learns to speak."""
+    """Training options for models that speak."""
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
     guide: float = Field(

@@ -38,11 +38,11 @@ class PreparedSpeech:
 
     @property
     def report(self) -> list[str]:
-        """What was read, and who speaks."""
+        """Describe the data that was read, and who speaks."""
         return [*self.sounds.report, f"spoken by {', '.join(self.voices.speakers)}"]
 
     def files(self) -> dict[str, bytes]:
-        """What a model folder needs of it."""
+        """Return its files for a model folder."""
         return self.voices.as_file()
 
 
@@ -97,7 +97,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
         return before + after + stops + self.training_options.guide * strayed
 
     def _costs(self, batch: SpeechBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What each row costs: the frames before and after the post-net, its stops, and how far its looks stray."""
+        """Return the losses of each row: frames before and after the post-net, stops, attention off the diagonal."""
         frames = self.frames_of(batch)
         speech = self.model(self._read(batch), frames, batch.frame_counts)
         steps = -(-batch.frame_counts // self.model.options.frames)
@@ -107,7 +107,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
         return before, after, a_step * stop_surprise(speech.stops, steps), strayed
 
     def frames_of(self, batch: SpeechBatch) -> Float[Tensor, "batch frame band"]:
-        """What is heard of the sounds, as many frames as steps speak."""
+        """Return the spectrograms of the sounds, with as many frames as steps speak."""
         frames = self.hearing(batch.sounds).to(self.model.stop.weight.dtype)
         return F.pad(frames, (0, 0, 0, -frames.shape[1] % self.model.options.frames))
 
@@ -184,7 +184,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
         return {"symbols": len(self.voices.symbols), "speakers": len(self.voices.speakers), "rate": self.voices.rate}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What speaking a text of `size` symbols costs, at the pace of speech: as many steps as symbols."""
+        """Return the cost of speaking a text of `size` symbols at the pace of speech: one step per symbol."""
         return {"multiplications": self.model.multiplications(size, size)}
 
 

@@ -1,4 +1,4 @@
-"""What tasks of drawings share: how drawings come to a network, and how people see those that it has read."""
+"""Shared by tasks on drawings: how drawings reach a network, and how people see those it has read."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ class DrawingTask(NetworkTask[PreparedStrokes]):
 
     @property
     def extent(self) -> float:
-        """How wide and high its drawings usually are, as people give coordinates."""
+        """Usual width and height of its drawings, in people's coordinates."""
         return self.scale.extent * self.data.unit
 
     @classmethod

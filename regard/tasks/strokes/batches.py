@@ -38,7 +38,7 @@ class StrokeBatch(HeldBatch):
         return self.steps.shape[0]
 
     def split(self, parts: int) -> list["StrokeBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (*self.tensors, self.points))
         return [StrokeBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What a recipe for a network that draws says, beside what its model is built like."""
+"""Recipe options for networks that draw strokes."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class StrokeOptimizer(OptimizerOptions):
 
 
 class StrokeTraining(TrainingOptions):
-    """What networks that draw are told of their training."""
+    """Training options for networks that draw strokes."""
 
     steps: int = Field(default=6000, ge=1, description="Updates of the weights in the whole run.")
     batch: int = Field(default=64, ge=1, le=2**16, description="Drawings in a batch.")

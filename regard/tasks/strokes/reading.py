@@ -17,7 +17,7 @@ GivenDrawing = str | Path | np.ndarray  # a file, of which the first drawing is 
 
 @dataclass(frozen=True)
 class DrawingReader:
-    """How the data of a model were read, the scale that was found in them, and what a step of a drawing is."""
+    """Reader of a model's drawings: the options of its data, their scale, and the kind of its steps."""
 
     data: StrokeData
     scale: StrokeScale

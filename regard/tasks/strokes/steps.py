@@ -1,4 +1,4 @@
-"""What a step of a drawing is to a network, a move or a token: how it is read, how probable it is, how it is drawn."""
+"""Steps of a drawing, moves or tokens: how they are read, how probable they are, how they are drawn."""
 
 import math
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -172,6 +172,6 @@ def features_of(
 
 
 def kind_of_steps(scale: StrokeScale, data: StrokeData) -> Moves | Tokens:
-    """What a step is where drawings are coded as these data say."""
+    """Return the kind of steps for drawings that are coded as these data say."""
     coding = scale.coding(data)
     return Moves(scale.scale) if coding is None else Tokens(coding)

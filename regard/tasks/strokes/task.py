@@ -146,7 +146,7 @@ class Strokes(DrawingTask):
         }
 
     def _nats(self, batch: StrokeBatch) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
-        """Of each drawing, and of what an autoencoder was told of it beforehand."""
+        """Return the nats of each drawing, and of what an autoencoder was told of it."""
         read = self.kind.read(batch, self.model.dtype)
         latent, divergence = None, torch.zeros_like(batch.lengths, dtype=self.model.dtype)
         if self.model.options.latent:
@@ -186,7 +186,7 @@ class Strokes(DrawingTask):
 
     @torch.no_grad()
     def _latents(self, given: Sequence[np.ndarray], count: int) -> Float[Tensor, "count latent"]:
-        """What sums up the given drawings, and so many steps on the straight way from the first to the last."""
+        """Return the latents of the given drawings, and steps on the straight line from the first to the last."""
         if not self.model.options.latent:
             raise Fault("This model sums up no drawing: only autoencoders do, which have model.latent.")
         batch = self.read(given)

@@ -52,7 +52,7 @@ class TagBatch:
         return TagBatch(TokenInputs(*inputs), tags, self.sentences)
 
     def split(self, parts: int) -> list["TagBatch"]:
-        """The same sentences in smaller batches; each keeps the letters of all of them."""
+        """Split the sentences into smaller batches; each keeps the letters of all of them."""
         by_row = self.inputs._asdict()
         letters = by_row.pop("letters")
         pieces, first = [], 0

@@ -1,4 +1,4 @@
-"""How taggers are measured: by spans as conlleval counts them, and by the share of words whose tag is right.
+"""Metrics of taggers: spans as conlleval counts them, and the share of correct tags.
 
 Every measure is finished from sums over sentences that add up.
 """
@@ -20,7 +20,7 @@ Sums = Float[Tensor, "batch sum"]
 
 
 class SpanCounts:
-    """How many spans there are, how many were found, and how many of those are right in begin, end and type."""
+    """Counts of spans: true ones, found ones, and found ones with correct begin, end and type."""
 
     def __init__(self) -> None:
         self.right, self.found, self.true = Counter[str](), Counter[str](), Counter[str]()  # by type
@@ -57,14 +57,14 @@ def _f1(right: float, found: float, true: float) -> float:
 
 
 def _share(part: float, whole: float) -> float:
-    """Of nothing it is 0, as conlleval has it."""
+    """Return a percentage; of nothing it is 0, as in conlleval."""
     return part / whole if whole else 0.0
 
 
 def word_sums(
     is_right: Bool[Tensor, "batch time"], is_known: Bool[Tensor, "batch time"], real: Bool[Tensor, "batch time"]
 ) -> dict[str, Sums]:
-    """What each sentence adds to the measures of words: those whose tag is right, and how many there are."""
+    """Return each sentence's contribution to word metrics: correct tags, and words."""
 
     def sums(chosen: Bool[Tensor, "batch time"]) -> Sums:
         return torch.stack([(is_right & chosen).sum(dim=1), chosen.sum(dim=1)], dim=1).double()

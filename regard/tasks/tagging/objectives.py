@@ -1,4 +1,4 @@
-"""What taggers minimise, and how tags are chosen where nothing is searched for."""
+"""Training objectives of taggers, and the choice of tags where nothing is searched."""
 
 import torch
 import torch.nn.functional as F
@@ -72,7 +72,7 @@ def choose_tags(network: Tagger, states: States, lengths: Int[Tensor, " batch"])
 def probabilities_of(
     network: Tagger, states: States, lengths: Int[Tensor, " batch"], real: Bool[Tensor, "batch time"], tags: TagNumbers
 ) -> tuple[Float[Tensor, "batch time"], Float[Tensor, " batch"]]:
-    """How probable each of these tags is, and how probable all tags of a sentence are together.
+    """Return the probability of each of these tags, and of all tags of a sentence together.
 
     With a chain the first is the marginal probability, whatever the other tags are; where the tag before is known, it
     is that after it.

@@ -1,4 +1,4 @@
-"""What a recipe for a tagger says, beside what its model is built like."""
+"""Recipe options for taggers: data, training and output layer."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.tagging.options import TaggingData
-from regard.models.text.inputs import InputOptions
+from regard.models.text.word_inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
 from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleName
 
@@ -20,7 +20,7 @@ class TaggingOptimizer(OptimizerOptions):
 
 
 class TaggingTraining(AnswerTraining):
-    """What taggers are told of their training."""
+    """Training options for taggers."""
 
     steps: int = Field(default=3000, ge=1, description="Updates of the weights in the whole run.")
     batch_tokens: int = Field(

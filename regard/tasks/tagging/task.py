@@ -52,12 +52,12 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     @property
     def has_spans(self) -> bool:
-        """Whether its tags spell spans."""
+        """True if its tags spell spans."""
         return self.data.scheme != "tags"
 
     @property
     def knows_label_before(self) -> bool:
-        """Whether a tag is chosen knowing the one before it, so that there is something to search for."""
+        """True if a tag is chosen knowing the one before it, so that there is something to search for."""
         return self.model.after_label is not None
 
     # How it comes to be

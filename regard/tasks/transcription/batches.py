@@ -33,7 +33,7 @@ class SoundBatch:
         return len(self.lengths)
 
     def to(self, device: torch.device) -> "SoundBatch":
-        """The same on another device."""
+        """Copy the batch to a device."""
         if device.type == "cpu":
             return self
         named = ("samples", "lengths", "labels", "label_counts", "masks")
@@ -41,7 +41,7 @@ class SoundBatch:
         return replace(self, **moved)
 
     def split(self, parts: int) -> list["SoundBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         chunks = torch.arange(self.rows).chunk(parts)
         return [self.of_rows(chunk.tolist()) for chunk in chunks]
 

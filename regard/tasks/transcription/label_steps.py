@@ -1,4 +1,4 @@
-"""What a network writes label by label, as searches ask for it."""
+"""Stepwise writing of labels, for searches."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,27 +6,25 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.models.online.sounds import Listener
-from regard.models.online.steps import OnlineMemory
-from regard.models.transcriber import Labelling
+from regard.models.transcriber import Labelling, LabelWriter
 from regard.protocols import State
 
 LabelFinder = Callable[[Any], Sequence[Labelling]]  # gives the labels of each sound, from what the network has heard
 
 
 class LabelSteps:
-    """The steps of a network that writes while it hears: each gives the next label, or the end."""
+    """The steps of a network that writes label by label: each gives the next label, or the end."""
 
-    def __init__(self, model: Listener) -> None:
+    def __init__(self, model: LabelWriter) -> None:
         self.model, self.begin, self.end = model, model.end, model.end
 
-    def start(self, heard: OnlineMemory) -> State:
+    def start(self, heard: Any) -> State:
         return State(sentence=heard, row=self.model.begin(heard))
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
         scores, past = self.model.step(tokens, state.sentence, state.row)
         return scores.float().log_softmax(-1), State(state.sentence, past)
 
-    def limits(self, heard: OnlineMemory) -> Int[Tensor, " sentence"]:
-        """As many labels as it takes steps, and the end."""
-        return heard.last + 2
+    def limits(self, heard: Any) -> Int[Tensor, " sentence"]:
+        """Return how many labels an output may have, the end counted."""
+        return self.model.most_tokens(heard)

@@ -1,4 +1,4 @@
-"""How well sounds are written down: label errors, sounds without any, and nats."""
+"""Metrics of transcripts: label errors, sounds without any, and nats."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ MEASURES = ("error", "exact", "loss")
 def sums_of_labels(
     written: Sequence[Sequence[int]], said: Sequence[Sequence[int]], nats: Float[Tensor, " batch"]
 ) -> dict[str, Float[Tensor, "batch 2"]]:
-    """What each sound adds to the sums of each measure.
+    """Return each sound's contribution to the sums of each metric.
 
     The label error rate (Graves et al. 2006, equation 2) is of all labels together: the symbols that would have to be
     put in, taken out or replaced, for a hundred that were said.

@@ -1,4 +1,4 @@
-"""What a recipe for a network that transcribes says, beside what its model is built like."""
+"""Recipe options for networks that transcribe."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class MaskOptions(Options):
 
 
 class TranscriptionTraining(TrainingOptions):
-    """What networks that transcribe are told of their training."""
+    """Training options for networks that transcribe."""
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
     masks: MaskOptions = Field(MaskOptions(), description="What is hidden while training.")

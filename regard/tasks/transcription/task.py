@@ -87,7 +87,7 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
         return Loss(found.loss, batch.rows, shown, found.carry)
 
     def hear(self, batch: SoundBatch) -> Any:
-        """What the network knows of the sounds; it says itself what that is."""
+        """Return the network's encoding of the sounds, in its own form."""
         counts = self.features.frame_counts(batch.lengths)
         frames = standardise(self.features(batch.samples), counts)
         if batch.masks.shape[1]:
@@ -167,12 +167,12 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
         return {"symbols": len(self.alphabet.symbols), "rate": self.alphabet.rate, "bands": self.features.bands}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What writing down `size` seconds of sound costs, beside its features."""
+        """Return the cost of transcribing `size` seconds of sound, without its features."""
         return {"multiplications": self.model.multiplications(1 + size * self.alphabet.rate // self.features.hop)}
 
 
 def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> PreparedSounds:
-    """The same without the sounds to learn from that are too short, which are counted; others such are refused."""
+    """Drop and count training sounds that are too short; refuse others that are."""
     every = [row for parts in prepared.parts.values() for rows in parts.values() for row in rows]
     misfits = {row for row in every if not _fits(prepared, row, stack)}
     if not misfits:
@@ -195,7 +195,7 @@ def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> Prepar
 
 
 def _fits(prepared: PreparedSounds, row: int, stack: int) -> bool:
-    """Whether a sound has frames enough; one that strings are made of needs a frame more, for a blank behind it."""
+    """Return True if a sound has enough frames; one that strings are made of needs one more, for a blank after it."""
     recordings, options = prepared.recordings, prepared.options
     symbols = prepared.alphabet.cut(recordings.texts[row])
     twins = sum(one == other for one, other in pairwise(symbols))

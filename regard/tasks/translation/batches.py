@@ -1,8 +1,8 @@
-"""What a translator learns from, pairs as tensors, and what it asks of a network."""
+"""Training pairs of translators as tensors, and the protocol of their networks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,7 @@ from regard.models.parts import Embedding
 
 
 class KnownTokens(NamedTuple):
-    """How many tokens a vocabulary has, and the one by which a network reads all that lie beyond it."""
+    """Size of a vocabulary, and the token by which a network reads everything beyond it."""
 
     size: int
     unknown: int
@@ -88,7 +88,7 @@ class PairBatch:
         return PairBatch(**doubled)
 
     def split(self, parts: int) -> list["PairBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         names = ("source", "source_lengths", "target", "target_lengths", "inputs", "copies", "further")
         chunks = zip(*(getattr(self, name).chunk(parts) for name in names), strict=True)
         return [self._part(dict(zip(names, chunk, strict=True))) for chunk in chunks]
@@ -117,7 +117,7 @@ class TranslationNetwork(Protocol):
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
     has_packed_pass: ClassVar[bool]
     has_caches: ClassVar[bool]
-    writes_frames: ClassVar[bool]
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]]
     reads_turns: ClassVar[bool]
     marks: tuple[int, ...]
     options: Any  # with `longest` and `ample_tokens`

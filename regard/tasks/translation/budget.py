@@ -1,4 +1,4 @@
-"""How many tokens a batch has when nobody says: a constant on a CPU, on a GPU what fits its memory and serves."""
+"""Default batch size in tokens: a constant on a CPU; on a GPU what fits the memory and helps."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -17,10 +17,15 @@ class BuiltTranslation(Translation):
 
 def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
     """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
-    if network_class(recipe).writes_frames:
-        from regard.tasks.translation.ctc_task import CTCTranslation
+    match network_class(recipe).finds_outputs_by:
+        case "ctc":
+            from regard.tasks.translation.ctc_task import CTCTranslation
 
-        return CTCTranslation.of_recipe(recipe, source, target)
+            return CTCTranslation.of_recipe(recipe, source, target)
+        case "transducer":
+            from regard.tasks.translation.transducer_task import TransducerTranslation
+
+            return TransducerTranslation.of_recipe(recipe, source, target)
     if can_copy(recipe.model):
         from regard.tasks.translation.copying_task import CopyingTranslation
 

@@ -24,7 +24,7 @@ class PointingNetwork(TranslationNetwork, Protocol):
 
 
 class ForcedCopies(NamedTuple):
-    """What the real target tokens are written from, each given the true ones before it; those tokens."""
+    """Distributions of the real target tokens, each given the true ones before it, and those tokens."""
 
     pointed: Pointed
     source: Int[Tensor, "token source"]  # what each may copy
@@ -104,7 +104,7 @@ def _divergence(one: Float[Tensor, "token writable"], two: Float[Tensor, "token 
 
 
 class CopyMemory(NamedTuple):
-    """What was read of each sentence, its tokens as they can be copied, and which it has beyond the vocabulary."""
+    """Encoded sentences, their tokens as they can be copied, and those beyond the vocabulary."""
 
     memory: Any
     source: Int[Tensor, "batch source"]

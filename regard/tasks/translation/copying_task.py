@@ -64,7 +64,7 @@ class CopyingTranslation(Translation):
         return step_copying(self.model, tokens, state, self.known)
 
     def write(self, tokens: Sequence[int]) -> str:
-        """What tokens say, whatever their source was: words that were copied from it are unknown."""
+        """Write tokens without their source: words that were copied from it are unknown."""
         return self.target.decode([token if token < self.known.size else self.known.unknown for token in tokens])
 
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:

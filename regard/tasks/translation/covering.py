@@ -30,7 +30,7 @@ def _crosses(part: Looks) -> bool:
 
 
 class Covering:
-    """The same translator, Stepwise too; a row also remembers the attention that each source token has had.
+    """A stepwise translator whose rows also remember the attention each source token has had.
 
     To watch costs the fused kernels, so a search asks for this only when it has a coverage penalty.
     """

@@ -7,7 +7,6 @@ most probable prefixes, the score of an output is log p(l | x), and perplexities
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.masks import real_places
@@ -16,12 +15,11 @@ from regard.data.corpora.prepared import PreparedPairs
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.models.ctc.head import ctc_loss
-from regard.models.ctc.prefixes import with_end
 from regard.models.ctc.text import CTCText
-from regard.protocols import Loss, State
+from regard.protocols import Loss
+from regard.tasks.translation.aligned_task import AlignedTranslation
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.options import TranslationRecipe
-from regard.tasks.translation.task import Translation
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class CTCLoss:
         return Loss(total / passes, batch.tokens)
 
 
-class CTCTranslation(Translation):
+class CTCTranslation(AlignedTranslation):
     """A translator without a decoder."""
 
     model: CTCText
@@ -84,22 +82,7 @@ class CTCTranslation(Translation):
         more = [f"{self._too_long:,} {told} longer than the frames, from which CTC learns nothing"]
         return super().outline(recipe) + (more if self._too_long else [])
 
-    def forced_log_probabilities(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        state = self.start(batch)
-        found, _ = self._write(batch.inputs, state)
-        return found.flatten(0, 1)[batch.places], batch.target.flatten()[batch.places]
-
-    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
-        found, after = self._write(tokens[:, None], state)
-        return found[:, 0].float(), after
-
     def limits(self, batch: PairBatch, options: DecodingOptions) -> Tensor:
         """Return how long each output may be, its end counted: a frame says one token at most."""
         frames = self.model.options.frames * batch.source_lengths.to(self.device)
         return torch.minimum(super().limits(batch, options), frames + 1)
-
-    def _write(self, tokens: Int[Tensor, "row time"], state: State) -> tuple[Float[Tensor, "row time token"], State]:
-        """The log-probabilities of what follows each token, and the state behind the last."""
-        labels = tokens.masked_fill(tokens == self.begin, self.model.blank)
-        following, past = self.model.write(labels, state.sentence, state.row)
-        return with_end(following[..., :-1], following[..., -1], self.end), State(state.sentence, past)

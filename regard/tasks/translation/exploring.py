@@ -12,7 +12,8 @@ from regard.base.faults import Fault
 from regard.models.online.learning import learn_to_write
 from regard.models.online.text import Online, OnlineOptions
 from regard.models.recurrent.decoders import Writing
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2Seq
+from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.reinforcement import Learnt, Likelihoods, learn_choices, likelihoods, manners_of_paths
 from regard.protocols import Loss, Tally, map_tree, mean
 from regard.tasks.drawn_paths import choice_tallies
@@ -54,13 +55,13 @@ class Exploring:
     def _learn_choices(
         self, found: Likelihoods, past: Writing, chosen: Bool[Tensor, "row 1 time"], average: Tensor | None
     ) -> tuple[Learnt, dict[str, Tally]]:
-        """What the choices add to the loss, and what is shown of them."""
+        """Return what the choices add to the loss, and figures on them."""
         log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
         learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
         return learnt, choice_tallies(learnt.surplus, entropy[:, : self.options.samples], chosen)
 
     def _manners(self, batch: PairBatch) -> Int[Tensor, "row 1"]:
-        """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""
+        """Return how each path looks: some sentences at mixes, others at samples, but one path takes the best."""
         manners = manners_of_paths(self.options, batch.rows, batch.target.device)
         if self.options.expected:
             mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected

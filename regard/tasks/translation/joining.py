@@ -24,7 +24,7 @@ def writer_for(task: Translation, options: DecodingOptions) -> Stepwise:
 
 
 class Joining:
-    """The same translator, Stepwise too; a row also remembers the paths of its prefix.
+    """A stepwise translator whose rows also remember the paths of their prefix.
 
     `writer` is the translator itself, or what keeps account of its looks.
     """
@@ -50,7 +50,7 @@ class Joining:
         return self.weight * by_ctc + (1 - self.weight) * own, State(after.sentence, (after.row, prefixes))
 
     def coverage(self, state: State) -> Tensor:
-        """That of the writer, where it keeps account."""
+        """Return the writer's coverage, if it keeps any."""
         if not isinstance(self.writer, Covering):
             raise Fault("This model does not record its attention as it writes; set coverage_penalty to 0.")
         return self.writer.coverage(State(state.sentence, state.row[0]))

@@ -6,12 +6,12 @@ from regard.tasks.translation.task import Translation
 
 
 def check_length(task: Translation, text: str, number: int) -> int:
-    """How many tokens a sentence has with its end, if they are not too many."""
+    """Return the number of tokens of a sentence with its end, or refuse it as too long."""
     return len(task.source_tokens({number: text})[number]) + 1
 
 
 def check_target(task: Translation, text: str, number: int) -> int:
-    """The same of a translation that is to be forced."""
+    """Return the number of tokens of a forced translation, or refuse it as too long."""
     length, longest = len(task.target.encode(text)) + 1, task.model.options.longest
     if length > longest:
         raise TooLong(number, f"its translation has {length} tokens, but the model takes {longest} at most.")

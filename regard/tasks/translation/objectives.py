@@ -1,4 +1,4 @@
-"""What a translator minimises: the cross-entropy of the true tokens, and what learning by trying adds to it."""
+"""Training objectives of translators: cross-entropy of the true tokens, and objectives that sample."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""What a recipe for a translator says, beside what its model is built like."""
+"""Recipe options for translators."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from regard.training.options import TextTraining
 
 
 class TranslationTraining(TextTraining):
-    """What only translators are told of their training."""
+    """Training options for translators."""
 
     consistency: float = Field(
         default=0.0,
@@ -91,7 +91,7 @@ class TranslationRecipe(TextRecipe):
 
     @property
     def tells_unknown(self) -> bool:
-        """Whether the unknown words of a source are told apart, to be copied; subwords can write any word."""
+        """True if unknown source words are told apart, to be copied; subwords can write any word."""
         return can_copy(self.model) and self.data.tokeniser.is_of_words
 
     def inheritance(self) -> dict[str, Any]:

@@ -51,16 +51,16 @@ class PackedBatch:
 
     @property
     def count(self) -> int:
-        """What the loss is summed over: the tokens of the target."""
+        """Number of target tokens, over which the loss is summed."""
         return self.tokens
 
     @property
     def tensors(self) -> PackedPairs:
-        """What differs from batch to batch of the same shape."""
+        """Tensors that differ between batches of the same shape."""
         return self.packed
 
     def holding(self, tensors: PackedPairs) -> "PackedBatch":
-        """The same batch with its tensors elsewhere."""
+        """Copy the batch into other memory."""
         return replace(self, packed=tensors)
 
     def twice(self) -> "PackedBatch":
@@ -68,7 +68,7 @@ class PackedBatch:
         return self.holding(self.packed.twice())
 
     def split(self, parts: int) -> list["PackedBatch"]:
-        """The same rows in `parts` smaller batches."""
+        """Split the rows into `parts` smaller batches."""
         return [_pack_pairs(part, self.capacity, self.packed.wanted.device) for part in self.pairs.split(parts)]
 
 

@@ -16,7 +16,7 @@ SHORT = 64  # sources up to this length are padded to a multiple of 16, for the 
 
 
 class Reserving:
-    """The same translator, Stepwise too, whose rows have room reserved for a number of tokens.
+    """A stepwise translator whose rows have room reserved for a number of tokens.
 
     Its steps write into the state they are given, so that state is used up;
     `regard.models.transformer.reserved` says how.
@@ -30,7 +30,7 @@ class Reserving:
         self.begin, self.end = task.begin, task.end
 
     def start(self, batch: PairBatch) -> State:
-        """What was read, with no room for any token yet; sources are padded to one of few lengths."""
+        """Return the encoded sources with no room reserved yet; sources are padded to one of few lengths."""
         length, most = batch.source.shape[1], self.network.options.longest
         padding = min(few_lengths(length), most) - length
         source = F.pad(batch.source, (0, padding), value=self.task.source.pad)
@@ -42,7 +42,7 @@ class Reserving:
         return State(*reserved.reserve(state.sentence, copies, length))
 
     def extend(self, state: State, length: int) -> State:
-        """The same state with room for `length` tokens in all."""
+        """Return the state with room for `length` tokens in all."""
         return State(*reserved.extend(state.sentence, state.row, length))
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
@@ -51,7 +51,7 @@ class Reserving:
 
 
 def can_reserve(task: Translation) -> bool:
-    """Whether `Reserving` can have this translator just now.
+    """Return True if `Reserving` can wrap this translator now.
 
     Recurrent ones have no caches; those that copy write more tokens than there are; dropout is for training; and who
     watches a search wants to see its steps.

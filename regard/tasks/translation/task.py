@@ -26,10 +26,10 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.described import token_facts
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
+from regard.tasks.translation.translator_description import token_facts
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side, Words
 
@@ -102,7 +102,8 @@ class Translation(NetworkTask["TrainingPairs"]):
     def check(cls, recipe: TranslationRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
             raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
-        check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
+        cell = None if "cell" in recipe.model.idle else getattr(recipe.model, "cell", None)
+        check_cell(cell, recipe.training.precision, device)
         check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
         check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
         from regard.tasks.translation.training_pairs import check_files
@@ -318,7 +319,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         return self.read_tokens(self.encode_sources(inputs))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
-        """The same of sentences that are cut into tokens already."""
+        """Make a batch of sentences that are tokens already."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
     def write(self, tokens: Sequence[int]) -> str:

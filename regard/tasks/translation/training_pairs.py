@@ -1,4 +1,4 @@
-"""What a translator learns from: a prepared corpus, put into batches by a budget of tokens."""
+"""Training pairs of a translator: a prepared corpus in batches with a budget of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -74,7 +74,7 @@ class TrainingPairs:
 
     @property
     def workers(self) -> int:
-        """How many worker processes cut the text anew; none where this process does it itself, or nobody."""
+        """Number of worker processes that sample subwords; 0 if this process does it, or none is needed."""
         return self._sampled.workers if self._sampled else 0
 
     def rows(self, seed: int, epoch: int, start: int) -> Iterator[TokenRows]:

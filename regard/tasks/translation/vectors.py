@@ -14,7 +14,7 @@ from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
 @torch.no_grad()
 def source_vectors(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> list[TextVectors]:
-    """What the encoder makes of each sentence; the end token, which it reads too, is left out."""
+    """Return the encoder's vectors of each sentence, without the end token, which it reads too."""
     _check_lengths(network, batch)
     layers = network.layers(batch.source, batch.source_lengths)
     rows = zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)
@@ -46,7 +46,7 @@ def take_vectors(
     """
     from regard.data.corpora.text import file_of
     from regard.data.labelled.ready import ready_vectors
-    from regard.tasks.words.folder import (
+    from regard.tasks.words.ready_vectors import (
         open_vectors,  # the whole room of word vectors, for a run that begins with some
     )
 

@@ -1,4 +1,4 @@
-"""How good word vectors are: analogies that they solve, and likeness of words beside the judgements of people.
+"""Metrics of word vectors: solved analogies, and similarity compared with people's judgements.
 
 What is counted, how words of the questions are found in the vocabulary and which words may answer are as in gensim's
 `evaluate_word_analogies` and `evaluate_word_pairs`, so that figures can be compared.
@@ -20,7 +20,7 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True)
 class AnalogyScore:
-    """How many analogies of a section were solved; those with an unknown word are left out, and not wrong."""
+    """Solved analogies of a section; those with an unknown word are left out, not wrong."""
 
     section: str
     solved: int
@@ -86,7 +86,7 @@ def solve_analogies(
     any_case: bool = True,
     progress: Progress = silent,
 ) -> list[AnalogyScore]:
-    """How many analogies of each section are solved by 3CosAdd (Mikolov et al. 2013, Linguistic Regularities).
+    """Count the solved analogies of each section by 3CosAdd (Mikolov et al. 2013, Linguistic Regularities).
 
     argmax over d of cos(d, b - a + c), all vectors of length 1, where d is none of a, b and c in any case
     """
@@ -134,7 +134,7 @@ def compare_similarities(
     any_case: bool = True,
     compose: Callable[[str], np.ndarray | None] | None = None,
 ) -> SimilarityScore:
-    """How far cosines of pairs of words come in the order of the judgements of people.
+    """Correlate the cosines of word pairs with people's judgements.
 
     A pair with an unknown word is left out, unless `compose` gives vectors to words that are not in the vocabulary.
     """

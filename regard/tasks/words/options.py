@@ -1,4 +1,4 @@
-"""What a recipe for vectors of words says, beside what they are like."""
+"""Recipe options for word vectors."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from regard.training.options import UpdatingOptions
 
 
 class WordsTraining(UpdatingOptions):
-    """How vectors of words are trained."""
+    """Training options for word vectors."""
 
     learning_rate: float | None = Field(
         default=None,
@@ -53,7 +53,7 @@ class WordsRecipe(Recipe):
     training: WordsTraining = Field(default_factory=WordsTraining, description="How they are trained.")
 
     def learning(self) -> Learning:
-        """How fast and in what portions they learn."""
+        """Learning rates and portions."""
         usual = 0.05 if self.family == "glove" or self.model.method == "cbow" else 0.025
         training = self.training
         return Learning(training.learning_rate or usual, training.lowest_rate, training.batch_words, training.threads)

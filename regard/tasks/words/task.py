@@ -162,7 +162,7 @@ class Words:
         return {"vocabulary": len(self.model.vocabulary), "width": self.model.options.width}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """What the neighbours of so many words cost: the product of each with every word."""
+        """Return the cost of the neighbours of `size` words: the product of each with every word."""
         return {"multiplications": size * len(self.model.vocabulary) * self.model.options.width}
 
 

@@ -14,7 +14,7 @@ from regard.verbs.inputs import check_inputs, input_cost, remark_on_file, with_f
 
 
 class AnswerBody(AnswerRequest, ModelBody):
-    """What is to be answered, one answer for each, and by which model."""
+    """Inputs to answer, one answer for each, and the model."""
 
     unfold: bool = Field(
         default=False, description="Answer a text with several aspects in brackets once for each of them."

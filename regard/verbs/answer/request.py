@@ -1,4 +1,4 @@
-"""What may be asked when a model answers: which inputs, as people have them."""
+"""Requests for answers: inputs as people have them."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ Input = str | int | PictureInput | SoundInput | DrawingInput
 
 
 class AnswerRequest(VerbRequest):
-    """What is to be answered, one answer for each."""
+    """Inputs to answer, one answer for each."""
 
     verb, items = "answer", "inputs"
 

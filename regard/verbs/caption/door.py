@@ -21,7 +21,7 @@ class WordLook(DoorAnswer):
 
 
 class CaptionAnswer(DoorAnswer):
-    """What a picture shows, as `regard caption --json` has it."""
+    """The caption of a picture, as `regard caption --json` prints it."""
 
     text: str
     score: float

@@ -1,4 +1,4 @@
-"""What may be asked when a model says what pictures show."""
+"""Requests for captions."""
 
 from pydantic import Field
 

@@ -62,7 +62,7 @@ class CaptionValidator(Validator):
         return measuring, (1 + others) * seconds_of(lambda: self._write_batch(first, beam), most)
 
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
-        """What each picture adds: to scores of text by the caption written of it, to the others by all that it has."""
+        """Return each picture's contribution: its caption to text scores, all its captions to the others."""
         own = [name for name in names if not is_metric(name, self.task.MEASURES)]
         of_captions = super().sums(split, own) if own else {}
         found = {name: self._sum_by_picture(split, sums) for name, sums in of_captions.items()}
@@ -94,7 +94,7 @@ class CaptionValidator(Validator):
         return [task.write(hypotheses[0].tokens) for hypotheses in found]
 
     def _references(self, split: str) -> list[list[str | None]]:
-        """What people wrote: a first caption of every picture, a second, …"""
+        """Return people's captions: a first one of every picture, a second, …."""
         return [list(each) for each in zip_longest(*self.task.source(split).references())]
 
     def _score(self, outputs: Sequence[str], split: str, names: Sequence[str], beam: int) -> dict[str, Measure]:

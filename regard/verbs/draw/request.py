@@ -1,4 +1,4 @@
-"""What may be asked when a model draws: how many drawings, of what, and from what strokes."""
+"""Requests for drawings: how many, of what, and from which strokes."""
 
 from pydantic import Field
 

@@ -45,7 +45,7 @@ def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
 
 
 def sketch_request(request: DrawRequest) -> SketchRequest:
-    """What is asked of a model that draws strokes."""
+    """Return the request to a model that draws strokes."""
     for way in ("complete", "reconstruct"):
         if (given := getattr(request, way)) is not None:
             return SketchRequest(way, [check_strokes(given, way)], request.temperature)
@@ -57,7 +57,7 @@ def sketch_request(request: DrawRequest) -> SketchRequest:
 
 
 def _paint_each(task: Any, request: DrawRequest, chance: torch.Generator) -> Iterator[Drawn]:
-    """What a text asks for, painted several times."""
+    """Paint what a text asks for, several times."""
     if request.prompt is None or request.has_any("complete", "between", "reconstruct"):
         raise Fault("This model paints what a text asks for; give it one as a prompt, and no strokes.")
     for first in range(0, request.count, AT_ONCE):

@@ -1,4 +1,4 @@
-"""What may be asked when a model embeds: which texts, in which layer, and of what."""
+"""Requests for vectors: texts, layer and pooling."""
 
 from typing import Annotated
 

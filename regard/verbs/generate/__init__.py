@@ -1,1 +1,1 @@
-"""What a language model is asked for: text that goes on with a prompt, and how probable text is."""
+"""Text generation: continuing a prompt, and the probability of text."""

@@ -176,7 +176,7 @@ def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: G
 
 
 def _rows(search: DecodingOptions, request: GenerateRequest) -> int:
-    """How many texts are written at a time for a prompt."""
+    """Return how many texts are written at a time for a prompt."""
     return search.sampling.samples if request.draws else search.beam
 
 
@@ -193,7 +193,7 @@ def _find(
     request: GenerateRequest,
     numbers: Sequence[int],
 ) -> list[list[Hypothesis]]:
-    """What the search finds for each prompt; what is drawn depends on their numbers."""
+    """Search for each prompt; samples depend on the prompts' numbers."""
     if request.draws:
         return sample(writer, batch, limits, search, numbers, must_end=False)
     return beam_search(writer, batch, limits, search, must_end=False)
@@ -285,7 +285,7 @@ def _find_captured(
     numbers: Sequence[int] | None,
     captures: CapturedSteps,
 ) -> list[list[Hypothesis]]:
-    """What the search finds for each prompt; with `numbers` it is drawn, and depends on them."""
+    """Search for each prompt with captured steps; with `numbers` it samples, and depends on them."""
     if numbers is not None:
         return fixed_sample(writer, batch, limits, search, numbers, captures, must_end=False)
     return fixed_beam_search(writer, batch, limits, search, captures, must_end=False)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class GenerateBody(GenerateRequest, ModelBody):
-    """What is to be gone on with, how, and by which model."""
+    """Prompts to continue, how, and the model."""
 
     stream: bool = Field(
         default=False, description="Answer token by token, by server-sent events; for a single prompt."
@@ -84,7 +84,7 @@ class NextTokenAnswer(DoorAnswer):
 
 
 class PromptAnswer(DoorAnswer):
-    """What a model makes of a prompt: its last thousand tokens, and those that may come next, the likeliest first.
+    """A model's reading of a prompt: its last thousand tokens, and the likeliest next ones.
 
     What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
     tokens alike the next one would be as hard to guess. `room` is how many may be written before the context is full

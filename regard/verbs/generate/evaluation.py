@@ -35,7 +35,7 @@ def evaluate_lines(model: LanguageModel, lines: Iterator[str], path: Path, metri
 
 
 def score_file(model: LanguageModel, path: Path) -> Iterator[ScoredText]:
-    """How probable each line of a text is."""
+    """Yield the probability of each line of a text."""
     first = 0
     for lines in _blocks(read_lines(path)):
         with faults_numbered(range(first, first + len(lines))):

@@ -9,7 +9,7 @@ from regard.loading import Loaded
 from regard.tasks.language.options import LanguageRecipe
 from regard.verbs.generate.continuing import Generated, generate, generate_aloud
 from regard.verbs.generate.prompts import ReadPrompt, read_prompt
-from regard.verbs.generate.request import GenerateRequest, PromptRequest
+from regard.verbs.generate.request import GenerateRequest, PromptRequest, WhenFull
 from regard.verbs.generate.scoring import ScoredText, score_texts
 from regard.verbs.generate.telling import WrittenToken
 from regard.verbs.place_names import name_rows
@@ -30,11 +30,16 @@ class LanguageModel(Loaded):
         beam: int | None = None,
         length_penalty: float | None = None,
         n_best: int | None = None,
+        search: Mapping[str, Any] | None = None,
+        past_end: bool = False,
+        when_full: WhenFull | None = None,
     ) -> list[list[Generated]]:
-        """The texts that go on with each prompt, best first or in the order drawn.
+        """Continue each prompt, and return its texts, best first or in the order drawn.
 
         They are drawn at random, by options of sampling such as {"temperature": 0.7, "seed": 3}, unless something is
-        said of a beam. Under `watching` one more pass over the first text of each prompt shows every attention.
+        said of a beam. `search` has any other option of the search, such as {"unrepeated": 3}. With `past_end` a text
+        continues past the end of a line. `when_full` says whether to stop where the context is full, or to forget its
+        older half. Under `watching` one more pass over the first text of each prompt shows every attention.
         """
         given = {
             "prompt": list(prompts),
@@ -44,6 +49,9 @@ class LanguageModel(Loaded):
             "beam": beam,
             "length_penalty": length_penalty,
             "n_best": n_best,
+            "search": None if search is None else dict(search),
+            "past_end": past_end,
+            "when_full": when_full,
         }
         table = {name: value for name, value in given.items() if value is not None}
         with without_watching():
@@ -60,7 +68,7 @@ class LanguageModel(Loaded):
             name_rows(since, [self.task.sides(batch, ())])
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
-        """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""
+        """Generate for a request, prompt after prompt; samples depend on their numbers, from this one on."""
         return generate(self.task, self.recipe.decoding, request, number)
 
     def generate_aloud(self, request: GenerateRequest, tell: Callable[[WrittenToken], None]) -> list[Generated]:
@@ -68,9 +76,9 @@ class LanguageModel(Loaded):
         return generate_aloud(self.task, self.recipe.decoding, request, tell)
 
     def read_prompt(self, request: PromptRequest) -> ReadPrompt:
-        """How probable the tokens of a prompt are, and what may come next."""
+        """Return the probabilities of a prompt's tokens, and what may come next."""
         return read_prompt(self.task, request)
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
-        """How probable each text is, as a sentence from its beginning to its end."""
+        """Return the probability of each text as a sentence from beginning to end."""
         return Results(score_texts(self.task, texts))

@@ -1,4 +1,4 @@
-"""What a language model makes of a prompt: how probable each of its tokens is, and what may come next."""
+"""A language model's reading of a prompt: the probability of each token, and what may come next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class ReadPrompt:
 
 
 def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
-    """What the model makes of a prompt."""
+    """Read a prompt with the model."""
     batch = read_prompts(task, [request.prompt], request.when_full)
     (read,) = batch.tokens
     room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
@@ -87,7 +87,7 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
 
 
 def _drawn(log_probabilities: Tensor, options: DrawOptions | None) -> list[float] | list[None]:
-    """What is drawn from by these options; nothing where there are none."""
+    """Return the probabilities that these options sample from; None for each if there are no options."""
     if options is None:
         return [None] * len(log_probabilities)
     return distribution(log_probabilities[None], SamplingOptions(**options.model_dump()))[0].exp().tolist()

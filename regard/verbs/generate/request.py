@@ -1,4 +1,4 @@
-"""What may be asked of a language model: to go on with a prompt, and what it makes of one."""
+"""Requests to a language model: continue a prompt, or read one."""
 
 from typing import Annotated, Literal
 
@@ -30,7 +30,7 @@ class PromptRequest(VerbRequest):
 
 
 class GenerateRequest(VerbRequest):
-    """What is to be gone on with, and how.
+    """Prompts to continue, and how.
 
     Outputs are drawn at random, unless something is said of a beam.
     """
@@ -66,5 +66,5 @@ class GenerateRequest(VerbRequest):
 
     @property
     def draws(self) -> bool:
-        """Whether texts are drawn at random."""
+        """True if texts are sampled."""
         return not self.has_any(*_OF_BEAM_SEARCH) and self.search.keys().isdisjoint(OF_BEAMS)

@@ -1,4 +1,4 @@
-"""How probable texts are to a language model, token by token."""
+"""Probabilities of texts under a language model, token by token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class ScoredText:
 
 
 def score_texts(task: ScoresTokens, texts: Sequence[str]) -> list[ScoredText]:
-    """How probable each text is, as a sentence from its beginning to its end."""
+    """Return the probability of each text as a sentence from beginning to end."""
     tokeniser = task.tokeniser
     rows = tokeniser.encode_all(list(texts))
     if not rows:

@@ -44,7 +44,7 @@ class Overheard:
 
 
 def last_line(tokens: Sequence[int], end: int) -> list[int]:
-    """What decides how the next token is written, in time that does not grow with the text: the end of the last line.
+    """Return the end of the last line, which decides how the next token is written, in constant time.
 
     Of the spaces around a quotation mark alone more could matter: whether one was opened before.
     """

@@ -14,7 +14,6 @@ from regard.tasks import TASKS
 
 if TYPE_CHECKING:
     from regard.loading import Loaded
-    from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
     from regard.viewing.view import DrawingRequest, View
 
@@ -164,7 +163,7 @@ def _shown(
     from regard.verbs.translate.model import TranslationModel
 
     if isinstance(model, LanguageModel) and view == "--next":
-        return _view_prompt(context, model, _one(model, sources))
+        return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
         return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
@@ -182,22 +181,17 @@ def _shown(
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
     """Return where a word lies in the texts of some sources, or else in the lines of standard input."""
-    from regard.seeing.contexts import word_contexts
-    from regard.verbs.embed.run import embed_each
-    from regard.viewing.contexts import DrawnContexts
-    from regard.viewing.view import View
+    from regard.verbs.look.run import look_contexts
 
-    texts = [text for source in or_standard_input(sources) for text in source.inputs()]
-    return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))
+    return look_contexts(model, word, [text for source in or_standard_input(sources) for text in source.inputs()])
 
 
-def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":
-    """What may follow a prompt."""
-    from regard.seeing.looking import view_prompt
+def _view_next(context: typer.Context, model: "Loaded", text: str) -> "View":
+    """Return what may follow a text, or the beginning of an output."""
+    from regard.verbs.look.run import look_next
 
-    if given := next((name for name in ("prefix", "at") if _is_given(context, name)), None):
-        raise Fault(f"{_option(given)} is for translators; the next token of a language model follows its text.")
-    return view_prompt(model, prompt, _steps(context), context.params["bars"])
+    given = context.params
+    return look_next(model, text, given["prefix"], given["at"], _steps(context), given["bars"])
 
 
 def _steps(context: typer.Context) -> dict[str, float]:
@@ -208,16 +202,16 @@ def _steps(context: typer.Context) -> dict[str, float]:
 def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
 ) -> "View":
-    """What a translator looks at, or may write."""
+    """Return the view of a translator's attention, or of what it may write."""
     from regard.seeing.gazes import refuse_speaker
-    from regard.seeing.looking import LookedAtPlace, view_beam, view_next, view_translation
+    from regard.seeing.looking import view_beam, view_translation
 
     given = context.params
     refuse_speaker(given["speaker"])
     if view == "--beam":
         return view_beam(model, text, given["width"], given["length_penalty"])
     if view == "--next":
-        return view_next(model, LookedAtPlace(text, given["prefix"], given["at"]), _steps(context), given["bars"])
+        return _view_next(context, model, text)
     return view_translation(model, text, given["target"], given["side"], wanted, remark)
 
 
@@ -238,7 +232,7 @@ def _view(context: typer.Context) -> str:
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Return True if an option is on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

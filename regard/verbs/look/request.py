@@ -1,4 +1,4 @@
-"""What may be asked when someone looks inside a model: its attention, its next token, its beam, for one sentence."""
+"""Requests to look inside a model: attention, next token and beam for one sentence."""
 
 from itertools import combinations
 from typing import Annotated, Literal

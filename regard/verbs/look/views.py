@@ -1,4 +1,4 @@
-"""What a server's page shows of a model: what it looks at and, of a translator, attention, next token and beam.
+"""Views of a model on the server's page: its looks and, of a translator, attention, next token and beam.
 
 The answers are what `regard look` writes into its pages, as fields of their records.
 """

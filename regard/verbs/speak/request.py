@@ -1,4 +1,4 @@
-"""What may be asked when a model speaks: which texts, by whom, how long, and how carefully."""
+"""Requests for speech: texts, speaker, length and care."""
 
 from pydantic import Field
 

@@ -12,7 +12,7 @@ class TranscribeBody(TranscribeRequest, ModelBody):
 
 
 class TranscriptAnswer(DoorAnswer):
-    """What a sound says, as `regard transcribe --json` has it: each symbol with the seconds from and to which."""
+    """The text of a sound as `regard transcribe --json` prints it: each symbol with its start and end in seconds."""
 
     text: str
     score: float

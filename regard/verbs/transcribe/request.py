@@ -1,4 +1,4 @@
-"""What may be asked when a model writes down what sounds say."""
+"""Requests for transcripts."""
 
 from typing import Annotated
 

@@ -34,7 +34,7 @@ WIDEST_BEAM = 64  # of a search that goes label by label
 
 @dataclass(frozen=True)
 class LabelSearch:
-    """How what is said is searched for: by the best path, or by a beam of prefixes and perhaps a language model."""
+    """Search for a transcript: the best path, or a beam of prefixes and perhaps a language model."""
 
     beam: int | None = None
     language_model: NextLabels | None = None
@@ -46,7 +46,7 @@ class LabelSearch:
 
     @property
     def prefixes(self) -> int | None:
-        """How many prefixes are kept, if any."""
+        """Number of prefixes to keep, if any."""
         return self.beam or (None if self.language_model is None else FUSED_BEAM)
 
 
@@ -91,7 +91,7 @@ def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> lis
 
 
 def _search_labels(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
-    """Label by label, each where the network decides to write it."""
+    """Label by label, each where the network decides to write it, or with all its alignments."""
     if beam > WIDEST_BEAM:
         raise Fault(f"The beam is {beam}, and a network that writes label by label keeps {WIDEST_BEAM} at most.")
     own = LabelSteps(task.model)
@@ -114,8 +114,8 @@ class FusedSteps:
         self.begin, self.end = steps.begin, steps.end
 
     def start(self, heard: Any) -> State:
-        own = self.steps.start(heard)
-        return State(own.sentence, (own.row, heard.last.new_zeros(len(heard.last), 0)))
+        own, limits = self.steps.start(heard), self.steps.limits(heard)
+        return State(own.sentence, (own.row, limits.new_zeros(len(limits), 0)))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         row, written = state.row
@@ -177,7 +177,7 @@ def language_search(
 
 
 def _is_token(symbol: str, tokens: list[int], tokeniser: "Tokeniser") -> bool:
-    """Whether the last of these tokens is the symbol; those before it may open a text, and be no part of the symbol."""
+    """Return True if the last of these tokens is the symbol; earlier ones may open a text."""
     if tokeniser.decode(tokens) != symbol:
         return False
     return len(tokens) == 1 or tokeniser.encode(symbol * 2) == [*tokens, tokens[-1]]

@@ -1,4 +1,4 @@
-"""How sure a translator is of an output, and when it is said to be unsure.
+"""Certainty of a translator's outputs, and when it is called unsure.
 
 The certainty of an output is the mean log-probability of its tokens, its end counted: 0 is certain, less is less so.
 A translator is unsure of an output that is less certain than all but the least certain twentieth of what it wrote for
@@ -24,7 +24,7 @@ FEWEST = 20  # outputs, below which the least certain twentieth is not one of th
 
 
 class Certainty(BaseModel):
-    """What is usual for a translator: outputs whose measure is below the threshold are those it is unsure of."""
+    """Usual certainty of a translator: outputs below the threshold are those it is unsure of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -37,7 +37,7 @@ class Certainty(BaseModel):
         return self.model_dump_json(indent=1).encode()
 
     def mark(self, outputs: Iterable[Translated]) -> list[Translated]:
-        """The same outputs, each with whether the translator is unsure of it; of one without scores nothing is said."""
+        """Mark each output that the translator is unsure of; one without scores is not marked."""
         return [
             replace(each, unsure=certainty_of(each.token_scores) < self.threshold) if each.token_scores else each
             for each in outputs
@@ -45,14 +45,14 @@ class Certainty(BaseModel):
 
 
 def certainty_of(token_scores: Sequence[float]) -> float:
-    """How sure a model is of an output with these log-probabilities."""
+    """Return the certainty of an output with these log-probabilities."""
     import numpy as np  # a tenth of a second, which a command that only reads a threshold need not wait
 
     return float(np.mean(token_scores))
 
 
 def find_certainty(outputs: Iterable[Translated]) -> Certainty | None:
-    """What is usual for a translator, from what it wrote for validation texts; None where these are too few."""
+    """Find the usual certainty from outputs for validation texts; None if these are too few."""
     import numpy as np
 
     found = [certainty_of(each.token_scores) for each in outputs if each.token_scores]
@@ -62,7 +62,7 @@ def find_certainty(outputs: Iterable[Translated]) -> Certainty | None:
 
 
 def certainty_in(files: Mapping[str, bytes], folder: object) -> Certainty | None:
-    """What the files of a model folder say of it; an older one says nothing."""
+    """Read the certainty from the files of a model folder; an older one has none."""
     if CERTAINTY not in files:
         return None
     try:

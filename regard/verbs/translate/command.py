@@ -173,7 +173,7 @@ def _hold_output(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
 
 
 def _begin(unfinished: Unfinished | None, record: dict[str, Any], resume: bool, overwrite: bool) -> Kept:
-    """What is kept of an output that was not finished; if another command began it, that is refused."""
+    """Return what is kept of an unfinished output; refuse it if another command began it."""
     if unfinished is None:
         return Kept()
     begun = unfinished.begin(resume, overwrite)
@@ -183,7 +183,7 @@ def _begin(unfinished: Unfinished | None, record: dict[str, Any], resume: bool, 
 
 
 def _is_device(out: Path) -> bool:
-    """Whether this is there to be written to, like /dev/stdout or a pipe, and no file may take its place."""
+    """Return True if this is a device or pipe, like /dev/stdout, which no file may replace."""
     return out.exists() and not out.is_file() and not out.is_dir()
 
 
@@ -307,7 +307,7 @@ def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
 
 
 def _checksum_of(path: Path) -> str | None:
-    """That of a file, if there is one; a pipe can be read but once, and not here."""
+    """Return the checksum of a file; None for none, or for a pipe, which can be read only once."""
     return checksum(path.read_bytes()) if path.is_file() else None
 
 

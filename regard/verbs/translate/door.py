@@ -33,7 +33,7 @@ from regard.verbs.translate.request import TranslateRequest
 
 
 class TranslateBody(TranslateRequest, LanguagesBody):
-    """What is to be translated, by which model and how; what is not given is as the model's recipe says."""
+    """Texts to translate, the model and how; what is not given is as the model's recipe says."""
 
     stream: bool = Field(default=False, description="Answer sentence by sentence, by server-sent events.")
 

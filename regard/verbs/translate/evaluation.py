@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.attention.alignments import Alignment, read_alignments
 from regard.base.faults import Fault, faults_numbered
 from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
@@ -23,12 +24,14 @@ from regard.metrics.text import language_remarks
 from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.tasks.translation.lengths import check_length, check_target
+from regard.verbs.translate.alignment_score import alignment_scorer, true_alignments
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.plan import Plan, whole_texts
 from regard.verbs.translate.request import ModelName
 from regard.verbs.translate.run import called, runner
 
 PORTION = 256  # sentences between two reports of progress
+UNTRANSLATED = ("perplexity", "aer")  # metrics for which the model is made to write the references
 NO_HELPERS: Mapping[str, Any] = {}
 
 
@@ -37,7 +40,8 @@ class TestData:
     """Sentences and one or more whole references for them; None where a sentence has fewer references than others.
 
     `learnt` says of each sentence whether the model was trained on it, as far as that is known; `origin` is what a
-    signature says of the data, if they are a named test set.
+    signature says of the data, if they are a named test set. `alignments` are the links of each sentence with its first
+    reference, if they are known.
     """
 
     sources: list[str]
@@ -45,12 +49,20 @@ class TestData:
     split: str | None
     learnt: Sequence[bool] = ()
     origin: str = ""
+    alignments: Sequence[Alignment] | None = None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each sentence and its first reference."""
+        return list(zip(self.sources, [own[0] for own in by_sentence(self.references)], strict=True))
 
     def unlearnt(self, outputs: Sequence[str]) -> tuple["TestData", list[str]]:
         """The sentences that are new to the model, and their outputs."""
         new = [not each for each in self.learnt]
         references = [list(compress(each, new)) for each in self.references]
-        others = replace(self, sources=list(compress(self.sources, new)), references=references, learnt=())
+        links = self.alignments and list(compress(self.alignments, new))
+        sources = list(compress(self.sources, new))
+        others = replace(self, sources=sources, references=references, learnt=(), alignments=links)
         return others, list(compress(outputs, new))
 
 
@@ -71,7 +83,7 @@ class Evaluation(NamedTuple):
         return found
 
     def learnt_in_words(self, sentences: int) -> str:
-        """What it means that some of so many sentences stand in the training text."""
+        """Say what it means that some of the sentences occur in the training text."""
         new = sentences - self.learnt
         if not self.of_others:
             which = "all but one of these" if new else "all of these"
@@ -123,7 +135,8 @@ def from_split(model: TranslationModel, folder: Path, split: str) -> TestData:
     else:
         held_out = ", or --split valid" if _data_folder(model, folder).is_dir() else ""
         raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
-    return from_pairs(pairs, split, options.merge_references)
+    data = from_pairs(pairs, split, options.merge_references)
+    return data if options.merge_references else replace(data, alignments=true_alignments(corpora))
 
 
 def _data_folder(model: TranslationModel, folder: Path) -> Path:
@@ -141,14 +154,31 @@ def from_pairs(pairs: Sequence[tuple[str, str]], split: str | None, merge: bool)
 
 
 def mark_learnt(data: TestData, model: TranslationModel, folder: Path) -> TestData:
-    """The same data, marked where a sentence is also a source of the corpus prepared for the model in `folder`."""
+    """Mark sentences that are also a source in the corpus prepared for the model in `folder`."""
     return replace(data, learnt=are_learnt(_data_folder(model, folder), data.sources))
+
+
+def with_alignments(data: TestData, file: Path, metrics: Sequence[str]) -> TestData:
+    """Return the data with the links that a file has for each of its pairs."""
+    if "aer" not in metrics:
+        raise Fault("--alignments is for the alignment error rate; add --metric aer.")
+    return replace(data, alignments=read_alignment_file(file, len(data.sources)))
+
+
+def read_alignment_file(file: Path, pairs: int) -> list[Alignment]:
+    """Read a file of links, refusing one that has more or fewer lines than there are pairs."""
+    alignments = read_alignments(read_lines(file))
+    if len(alignments) != pairs:
+        raise Fault(
+            f"{file} has {quantity(len(alignments), 'line')} for {quantity(pairs, 'pair')}; each pair needs one."
+        )
+    return alignments
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
     for metric in metrics:
-        if metric != "perplexity" and metric not in METRICS:
-            raise Fault(f"There is no metric '{metric}'; there are {', '.join([*METRICS, 'perplexity'])}.")
+        if metric not in UNTRANSLATED and metric not in METRICS:
+            raise Fault(f"There is no metric '{metric}'; there are {', '.join([*METRICS, *UNTRANSLATED])}.")
 
 
 def evaluate(
@@ -170,10 +200,13 @@ def evaluate(
     check_tokeniser(tokenise, metrics)
     for sentence in language_remarks(model.recipe.data.target_language, metrics, tokenise):
         notice(sentence)
+    if "aer" in metrics and data.alignments is None:
+        raise Fault("aer compares with known links; give them as --alignments FILE, for each pair a line like 0-0 1-2.")
+    error_rate = alignment_scorer(model, notice, progress) if "aer" in metrics else None
     outputs: list[str] = []
     plan = model.plan(beam=beam, length_penalty=length_penalty, n_best=1, **helpers)
     run = runner(model, plan)
-    if any(metric != "perplexity" for metric in metrics):
+    if any(metric not in UNTRANSLATED for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
             with faults_numbered(range(first, first + len(portion))):
@@ -183,12 +216,14 @@ def evaluate(
             notice(remark)
 
     def scores(data: TestData, outputs: Sequence[str]) -> list[Score]:
-        found = [
-            perplexity(model, data)
-            if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, plan, tokenise)
-            for metric in metrics
-        ]
+        found = []
+        for metric in metrics:
+            if metric == "perplexity":
+                found.append(perplexity(model, data))
+            elif error_rate is not None and metric == "aer":
+                found.append(replace(error_rate(data.pairs, data.alignments or ()), split=data.split))
+            else:
+                found.append(score_outputs(outputs, data.references, metric, data.split, plan, tokenise))
         return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
 
     learnt = sum(data.learnt)
@@ -232,7 +267,7 @@ def _signed(kind: str, name: ModelName, weight: float) -> str:
 def perplexity(model: TranslationModel, data: TestData) -> Score:
     """The perplexity of the first reference, per token, ends counted."""
     total: Measure | None = None
-    pairs = list(zip(data.sources, [own[0] for own in by_sentence(data.references)], strict=True))
+    pairs = data.pairs
     for number, (source, target) in enumerate(pairs):
         check_length(model.task, source, number)
         check_target(model.task, target, number)

@@ -3,7 +3,6 @@
 The command line and the server both translate by this class; torch is loaded when it is first needed.
 """
 
-from collections import ChainMap
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
 from regard.engines.translated import Cutting, Translated
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.plan import Engine, Piece, Plan, plan_for
+from regard.verbs.translate.plan import Engine, Piece, Plan, cutting_for, plan_for
 from regard.verbs.translate.request import ModelName, TranslateRequest
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class FolderTranslator:
 
     @cached_property
     def certainty(self) -> Certainty | None:
-        """How sure it usually is of its outputs, as far as its folder says so."""
+        """Usual certainty of its outputs, if its folder has it."""
         names = [name for name in read_manifest(self.folder) if name == CERTAINTY]
         return certainty_in(read_folder(self.folder, names), self.folder) if names else None
 
@@ -107,39 +106,20 @@ class FolderTranslator:
             return self._open_engine.source, self._open_engine.target
         return self.model.task.source, self.model.task.target
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        target = self.tokenisers[1]
-        return {piece: token for token, piece in reversed(list(enumerate(target.pieces(range(target.size)))))}
-
     def target_tokens(self, pieces: Sequence[str], text: str) -> list[int]:
-        """The tokens of an output for a text by their names."""
-        target = self.model.task.target_for(text)
-        beyond = range(self.model.task.target.size, target.size)  # words that can only be copied from the text
-        numbers = ChainMap(self._numbers, dict(zip(target.pieces(beyond), beyond, strict=True)))
-        unknown = next((piece for piece in pieces if piece not in numbers), None)
-        if unknown is not None:
-            raise Fault(f"{unknown[:40]!r} is not a token of the model {self.name}.")
-        if len(pieces) > self.longest - 1:
-            raise Fault(f"There are {len(pieces)} tokens, but an output has {self.longest - 1} at most.")
-        return [numbers[piece] for piece in pieces]
+        """Return the tokens of an output for a text by their names."""
+        return self.model.target_tokens(pieces, text, self.name)
 
     # What it does
 
     def plan(self, request: TranslateRequest) -> Plan:
-        """How it translates what is asked for."""
+        """Plan how to translate a request."""
         return plan_for(request, self.decoding, lambda: None if self.fast is None else self.fast.name)
 
     def cutting(self, request: TranslateRequest, longest: int | None = None) -> Cutting:
-        """How texts become sentences that it can read, of at most so many tokens where long ones are split."""
-        source, _ = self.tokenisers
-        return Cutting(
-            str(self.recipe["data"]["source_language"]),
-            lambda text: len(source.encode(text)) + 1,
-            self.learnt if longest is None else min(self.learnt, longest),
-            request.splits_sentences,
-            request.long_texts,
-        )
+        """Return how texts become sentences that it can read, of at most `longest` tokens where long ones are split."""
+        source, language = self.tokenisers[0], str(self.recipe["data"]["source_language"])
+        return cutting_for(request, language, source, self.learnt if longest is None else min(self.learnt, longest))
 
     def runner(self, plan: Plan) -> "Run":
         """Return what translates sentences by a plan; all that it needs is loaded here.
@@ -157,8 +137,6 @@ class FolderTranslator:
     def _runner(self, plan: Plan) -> "Run":
         if plan.engine != "torch":
             return partial(self._run_export, plan)
-        if plan.before is not None:
-            return partial(self._run_on, plan, plan.before)
         from regard.verbs.translate.run import runner
 
         model = self._with_others(plan.together)
@@ -180,13 +158,6 @@ class FolderTranslator:
         engine = next(engine for engine in self.exports if engine.name == plan.engine)
         texts = [piece.text for piece in pieces]
         return engine.translations(texts, plan.options, plan.explained, plan.explained)
-
-    def _run_on(self, plan: Plan, before: Sequence[str], pieces: Sequence[Piece]) -> list[Translated]:
-        from regard.verbs.translate.run import continue_from
-
-        begun = [self.target_tokens(before, piece.text) for piece in pieces]
-        given = zip(pieces, begun, strict=True)
-        return [continue_from(self.model, piece.text, tokens, plan.options) for piece, tokens in given]
 
     def _with_others(self, names: Sequence[str]) -> "TranslationModel":
         """Its model, as one with others of the same tokens."""

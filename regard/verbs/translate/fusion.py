@@ -45,7 +45,7 @@ class Fusion:
 
     @property
     def signature(self) -> str:
-        """What the signature of a score says of it."""
+        """Part of a score's signature."""
         return f"fuse:{Path(self.called).name}:{self.weight:g}"
 
     def writer(self, translator: Stepwise) -> Fused:
@@ -53,12 +53,12 @@ class Fusion:
         return Fused(translator, self.language_model, self.weight, lambda batch: _nothing_yet(batch.rows))
 
     def limits(self, limits: Tensor, options: DecodingOptions) -> Tensor:
-        """How long outputs may be that both can write."""
+        """Return the longest outputs that both models can write."""
         own = self.language_model.limits(_nothing_yet(len(limits)), options)
         return torch.minimum(limits, own.to(limits))
 
     def part(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
-        """The same outputs with what each model says of their tokens, where a search knows but the sums of both."""
+        """Split the scores of outputs between the models, where a search knows only their sum."""
         rows = [each.tokens for several in found for each in several]
         if not rows:
             return [list(several) for several in found]

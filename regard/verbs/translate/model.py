@@ -1,7 +1,8 @@
 """A translator as it is loaded: how it plans, its outputs in words, and what it makes of outputs that it is given."""
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +16,7 @@ from regard.base.figures import quantity
 from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.output import Hypothesis
+from regard.engines.fast import CALLED, Choice, FastEngine, load_fast
 from regard.engines.translated import Alignment, Translated
 from regard.families.abilities import needs
 from regard.loading import Loaded, load_as
@@ -49,6 +51,7 @@ class TranslationModel(Loaded):
         super().__init__(task, recipe)
         self.others = [other.eval() for other in others]
         self.certainty: Certainty | None = None
+        self._exports: dict[Choice, FastEngine | None] = {}
 
     def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
         self.certainty = certainty_in(files, folder)
@@ -74,6 +77,39 @@ class TranslationModel(Loaded):
                 raise Fault("Some of these translators copy words of the source and others cannot; combine like ones.")
         return type(self)(self.task, self.recipe, [*self.others, *(other.task for other in others)])
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        target = self.task.target
+        return {piece: token for token, piece in reversed(list(enumerate(target.pieces(range(target.size)))))}
+
+    def target_tokens(self, pieces: Sequence[str], text: str, called: str = "") -> list[int]:
+        """Return the tokens of an output for a text by their names; `called` is the name of this model in a fault."""
+        target = self.task.target_for(text)
+        beyond = range(self.task.target.size, target.size)  # words that can only be copied from the text
+        numbers = ChainMap(self._numbers, dict(zip(target.pieces(beyond), beyond, strict=True)))
+        longest = self.task.model.options.longest - 1
+        unknown = next((piece for piece in pieces if piece not in numbers), None)
+        if unknown is not None:
+            raise Fault(f"{unknown[:40]!r} is not a token of the model{called and f' {called}'}.")
+        if len(pieces) > longest:
+            raise Fault(f"There are {len(pieces)} tokens, but an output has {longest} at most.")
+        return [numbers[piece] for piece in pieces]
+
+    def export(self, engine: Choice) -> FastEngine | None:
+        """Return the engine of the export that its folder has; None for torch, or by auto where there is no export."""
+        if self.folder is None:
+            if engine in CALLED:
+                raise Fault(f"This model does not come from a folder with an export for {CALLED[engine]}; use torch.")
+            return None
+        if engine not in self._exports:
+            self._exports[engine] = load_fast(self.folder, engine)
+        return self._exports[engine]
+
+    @property
+    def learnt(self) -> int:
+        """Tokens of the longest text that it learnt from, the end counted."""
+        return min(self.recipe.model.longest, self.recipe.data.cleaning.longest + 1)
+
     def plan(self, **fields: Any) -> Plan:
         """Return how it translates what these fields of a request ask for; what is not given is as its recipe says."""
         return plan_for(TranslateRequest.unchecked(**fields), self.recipe.decoding)
@@ -86,7 +122,7 @@ class TranslationModel(Loaded):
     def translations(
         self, texts: Sequence[str], found: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
     ) -> list[Translated]:
-        """What was found for each text as its translations, `worded` in this way or as it is."""
+        """Return the translations found for each text, `worded` in this way or unchanged."""
         worded = worded or self.wordings(texts, found)
         # All at once, when the first is asked for.
         aligned = cache(

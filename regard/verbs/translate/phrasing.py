@@ -29,14 +29,14 @@ def span_of(phrase: str, text: str) -> tuple[int, int] | None:
 
 
 def _are_one_word(left: str, right: str) -> bool:
-    """Whether two characters side by side are part of one word."""
+    """Return True if two adjacent characters are part of one word."""
     return all(each and (each == "_" or unicodedata.category(each)[0] in "LMN") for each in (left, right)) and not (
         is_unspaced(left) or is_unspaced(right)
     )
 
 
 def search_goal(phrase: Sequence[int], tokeniser: Tokeniser, is_joined: bool) -> Wanted:
-    """What a search for a phrase goes for, by the tokens the phrase has as a text of its own.
+    """Return the tokens that a search for a phrase should reach.
 
     Where words are joined in what is written (`is_joined`) a phrase follows no space; nor does one that begins with
     closing punctuation, or in a script without spaces.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.sentences import Sentence
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions, DrawOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
@@ -179,7 +180,7 @@ class Job:
 
 
 def is_written(text: str) -> bool:
-    """Whether a text is more than white space."""
+    """Return True if a text is more than white space."""
     return bool(text.strip())
 
 
@@ -212,6 +213,13 @@ def _piece(request: TranslateRequest, index: int, text: str, key: int) -> Piece:
     return Piece(text, key, _one_for(request.prefix, index) or "", phrases, _one_for(request.forced, index) or "")
 
 
+def cutting_for(request: TranslateRequest, language: str, source: Tokeniser, longest: int) -> Cutting:
+    """Return how the texts of a request become sentences of at most `longest` tokens, the end counted."""
+    return Cutting(
+        language, lambda text: len(source.encode(text)) + 1, longest, request.splits_sentences, request.long_texts
+    )
+
+
 def whole_pieces(request: TranslateRequest) -> list[Piece]:
     """Return the texts of a request as they are; what is asked of outputs is given for none of them or for each."""
     for name, given in (("prefixes", request.prefix), ("lists of required phrases", request.required)):
@@ -226,7 +234,7 @@ def whole_texts(texts: Sequence[str]) -> list[Piece]:
 
 
 def _one_for(given: Sequence[Any] | None, index: int) -> Any:
-    """What is given for all texts, or for this one."""
+    """Return the value for all texts, or for this one."""
     return None if not given else given[0] if len(given) == 1 else given[index]
 
 

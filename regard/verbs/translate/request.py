@@ -1,4 +1,4 @@
-"""What may be asked when text is translated, and what goes together."""
+"""Requests for translations, and which options go together."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -46,7 +46,7 @@ _DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or 
 
 
 class TranslateRequest(VerbRequest):
-    """What is to be translated, and how; what is not given is as the model's recipe says."""
+    """Texts to translate, and how; what is not given is as the model's recipe says."""
 
     rules = (
         *(Clash(draws, _SEARCHING, _DRAWN) for draws in ("sample", "mbr")),
@@ -163,14 +163,28 @@ class TranslateRequest(VerbRequest):
         given = {name: value for name, value in fields.items() if value is not None}
         return cls.model_construct(**usual | given)
 
+    def with_checked(self, **fields: Any) -> "TranslateRequest":
+        """Return this request of Python's with further fields, which are checked; those that are None are left out.
+
+        A beam beside `sample` stays allowed, as `unchecked` says.
+        """
+        given = {name: value for name, value in fields.items() if value is not None}
+        read = type(self).read({"text": self.text, **given})
+        changed = {name: getattr(read, name) for name in given}
+        asked = self.model_copy(update=changed)
+        if any(value != getattr(self, name) for name, value in changed.items()):
+            drawn = {"beam": None, "length_penalty": None} if self.sample is not None else {}
+            asked.model_copy(update=drawn).refuse_clashes()
+        return asked
+
     @property
     def draws(self) -> bool:
-        """Whether outputs are drawn at random."""
+        """True if outputs are sampled."""
         return self.sample is not None or self.mbr is not None
 
     @property
     def is_of_whole_outputs(self) -> bool:
-        """Whether something is asked of whole outputs, so that texts are not cut unless that is said."""
+        """True if something is asked of whole outputs, so that texts are not cut unless told to."""
         return any(getattr(self, name) is not None for name in OF_WHOLE_OUTPUTS)
 
     @property
@@ -179,7 +193,7 @@ class TranslateRequest(VerbRequest):
 
     @property
     def long_texts(self) -> LongTexts:
-        """What is done with texts that are too long."""
+        """What to do with texts that are too long."""
         return self.too_long or ("refuse" if self.is_of_whole_outputs else "split")
 
 

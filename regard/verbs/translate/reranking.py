@@ -73,7 +73,7 @@ def channel_means(
     texts: Sequence[str],
     found: Sequence[list[Hypothesis]],
 ) -> tuple[list[float], list[float], list[float]]:
-    """Of all that was found for some texts, one after another, the mean log-probabilities of a token.
+    """Return the mean log-probabilities per token of all outputs for some texts, one after another.
 
     Those of the output given the text, of the text given the output, and of the output alone.
     """
@@ -127,7 +127,7 @@ def _backward_means(backward: TranslationModel, outputs: list[str], sources: lis
 
 
 def _outputs(model: TranslationModel, text: str, found: list[Hypothesis]) -> list[str]:
-    """What was written for a text."""
+    """Return the outputs for a text."""
     target = model.task.target_for(text)
     return [target.decode(each.tokens) for each in found]
 

@@ -19,7 +19,7 @@ from regard.tasks.translation.lengths import check_length
 from regard.verbs.opening import model_in
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import TranslationModel, as_translator
-from regard.verbs.translate.plan import Piece, Plan, plan_for, whole_pieces
+from regard.verbs.translate.plan import Piece, Plan, cutting_for, job_for, plan_for, whole_pieces
 from regard.verbs.translate.request import ModelName, TranslateRequest
 from regard.verbs.translate.reranking import Rank, by_channel, by_risk
 from regard.verbs.translate.search import find, writer_of
@@ -29,13 +29,29 @@ Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of pieces, i
 
 
 def run(model: TranslationModel, request: TranslateRequest) -> list[Translated]:
-    """Translate the texts of a request as they are; alignments are worked out when someone asks for them."""
+    """Translate the texts of a request; alignments are worked out when someone asks for them."""
     decoding = model.recipe.decoding
     if request.channel is not None:  # and more are asked for than the beam, in Python a wider one is meant
         search = change_options(decoding, {"beam": request.beam, "n_best": request.n_best}, None)
         request = request.model_copy(update={"beam": search.beam})
-    plan = plan_for(request, decoding)
-    found = runner(model, plan)(whole_pieces(request))
+    plan = plan_for(request, decoding, lambda: getattr(model.export(request.engine), "name", None))
+    if not (request.splits_sentences or request.long_texts != "refuse"):
+        return _run_by(model, request, plan, whole_pieces(request))
+    cutting = cutting_for(request, model.recipe.data.source_language, model.task.source, model.learnt)
+    job = job_for(request, plan, cutting)
+    with job.faults():
+        return job.join(_run_by(model, request, plan, job.pieces))
+
+
+def _run_by(
+    model: TranslationModel, request: TranslateRequest, plan: Plan, pieces: Sequence[Piece]
+) -> list[Translated]:
+    """Translate pieces by the engine of a plan; what a search found is marked where the model is unsure of it."""
+    export = None if plan.engine == "torch" else model.export(request.engine)
+    if export is None:
+        found = runner(model, plan)(pieces)
+    else:
+        found = export.translations([piece.text for piece in pieces], plan.options, plan.explained, plan.explained)
     return found if model.certainty is None or not plan.is_searched else model.certainty.mark(found)
 
 
@@ -62,6 +78,8 @@ def runner(
     """
     if plan.forced:
         return partial(_score, model)
+    if plan.before is not None:
+        return partial(_continue, model, plan, plan.before, place)
     fusion = None if plan.fuse is None else _fusion(model, *plan.fuse, find_language_model, place)
     if plan.risk is not None:
         return partial(_search, model, plan, fusion, by_risk(model, plan.risk, plan.count))
@@ -71,6 +89,14 @@ def runner(
 
 def _score(model: TranslationModel, pieces: Sequence[Piece]) -> list[Translated]:
     return model.translate_as([piece.text for piece in pieces], [piece.output for piece in pieces])
+
+
+def _continue(
+    model: TranslationModel, plan: Plan, before: Sequence[str], place: str, pieces: Sequence[Piece]
+) -> list[Translated]:
+    begun = [model.target_tokens(before, piece.text, place) for piece in pieces]
+    given = zip(pieces, begun, strict=True)
+    return [continue_from(model, piece.text, tokens, plan.options) for piece, tokens in given]
 
 
 def _search(

@@ -38,7 +38,7 @@ MOST_SPELLINGS = 20  # ways to spell a forbidden phrase that are barred one afte
 
 @dataclass(frozen=True)
 class Constraints:
-    """What is asked of the outputs beside being likely."""
+    """Constraints on the outputs."""
 
     prefixes: Sequence[str] = ()  # what each output begins with; none, or one for each text
     required: Sequence[Sequence[str]] = ()  # phrases that each output must have; none, or a list for each text
@@ -220,7 +220,7 @@ class _Search:
 
     @cached_property
     def _joins_words(self) -> bool:
-        """Whether outputs are in a script without spaces, as most tokens of letters are then."""
+        """True if outputs are in a script without spaces, as most tokens of letters are then."""
         pieces = (piece.lstrip("▁") for piece in self.task.target.pieces(range(self.task.target.size)))
         written = [piece for piece in pieces if piece[:1].isalpha()]
         return 2 * sum(map(is_unspaced, written)) > len(written)
@@ -254,7 +254,7 @@ def _spellings(tokens: Sequence[int], target: Tokeniser, forbidden: Sequence[str
 
 
 def is_plain(options: DecodingOptions) -> bool:
-    """Whether a search by these options alone can be captured."""
+    """Return True if a search with these options can be captured."""
     return fits(options, Demands())
 
 
@@ -276,7 +276,7 @@ def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
 
 
 def filling_batches(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
-    """The same in groups of the sizes that captured steps are made for, so that none of their places stays empty."""
+    """Yield groups of the sizes that captured steps are made for, so that none of their places stays empty."""
     numbers = sorted(lengths, key=lambda number: (-lengths[number], number))
     while numbers:
         most = max(1, budget // lengths[numbers[0]])

@@ -60,7 +60,7 @@ class TranslationStages:
             return numbers, run_fixed_beam(Reserving(task), batch, limits, self.options, self.captures)
 
     def word(self, texts: Sequence[str], found: Found) -> InPieces[list[Translated]]:
-        """What was found, as people read it; the tables of a whole search are made by another thread."""
+        """Return the outputs as people read them; tables of a whole search are made by another thread."""
         worded = dict[int, Translated]()
         for numbers, records in found:
             tables = self.helper.submit(records.best, self.options.n_best)

@@ -53,7 +53,7 @@ class GrowingFile:
         return self.kept.lines
 
     def take_note(self, lines: list[str], asked: Asked) -> None:
-        """Of the next lines of the input; refuse those that are not what the file has translations of."""
+        """Note the next lines of the input; refuse those that the file's translations do not belong to."""
         total = self.lines + len(lines)
         read = digest_of_lines(self.read, lines, asked)
         if total == self.kept.lines and read != self.kept.read:
@@ -95,11 +95,11 @@ class Unfinished:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the output is there, and nothing of it was left on its way."""
+        """Return True if the output is there and nothing of it is unfinished."""
         return self.out.exists() and not self.text.exists()
 
     def begin(self, resume: bool, overwrite: bool) -> Kept:
-        """What there is of the output to go on with."""
+        """Return what there is of the output to continue."""
         if overwrite and not resume:
             return Kept()
         kept = self.read_kept()
@@ -112,7 +112,7 @@ class Unfinished:
         return kept
 
     def read_kept(self) -> Kept:
-        """How far an earlier run came; portions from the first on that is not as it was written do not count."""
+        """Read how far an earlier run came; portions from the first damaged one on do not count."""
         _, *entries = self._entries() or [({}, 0)]
         if not entries:
             return Kept()
@@ -155,7 +155,7 @@ class Unfinished:
             self.text.replace(self.place)
 
     def _entries(self) -> list[tuple[dict[str, Any], int]]:
-        """What was asked, then what was kept after each portion, each with the place in the record where it ends.
+        """Return the request, then the state after each portion, each with its end in the record.
 
         Nothing where not one portion was. A record without a text is of an output that was put in its place just before
         a kill, and the last line, if a kill has torn it, was never vouched for.
@@ -215,7 +215,7 @@ class Held(Fault):
 
 @contextmanager
 def hold_output(out: Path) -> Iterator[Unfinished]:
-    """What is unfinished of an output, which no other process can begin, go on with or finish within the block."""
+    """Hold an unfinished output, which no other process can begin, continue or finish within the block."""
     refuse_missing_folder(out)
     place = out.resolve()
     text, record = (place.with_name(f".{place.name}.unfinished{ending}") for ending in ("", ".jsonl"))
@@ -285,7 +285,7 @@ def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) 
 
 
 def _difference(name: str, before: Any, now: Any) -> str:
-    """What changed, as the end of a sentence; of files there are checksums, which tell people nothing."""
+    """Describe a change at the end of a sentence; checksums of files mean nothing to people."""
     if not name.startswith("--"):
         return f"{name} has changed"
     said, says = ("not given" if value in (None, False, []) else repr(value) for value in (before, now))

@@ -58,7 +58,7 @@ def _check(model: TranslationModel, dictionary: Mapping[str, str]) -> Tokeniser:
 
 
 def _with_words(wording: Wording, words: Mapping[int, str]) -> Wording:
-    """The same with these words in some places."""
+    """Return the wording with these words in some places."""
     assert isinstance(wording.target, WordTokeniser)
     extended = wording.target.extended(words.values())
     tokens = [

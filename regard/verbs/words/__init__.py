@@ -1,1 +1,1 @@
-"""What word vectors can be asked for: neighbours of a word, analogies, and how good the vectors are. No torch."""
+"""Verbs of word vectors: neighbours, analogies, and scores. No torch."""

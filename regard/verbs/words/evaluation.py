@@ -25,7 +25,7 @@ MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likenes
 
 @dataclass(frozen=True)
 class Manner:
-    """How words of questions are looked for: among so many of the most frequent, in any case or in their own.
+    """How words of questions are looked up: among the most frequent, in any case or in their own.
 
     Of a model, `side` says by which of its vectors.
     """
@@ -66,7 +66,7 @@ class WordScore:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is of a whole file, and no section."""
+        """True for a whole file, False for a section."""
         return self.score.metric != "accuracy" or self.section == TOTAL
 
     @property

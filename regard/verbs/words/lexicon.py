@@ -90,7 +90,7 @@ class Lexicon:
         ]
 
     def analogy(self, words: tuple[str, str, str], count: int, remark: Remark = ignore_remark) -> SolvedAnalogy:
-        """What stands to c as b to a: nearest to b - a + c, vectors of length 1; none of the three is an answer."""
+        """Find what is to c as b is to a: nearest to b - a + c, vectors of length 1, none of the three itself."""
         a, b, c = found = self.find(words, remark)
         vector = _unit(b.vector) - _unit(a.vector) + _unit(c.vector)
         nearest = self._nearest(vector, found, count)

@@ -1,13 +1,11 @@
 """`regard map`: words in the plane, as a picture, as a page to pan and zoom, or as numbers."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.console import console_progress, refuse_existing, refuse_folder, remark, remark_written
 from regard.verbs.words import options as word_options
 
@@ -39,26 +37,12 @@ def command(
     refuse_existing(out, overwrite)
     if out.suffix.lower() not in _KINDS:
         raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
-    if words and count is not None:
-        raise Fault("--count is for the most frequent words; with your own words, give --around.")
-    if not words and around is not None:
-        raise Fault("--around counts the neighbours of words; name the words.")
     from regard.verbs.words.maps import map_words
     from regard.verbs.words.opening import open_lexicon
-    from regard.verbs.words.request import MapRequest
-    from regard.viewing.word_map import draw_map, map_page, to_json
+    from regard.verbs.words.request import map_request
 
-    given = {"words": words, "count": count, "around": around, "method": method}
-    wanted = MapRequest.read({name: value for name, value in given.items() if value is not None})
+    wanted = map_request(words or [], count, around, method)
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)
         record = map_words(lexicon, wanted, progress, remark)
-    missing: set[str] = set()
-    match out.suffix.lower():
-        case ".json":
-            write_file(out, (json.dumps(to_json(record), ensure_ascii=False, indent=1) + "\n").encode())
-        case ".html":
-            map_page(record).write(out)
-        case _:
-            missing = draw_map(record, out)
-    remark_written(out, missing)
+    remark_written(out, record.write(out))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from regard.base.faults import Fault
-from regard.base.progress import Progress, Remark
+from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.data.vectors.word_vectors import WordVectors
 from regard.verbs.words.lexicon import Lexicon
 from regard.verbs.words.request import MapRequest
@@ -14,8 +14,10 @@ MOST = 5000  # words on a map
 _NEAR = 10  # neighbours that each word is shown with
 
 
-def map_words(lexicon: Lexicon, wanted: MapRequest, progress: Progress, remark: Remark) -> WordMap:
-    """The map of words that are asked for."""
+def map_words(
+    lexicon: Lexicon, wanted: MapRequest, progress: Progress = silent, remark: Remark = ignore_remark
+) -> WordMap:
+    """Return the map of words that are asked for."""
     chosen, groups, centres = _choose(lexicon, wanted, remark)
     if len(chosen) > MOST:
         raise Fault(f"A map has {MOST:,} words at most, and these would be {len(chosen):,}; ask for fewer.")

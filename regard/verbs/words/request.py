@@ -1,9 +1,11 @@
-"""What may be asked of word vectors: the neighbours of words, and analogies."""
+"""Requests to word vectors: neighbours and analogies."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from regard.base.faults import Fault
 from regard.base.requests.fields import Phrase, Texts
 from regard.base.requests.rules import VerbRequest
 
@@ -12,7 +14,7 @@ Neighbours = Annotated[int, Field(ge=1, le=1000)]
 
 
 class LexiconRequest(VerbRequest):
-    """How many words are wanted, and by which vectors."""
+    """Number of words wanted, and by which vectors."""
 
     count: Neighbours = Field(default=10, description="Words that are given, the nearest first.")
     side: VectorSide = Field(
@@ -42,6 +44,16 @@ class MapRequest(VerbRequest):
         default="pca", description="Principal components, or t-SNE, which keeps neighbours together."
     )
     side: VectorSide = Field(default="centres", description="Vectors of words as centres, as contexts, or the mean.")
+
+
+def map_request(words: Sequence[str], count: int | None, around: int | None, method: str) -> MapRequest:
+    """Return what Python and the command line ask of a map; what would do nothing is refused."""
+    if words and count is not None:
+        raise Fault("--count is for the most frequent words; with your own words, give --around.")
+    if not words and around is not None:
+        raise Fault("--around counts the neighbours of words; name the words.")
+    given = {"words": list(words), "count": count, "around": around, "method": method}
+    return MapRequest.read({name: value for name, value in given.items() if value is not None})
 
 
 class AnalogyRequest(LexiconRequest):

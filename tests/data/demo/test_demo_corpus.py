@@ -13,8 +13,9 @@ from regard.commands.demo import SENTENCES
 from regard.data.demo.corpus import pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.entries import Determiner, Noun, lexicon
-from regard.data.demo.filled_patterns import DemoSentences
+from regard.data.demo.filled_patterns import DemoSentences, Side
 from regard.data.demo.patterns import Action, Description, Pattern
+from regard.data.demo.portuguese import Portuguese
 
 SIGNED = {
     # Subjects, verbs and tenses
@@ -134,8 +135,8 @@ class DeadEnd(Exception):
 class Search(Dice):
     """Dice that fall every way a wanted sentence allows, one way after another."""
 
-    def __init__(self, wanted: str) -> None:
-        self.wanted = wanted
+    def __init__(self, wanted: str, side: Side | None = None) -> None:
+        self.wanted, self.side = wanted, side or Portuguese(lexicon().words)
         plain = re.sub(r"[.?]|'s\b", "", wanted.lower())
         self.words = " " + re.sub(r"\b(cannot|can't)", r"\1 can", plain) + " "
         self.path: list[list[int]] = []  # the choices taken, each with how many there were
@@ -145,14 +146,14 @@ class Search(Dice):
 
     def translations(self) -> Iterator[str]:
         """All that the grammar makes of the sentence."""
-        sentences = DemoSentences(lexicon(), self)
+        sentences = DemoSentences(lexicon(), self, self.side)
         while True:
             self.depth = 0
             self.said.clear()
             with suppress(DeadEnd):
                 sentence = next(iter(sentences))
-                if sentence.english == self.wanted:
-                    yield sentence.portuguese
+                if sentence.source.text == self.wanted:
+                    yield sentence.target.text
             while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
                 self.path.pop()
             if not self.path:

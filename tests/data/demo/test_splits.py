@@ -14,8 +14,11 @@ import pytest
 from regard.base.faults import Fault
 from regard.data.demo import corpus as generated
 from regard.data.demo.corpus import NOTICE, SPLITS, held_out, pairs
+from regard.data.demo.draws import Dice
 from regard.data.demo.entries import lexicon
+from regard.data.demo.filled_patterns import DemoSentences
 from regard.data.demo.noun_phrases import Combination
+from regard.data.demo.portuguese import Portuguese
 
 BE = "(?:am|is|are|was|were|will be|will not be|won't be|(?:is|are|was|were)(?:n't| not))"
 BETWEEN = r"(?:(?!in |on |to |under |behind |near |next )[\w'-]+ ){0,5}?"  # words that start no phrase of their own
@@ -200,6 +203,7 @@ def test_a_combination_the_grammar_cannot_say_is_refused() -> None:
 
 def test_a_plan_for_more_than_the_grammar_can_say_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generated, "DRAWS", 1)
-    plan = generated._plan().model_copy(update={"test": 100})
+    plan = generated._plan().model_copy(update={"train": 40, "valid": 10, "test": 100})
+    sentences = DemoSentences(lexicon(), Dice(plan.seed), Portuguese(lexicon().words))
     with pytest.raises(Fault, match=r"The grammar gave only .* of 100 to test on"):
-        generated._draw_pairs(plan, 50)
+        generated._draw_sentences(plan, sentences, [])

@@ -13,10 +13,10 @@ from regard.models.text.averaging import Averaging, AveragingOptions
 from regard.models.text.bag import Bag, BagOptions
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.encoder import EncoderOptions, EncoderReader
-from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import AttentionPooling, max_over_time
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import InputTokens, TextRows, mean_over_time, nearness
+from regard.models.text.word_inputs import InputOptions, WordInputs
 
 WORDS = InputTokens(size=12, pad=0, unknown=1)
 INPUTS = InputOptions(width=6)

@@ -130,6 +130,7 @@ def test_each_loss_is_updated_as_autograd_says(
 
 @pytest.mark.parametrize("divide", [False, True])
 @pytest.mark.parametrize("is_cbow", [False, True])
+@pytest.mark.usefixtures("triton_interpreter")
 def test_the_kernel_of_a_gpu_learns_the_same(is_cbow: bool, divide: bool) -> None:
     """Triton's interpreter has one program after another, and so one place after another, as the reference."""
     lows, highs = [0, 0, 0, 1, 3, 5, 5, 6], [3, 2, 5, 5, 5, 8, 8, 8]

@@ -140,6 +140,7 @@ def test_glove_learns_as_adagrad_says() -> None:
     torch.testing.assert_close({name: tables[name] for name in expected}, expected)
 
 
+@pytest.mark.usefixtures("triton_interpreter")
 def test_glove_learns_the_same_by_the_kernel_of_a_gpu() -> None:
     expected, total = glove_by_torch()
     tables, given = glove_case(torch.float32)

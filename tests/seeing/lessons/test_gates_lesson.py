@@ -33,6 +33,16 @@ def test_the_gates_of_a_gru(tmp_path: Path) -> None:
     assert {trace.shape for trace in found.traces.values()} == {(7, 4)}  # 7 words, half of width 8 for each direction
 
 
+def test_both_grus_show_the_share_that_is_kept(tmp_path: Path) -> None:
+    model = untrained(tmp_path, cell="gru-reset-first")
+    found = gates_of(model, TEXT, by_word=False)
+    (layer,) = reading.read(model, TEXT, "").layers
+    states, gates = unroll(layer.module, layer.inputs)
+    np.testing.assert_allclose(found.traces["update"], gates.update[0].detach().numpy()[:, found.order])
+    kept = gates.update[:, 1:] * states.hidden[:, :-1] + (1 - gates.update[:, 1:]) * gates.candidate[:, 1:]
+    np.testing.assert_allclose(states.hidden[:, 1:].detach(), kept.detach())
+
+
 def test_means_are_over_units_and_of_a_memory_over_its_size(tmp_path: Path) -> None:
     found = gates_of(untrained(tmp_path, cell="lstm"), TEXT)
     np.testing.assert_allclose(found.means["input"], found.traces["input"].mean(axis=1))
@@ -57,6 +67,8 @@ def test_a_word_of_several_tokens_has_their_mean(tmp_path: Path) -> None:
 
 
 def test_cells_and_families_without_gates_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="logistic and have no gates; `regard show gates` needs recurrent layers of cell"):
+        gates_of(untrained(tmp_path / "logistic", cell="logistic"), TEXT)
     with pytest.raises(Fault, match="vanilla and have no gates; `regard show gates` needs recurrent layers of cell"):
         gates_of(untrained(tmp_path / "vanilla", cell="vanilla"), TEXT)
     with pytest.raises(Fault, match="transformer has no recurrent layers; `regard show gates` needs recurrent layers"):

@@ -41,6 +41,23 @@ def test_one_seed_is_one_lesson() -> None:
     assert gradients_lesson(ALL, [1.0, 2.0], 1.0, SMALL) == gradients_lesson(ALL, [1.0, 2.0], 1.0, SMALL)
 
 
+def test_a_logistic_cell_has_a_quarter_of_the_bound() -> None:
+    panel = by_cell(["logistic"], SMALL)
+    assert [line.name for line in panel.lines] == ["logistic", "logistic, bound"]
+    norm = torch.linalg.matrix_norm(weights_of(build_cell("logistic", SMALL)).of_state.detach(), ord=2)
+    line, bound = panel.lines
+    assert bound.points[2][1] == pytest.approx(float(norm / 4) ** 2)
+    assert all(y <= top * (1 + 1e-9) for (_, y), (_, top) in zip(line.points, bound.points, strict=True))
+    assert f"max σ′ = ¼ and ¼‖U‖ = {norm / 4:.2f}." in panel.caption
+    assert "tanh" not in panel.caption
+
+
+def test_the_gate_of_the_other_gru_keeps_as_told() -> None:
+    experiment = replace(SMALL, keep=float(torch.log(torch.tensor(3.0))), input_scale=0.0)
+    _, gates = unroll(build_cell("gru-reset-first", experiment), draw_inputs(experiment)[None])
+    assert gates.update[0, 0].tolist() == pytest.approx([0.75] * 5)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("width", 6), ("seed", 2), ("gain", 0.7), ("orthogonal", True), ("keep", 3.0), ("input_scale", 0.1)],

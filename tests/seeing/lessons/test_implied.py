@@ -12,6 +12,7 @@ from untrained import untrained
 
 from regard.base.faults import Fault
 from regard.models.recurrent.cells import HiddenState, unroll
+from regard.models.recurrent.reset_first import ResetFirstGru
 from regard.seeing.lessons.implied import START, implied_matrices, implied_weights, mean_weights, recombine
 
 TEXT = "Ana reads a green book."
@@ -25,10 +26,13 @@ def test_weights_on_paper() -> None:
 
 
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("kind", [nn.GRU, ResetFirstGru], ids=["torch's", "reset first"])
 @pytest.mark.parametrize(("batch", "time", "width"), [(1, 1, 1), (2, 7, 5)])
-def test_recombined_they_are_the_states_of_torchs_gru(batch: int, time: int, width: int, backward: bool) -> None:
+def test_recombined_they_are_the_states_of_the_gru(
+    batch: int, time: int, width: int, kind: type[nn.GRU], backward: bool
+) -> None:
     torch.manual_seed(time)
-    gru = nn.GRU(3, width, batch_first=True, bidirectional=True, dtype=torch.float64)
+    gru = kind(3, width, batch_first=True, bidirectional=True, dtype=torch.float64)
     inputs = torch.randn(batch, time, 3, dtype=torch.float64)
     starts = torch.randn(2, batch, width, dtype=torch.float64)
     outputs, _ = gru(inputs, starts)

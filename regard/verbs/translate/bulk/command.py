@@ -21,7 +21,7 @@ _MOST = 1_000_000  # shards that --shard may ask for
 
 @dataclass(frozen=True)
 class Sharing:
-    """How the work on a file is shared out, as the command line says."""
+    """How the work on a file is shared, from the command line."""
 
     workers: int | None = None
     shard: str | None = None
@@ -108,7 +108,7 @@ class SharedOutput:
             tally.remark()
 
     def _is_finished(self) -> bool:
-        """Whether nothing is left to do but, after a kill at the very end, to tidy up."""
+        """Return True if nothing is left but, after a kill at the very end, to tidy up."""
         if not self.resume or self.overwrite or not self.out.exists():
             return False
         if number_of_shards(self.folder) is not None and is_joined(self.folder, self.out):

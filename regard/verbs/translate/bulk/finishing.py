@@ -33,7 +33,7 @@ _BLOCK = 2**20  # bytes that are copied at once
 
 
 class Mark(BaseModel):
-    """What vouches for a shard that is done."""
+    """Record that vouches for a finished shard."""
 
     asked: dict[str, Any]
     read: str
@@ -70,7 +70,7 @@ class BulkJob:
         return mark
 
     def has_finished(self, shard: Shard) -> bool:
-        """Whether a shard is done and as it was written; refused if it is of other lines."""
+        """Return True if a shard is finished and unchanged; refuse it if it belongs to other lines."""
         mark = self.mark(shard)
         if mark is None:
             return False
@@ -152,7 +152,7 @@ def join(job: BulkJob, shards: list[Shard], out: Path, progress: Progress) -> No
 
 
 def is_joined(folder: Path, out: Path) -> bool:
-    """Whether an output is all that its shards say, so that only these were left to be removed."""
+    """Return True if an output is all that its shards say, so that only these are left to be removed."""
     parts = sorted(path for path in folder.iterdir() if path.with_name(f"{path.name}.done").exists())
     if len(parts) != number_of_shards(folder):
         return False

@@ -29,7 +29,7 @@ Row = dict[str, Any]  # what travels through Ray: numbers, texts and lists of th
 
 
 class RayWorker:
-    """What each worker of the cluster is: a model that is loaded once, and shard after shard."""
+    """Worker of the cluster: a model that is loaded once, and shard after shard."""
 
     def __init__(self, job: BulkJob, shards: list[Shard]) -> None:
         self.translator, self.shards = ShardTranslator(job), shards

@@ -31,7 +31,7 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """That of the file with its translations."""
+        """Name of the file with its translations."""
         return f"{self.number:0{len(str(self.of))}d}-of-{self.of}"
 
     @property
@@ -69,7 +69,7 @@ def shard_folder(out: Path) -> Path:
 
 
 def number_of_shards(folder: Path) -> int | None:
-    """How many shards an output was cut into before, if anything was done for it."""
+    """Return how many shards an output was cut into before, if anything was done for it."""
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     counts = {int(found[1]) for name in names if (found := _NAME.fullmatch(name))}
     if len(counts) > 1:

@@ -65,7 +65,7 @@ class Refused(NamedTuple):
 
 @dataclass
 class Tally:
-    """What all workers did together."""
+    """Totals over all workers."""
 
     begun: int = 0  # lines, each as often as a worker began to translate it
     deaths: int = 0
@@ -106,7 +106,7 @@ class _Worker:
             self.connection.send(shard)
 
     def is_alive(self) -> bool:
-        """Whether it has computed anything at one of the last looks, of which this is one."""
+        """True if it has computed anything at one of the last looks, of which this is one."""
         number = self.process.pid or 0
         before, self._busy = self._busy, processor_time(number)
         is_quiet = self._busy is not None and self._busy == before and not is_waiting_for_a_disk(number)
@@ -124,7 +124,7 @@ class _Worker:
         return f"{ended}, saying '{printable(said[-1])}'" if said else f"{ended}, without a word"
 
     def words(self) -> list[str]:
-        """What it has said, and those before it in its place, line by line."""
+        """Lines that it has said, and those before it in its place."""
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         return [line.strip() for line in text.split("\n") if line.strip()]
 
@@ -236,7 +236,7 @@ class _Crew:
 
 
 def _work(job: BulkJob, connection: Connection, log: Path, threads: int) -> None:
-    """What a worker does till there is nobody left who would give it a shard."""
+    """Run a worker until nobody is left to give it a shard."""
     end_with_parent()
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # torch is not loaded yet
     _write_errors_to(log)
@@ -264,7 +264,7 @@ def _work(job: BulkJob, connection: Connection, log: Path, threads: int) -> None
 
 
 def _write_errors_to(log: Path) -> None:
-    """What the worker says goes into a file, where it can be read when it has died."""
+    """Redirect the worker's messages into a file, where they can be read when it has died."""
     sys.stderr.flush()
     with log.open("ab", buffering=0) as file:
         os.dup2(file.fileno(), 2)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
-from regard.tasks.described import Described, FindCost, Shapes, count_parameters
+from regard.tasks.description import Described, FindCost, Shapes, count_parameters
 from regard.tasks.language.options import LanguageRecipe
 
 

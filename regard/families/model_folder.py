@@ -21,7 +21,7 @@ class OpenFolder(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What is known of a model without asking it anything."""
+    """Facts about a model, without asking it anything."""
 
     recipe: Recipe
     facts: dict[str, Any]

@@ -54,7 +54,7 @@ class WordInputs(nn.Module):
 
     @property
     def wants_ready(self) -> bool:
-        """Whether it begins with ready vectors."""
+        """True if it begins with pretrained vectors."""
         return self.options.vectors in ("frozen", "tuned", "both")
 
     @torch.no_grad()

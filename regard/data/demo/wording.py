@@ -1,0 +1,166 @@
+"""Words of generated sentences with what each of them stands for, and the links that follow from it.
+
+A word has meanings: names such as `object.noun`, which all languages share. Two words of a pair that have a meaning in
+common are linked for sure. A word that only goes along with another (the *do* of *do you eat*) has the meaning nearby,
+and its link is a possible one. Links within a sentence, as from an adjective to its noun, are found by the same names.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from string import Formatter
+from typing import NamedTuple
+
+from regard.base.faults import Fault
+
+Roles = dict[str, list[tuple[int, int]]]  # for each kind of link the numbers of both words, counted from 0
+PHRASES = ("subject", "object", "recipient", "place")
+ROLES = (
+    "verb-subject", "verb-object", "adjective-noun", "determiner-noun", "number-noun", "owner-noun", "negation",
+    "antecedent",
+)  # fmt: skip
+
+
+class Word(NamedTuple):
+    """A word, what it stands for, and what it goes along with."""
+
+    text: str
+    means: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+
+Words = tuple[Word, ...]
+
+
+class Wording(NamedTuple):
+    """A sentence as words and the mark at its end."""
+
+    words: Words
+    mark: str
+
+    @property
+    def text(self) -> str:
+        text = " ".join(word.text for word in self.words)
+        return f"{text[0].upper()}{text[1:]}{self.mark}"
+
+
+@cache
+def entry_words(entry: str, meaning: str) -> Words:
+    """Return the words of an English entry; those of a longer one, such as *last week*, each mean a part of it."""
+    return tuple(Word(part, (name,)) for part, name in _parts(entry, meaning).items())
+
+
+@cache
+def glossed_words(text: str, entry: str, meaning: str, glosses: tuple[str, ...] | None) -> Words:
+    """Return the words that translate an English entry, each with the part of the entry that its gloss names.
+
+    One word translates all of the entry. Several words need a gloss each, `week` or `week?` if the link is possible.
+    """
+    parts = _parts(entry, meaning)
+    words = text.split()
+    if glosses is not None:
+        return glossed(words, glosses, parts)
+    if len(words) > 1:
+        raise Fault(f"links.toml does not say what each word of '{text}' stands for.")
+    return tuple(Word(word, tuple(parts.values())) for word in words)
+
+
+def glossed(words: Sequence[str], glosses: Sequence[str], names: Mapping[str, str]) -> Words:
+    """Return words that mean what their glosses name; "a b" are two meanings, and one with a ? is only nearby."""
+    if len(words) != len(glosses):
+        raise Fault(f"links.toml has {len(glosses)} glosses for '{' '.join(words)}'; each word needs one.")
+    found = []
+    for word, gloss in zip(words, glosses, strict=True):
+        said = gloss.split()
+        means = tuple(names.get(name, name) for name in said if name[-1] != "?")
+        near = tuple(names.get(name[:-1], name[:-1]) for name in said if name[-1] == "?")
+        found.append(Word(word, means, near))
+    return tuple(found)
+
+
+def _parts(entry: str, meaning: str) -> dict[str, str]:
+    """Return the names of the meanings of an entry's words."""
+    words = entry.split()
+    return {word: meaning if len(words) == 1 else f"{meaning}/{word}" for word in words}
+
+
+def join_words(first: Word, second: Word, text: str) -> Word:
+    """Return two words as one, such as de + o = do, which means all that both do."""
+    return Word(text, first.means + second.means, first.near + second.near)
+
+
+@cache
+def template_pieces(template: str) -> tuple[tuple[str, bool], ...]:
+    """Return a template in pieces, each a slot (True) or neighbouring words as they stand (False)."""
+    pieces: list[tuple[str, bool]] = []
+    for literal, slot, _, _ in Formatter().parse(template[:-1]):
+        if literal.strip():
+            pieces.append((literal.strip(), False))
+        if slot:
+            pieces.append((slot, True))
+    return tuple(pieces)
+
+
+def fill_template(template: str, slots: Mapping[str, Words], literal: Callable[[str], Words]) -> Wording:
+    """Return a template with its slots filled; an empty slot leaves no trace, and `literal` gives the other words."""
+    words: list[Word] = []
+    for piece, is_slot in template_pieces(template):
+        words += slots[piece] if is_slot else literal(piece)
+    return Wording(tuple(words), template[-1])
+
+
+class WordLinks(NamedTuple):
+    """Numbers of source and target words that stand for each other: for sure, and possibly beside these."""
+
+    sure: list[tuple[int, int]]
+    possible: list[tuple[int, int]]
+
+    def __str__(self) -> str:
+        """Return the links as Pharaoh writes them: 0-0 1-2, and 3p4 for one that is only possible."""
+        marked = [(link, "-") for link in self.sure] + [(link, "p") for link in self.possible]
+        return " ".join(f"{source}{mark}{target}" for (source, target), mark in sorted(marked))
+
+
+def word_links(source: Sequence[Word], target: Sequence[Word]) -> WordLinks:
+    """Return which words of a pair stand for each other."""
+    links = WordLinks([], [])
+    for i, one in enumerate(source):
+        for j, other in enumerate(target):
+            if not {*one.means}.isdisjoint(other.means):
+                links.sure.append((i, j))
+            elif not {*one.means}.isdisjoint(other.near) or not {*one.near}.isdisjoint(other.means):
+                links.possible.append((i, j))
+    return links
+
+
+def roles(words: Sequence[Word]) -> Roles:
+    """Return the links within a sentence, kind by kind: [verb, subject], [adjective, noun], [not, verb], …"""
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, word in enumerate(words):
+        for meaning in word.means:
+            places[meaning.partition("/")[0]].append(number)
+    clauses = {name.rpartition(":")[0] for name in places}
+    found: Roles = {kind: [] for kind in ROLES}
+    for kind, one, other in _between(sorted(clauses), places):
+        found[kind] += [(i, j) for i in places.get(one, ()) for j in places.get(other, ()) if i != j]
+    return {kind: sorted(set(links)) for kind, links in found.items() if links}
+
+
+def _between(clauses: Iterable[str], places: Mapping[str, Sequence[int]]) -> Iterable[tuple[str, str, str]]:
+    """Return the kinds of links, and the meanings between which they are, in each clause."""
+    for clause in clauses:
+        start = f"{clause}:" if clause else ""
+        for phrase in PHRASES:
+            at = f"{start}{phrase}"
+            yield "adjective-noun", f"{at}.adjective", f"{at}.noun"
+            yield "determiner-noun", f"{at}.determiner", f"{at}.noun"
+            yield "determiner-noun", f"{at}.article", f"{at}.noun"
+            yield "determiner-noun", f"{at}.owner-determiner", f"{at}.owner"
+            yield "number-noun", f"{at}.number", f"{at}.noun"
+            yield "owner-noun", f"{at}.owner", f"{at}.noun"
+        yield "verb-subject", f"{start}verb", f"{start}subject.noun"
+        yield "adjective-noun", f"{start}adjective", f"{start}subject.noun"
+        acts = f"{start}action" if f"{start}action" in places else f"{start}verb"
+        yield "verb-object", acts, f"{start}object.noun"
+        denied = next((name for name in ("verb", "adjective", "place.noun") if f"{start}{name}" in places), "")
+        yield "negation", f"{start}not", f"{start}{denied}"

@@ -1,0 +1,5 @@
+"""Names of the recurrent cells that recipes know; no torch, so that options can be read without it."""
+
+from typing import Literal
+
+CellName = Literal["vanilla", "logistic", "lstm", "gru", "gru-reset-first"]

@@ -1,0 +1,198 @@
+"""Sums over the alignments of a transducer, written out in logarithms: the forward–backward algorithm of Graves 2012.
+
+At frame t, with u labels written, the network has a distribution y(t, u) over the labels and a blank, φ. An alignment
+of a labelling l begins at (0, 0). Label l_{u+1} leads from (t, u) to (t, u+1), for several labels may be written at one
+frame, and a blank to (t+1, u). It ends with the blank that leads from (T−1, U) to (T, U). With l_{u+1} as k,
+
+    α(t, u) = α(t−1, u) · φ(t−1, u) + α(t, u−1) · y(l_u | t, u−1)         α(0, 0) = 1         (equation 16)
+    β(t, u) = β(t+1, u) · φ(t, u)   + β(t, u+1) · y(k | t, u)             β(T, U) = 1         (equation 18)
+    p(l | x) = α(T, U) = β(0, 0) = Σ over t + u = n of α(t, u) · β(t, u), for every n         (equations 17 and 19)
+
+    ∂ log p(l | x) / ∂ log φ(t, u)     = α(t, u) · φ(t, u) · β(t+1, u) / p(l | x)             (equation 20)
+    ∂ log p(l | x) / ∂ log y(k | t, u) = α(t, u) · y(k | t, u) · β(t, u+1) / p(l | x)
+
+These are also the probabilities that an alignment of l takes this step. Departures: frames and labels are counted from
+0, and the end is a place of its own behind the last blank, so that nothing is special about the last frame.
+
+All cells of a diagonal, t + u = n, follow from those of the one before, so a diagonal is one step for all rows of a
+batch; nothing in it waits for the host. All sums are in float64.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from regard.attention.masks import real_places
+from regard.base.pauses import between_steps
+from regard.models.transcriber import Counts, Labels
+
+NEVER = float("-inf")
+
+Cells = Float[Tensor, "batch frame place"]  # a place for each number of labels written: 0 to U
+StepDiagonals = Float[Tensor, "step batch place"]  # the steps that begin on each diagonal
+Diagonals = Float[Tensor, "diagonal batch place"]  # α or β, on a diagonal more: where the last steps end
+
+
+class Lattice(NamedTuple):
+    """log φ(t, u) and log y(l_{u+1} | t, u) of each row, −∞ outside of it; how many frames and labels each has."""
+
+    waits: Cells
+    writes: Cells
+    counts: Counts
+    label_counts: Counts
+
+
+class Steps(NamedTuple):
+    """log p(l | x), and the probabilities that an alignment of l waits at a cell, and that it writes there."""
+
+    score: Float[Tensor, " batch"]
+    waits: Cells
+    writes: Cells
+
+
+def lattice_of(
+    logs: Float[Tensor, "batch frame place symbol"], labels: Labels, counts: Counts, label_counts: Counts
+) -> Lattice:
+    """Return the steps of all alignments of some labels, from log-probabilities of all symbols, the blank last."""
+    inside = real_places(counts, logs.shape[1])[:, :, None]
+    unfinished = inside & real_places(label_counts, logs.shape[2])[:, None]
+    following = F.pad(labels, (0, 1))[:, None, :, None].expand(-1, logs.shape[1], -1, 1)
+    return Lattice(
+        logs[..., -1].masked_fill(~(inside & real_places(label_counts + 1, logs.shape[2])[:, None]), NEVER),
+        logs.gather(3, following).squeeze(3).masked_fill(~unfinished, NEVER),
+        counts,
+        label_counts,
+    )
+
+
+def log_likelihood(lattice: Lattice) -> Float[Tensor, " batch"]:
+    """Return log p(l | x) of each row; a row without frames has −∞, or 0 if it has no labels either."""
+    if torch.is_grad_enabled() and lattice.waits.requires_grad:
+        return steps_of(lattice).score
+    forward = _forward(*_as_diagonals(lattice))
+    return _at_the_end(forward, lattice)
+
+
+def steps_of(lattice: Lattice) -> Steps:
+    """Return how probable each row is, and where its alignments wait and write; of these the first has a gradient."""
+    return Steps(*_Alignments.apply(*lattice))
+
+
+class _Alignments(torch.autograd.Function):
+    """Both recursions at once, for what a step adds to the sum is its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, waits: Cells, writes: Cells, counts: Counts, label_counts: Counts) -> tuple[Tensor, ...]:
+        lattice = Lattice(waits, writes, counts, label_counts)
+        waiting, writing = _as_diagonals(lattice)
+        forward, backward = _forward(waiting, writing), _backward(waiting, writing, lattice)
+        score = _at_the_end(forward, lattice)
+        possible = score.isfinite()[:, None]
+        before = forward[:-1] - score.where(possible[:, 0], 0.0)[:, None]
+        waited = (before + waiting + backward[1:]).exp()
+        wrote = (before[..., :-1] + writing[..., :-1] + backward[1:, :, 1:]).exp()
+        found = [
+            _as_cells(each, waits.shape[1]).where(possible[..., None], 0.0).to(waits.dtype)
+            for each in (waited, F.pad(wrote, (0, 1)))
+        ]
+        ctx.save_for_backward(*found)
+        ctx.mark_non_differentiable(*found)
+        return (score, *found)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor, *unused: Tensor) -> tuple[Tensor | None, ...]:
+        waits, writes = ctx.saved_tensors
+        factor = upstream[:, None, None].to(waits.dtype)
+        return waits * factor, writes * factor, None, None
+
+
+def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
+    """Return the frame at which each label is written along the most probable alignment (Viterbi).
+
+    The forward recursion with the larger in place of the sum; labels that a row does not have are at frame 0.
+    """
+    waiting, writing = _as_diagonals(lattice)
+    best, by_writing = _start(waiting), list[Bool[Tensor, "batch place"]]()
+    for waited, wrote in zip(waiting, writing, strict=True):
+        between_steps()
+        one, other = best + waited, _shift(best + wrote)
+        by_writing.append(other > one)
+        best = torch.maximum(one, other)
+    place, ends = lattice.label_counts, lattice.counts + lattice.label_counts
+    frames = torch.zeros_like(waiting[0], dtype=torch.long)
+    for number in reversed(range(1, len(by_writing) + 1)):
+        between_steps()
+        wrote = by_writing[number - 1].gather(1, place[:, None]) & (number <= ends)[:, None]
+        written = (number - place)[:, None]
+        frames = torch.where(wrote, frames.scatter(1, place[:, None], written), frames)
+        place = place - wrote.squeeze(1).long()
+    return frames[:, 1:]
+
+
+def _as_diagonals(lattice: Lattice) -> tuple[StepDiagonals, StepDiagonals]:
+    """Return the steps with the cells of a diagonal, t + u = n, side by side by their u; −∞ where there is none."""
+    frames, places = lattice.waits.shape[1:]
+    number = torch.arange(frames + places - 1, device=lattice.waits.device)[:, None]
+    frame = number - torch.arange(places, device=number.device)
+    is_cell = (frame >= 0) & (frame < frames)
+    chosen = frame.clamp(0, frames - 1).expand(len(lattice.waits), -1, -1)
+    waits, writes = (
+        cells.detach().double().gather(1, chosen).masked_fill(~is_cell, NEVER).transpose(0, 1) for cells in lattice[:2]
+    )
+    return waits.contiguous(), writes.contiguous()
+
+
+def _as_cells(diagonals: StepDiagonals, frames: int) -> Cells:
+    """Return the same by frames again."""
+    place = torch.arange(diagonals.shape[2], device=diagonals.device)
+    number = torch.arange(frames, device=place.device)[:, None] + place
+    return diagonals.transpose(0, 1).gather(1, number.expand(diagonals.shape[1], -1, -1))
+
+
+def _start(waiting: StepDiagonals) -> Float[Tensor, "batch place"]:
+    """Return log α of the first diagonal: every alignment begins before the first frame, with nothing written."""
+    start = torch.full_like(waiting[0], NEVER)
+    start[:, 0] = 0.0
+    return start
+
+
+def _shift(cells: Float[Tensor, "batch place"]) -> Float[Tensor, "batch place"]:
+    """Return what comes to each place from the one before it."""
+    return F.pad(cells[:, :-1], (1, 0), value=NEVER)
+
+
+def _forward(waiting: StepDiagonals, writing: StepDiagonals) -> Diagonals:
+    """Return log α."""
+    diagonals = [_start(waiting)]
+    for waited, wrote in zip(waiting, writing, strict=True):
+        between_steps()
+        before = diagonals[-1]
+        diagonals.append(torch.logaddexp(before + waited, _shift(before + wrote)))
+    return torch.stack(diagonals)
+
+
+def _backward(waiting: StepDiagonals, writing: StepDiagonals, lattice: Lattice) -> Diagonals:
+    """Return log β; it is 0 where a row ends, (T, U)."""
+    is_last_place = F.one_hot(lattice.label_counts, waiting.shape[2]).bool()
+    ends = lattice.counts + lattice.label_counts
+    after = torch.full_like(waiting[0], NEVER)
+    diagonals = list[Tensor]()
+    for number in reversed(range(len(waiting) + 1)):
+        between_steps()
+        if number < len(waiting):
+            onward = F.pad(after[:, 1:], (0, 1), value=NEVER)
+            after = torch.logaddexp(after + waiting[number], onward + writing[number])
+        after = torch.where(is_last_place & (ends == number)[:, None], 0.0, after)
+        diagonals.append(after)
+    return torch.stack(diagonals[::-1])
+
+
+def _at_the_end(forward: Diagonals, lattice: Lattice) -> Float[Tensor, " batch"]:
+    """Return log α(T, U) of each row."""
+    row = torch.arange(len(lattice.counts), device=forward.device)
+    return forward[lattice.counts + lattice.label_counts, row, lattice.label_counts]

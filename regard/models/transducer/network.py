@@ -1,0 +1,156 @@
+"""The parts of a transducer beside its encoder: the prediction network and the joint network.
+
+The encoder knows frames, and the prediction network the labels so far, as a language model does. The joint network
+lays both together and scores every label and the blank, at every frame and behind every label:
+
+    g_u = RNN(l_1, …, l_u)                   h(t, u) = tanh(W f_t + V g_u + b)
+    y(t, u) = softmax(W_out h(t, u) + b_out)
+
+(Graves 2012, section 2; the layer of tanh is from Graves et al. 2013, "Speech Recognition with Deep Recurrent Neural
+Networks", section 3.2, in place of a sum of two outputs.) So a label depends on those before it, which CTC cannot say:
+its labels are independent of each other once their alignment is known.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.parts import Embedding, count_matrix_weights
+from regard.models.recurrent.layers import Hidden, Stack
+from regard.models.transcriber import Counts, Labels
+from regard.models.transducer.lattice import Lattice, lattice_of
+
+
+class PredictionOptions(Options):
+    """The options that transducers share: their prediction network and their joint network."""
+
+    predictor_cell: Literal["vanilla", "lstm", "gru"] = Field(
+        default="lstm", description="The recurrent cell of the prediction network, which reads the labels so far."
+    )
+    predictor_layers: int = Field(
+        default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the prediction network."
+    )
+    predictor_width: int = Field(default=256, ge=1, le=WIDEST, description="Width of the prediction network's states.")
+    joint_width: int = Field(
+        default=256,
+        ge=1,
+        le=WIDEST,
+        description="Width of the joint network, in which the encoder's and the prediction network's states meet.",
+    )
+
+
+class HeardFrames(NamedTuple):
+    """What the encoder knows of each frame, as the joint network takes it, and how many frames each row has."""
+
+    frames: Float[Tensor, "batch frame joint"]
+    counts: Counts
+
+
+class Written(NamedTuple):
+    """What the prediction network knows of the labels so far, as the joint network takes it, and what it remembers."""
+
+    state: Float[Tensor, "row joint"]
+    hidden: list[Hidden]
+
+
+class Predictor(nn.Module):
+    """Recurrent layers over labels; before the first of them they read a vector of zeros (Graves 2012, section 2.2)."""
+
+    def __init__(self, options: PredictionOptions, depth: int, dropout: float) -> None:
+        super().__init__()
+        self.depth, self.dropout = depth, nn.Dropout(dropout)
+        self.layers = Stack(
+            options.predictor_cell, depth, options.predictor_width, options.predictor_layers, dropout=dropout
+        )
+
+    def forward(self, embedded: Float[Tensor, "batch label depth"]) -> Float[Tensor, "batch place width"]:
+        """Return the states before the first label and behind each, all at once."""
+        return self.dropout(self.layers(F.pad(self.dropout(embedded), (0, 0, 1, 0)))[0])
+
+    def begin(self, like: Float[Tensor, "row joint"]) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
+        """Return the state before the first label, and what is remembered then, for as many rows as `like` has."""
+        parts = 2 if self.layers.cell == "lstm" else 1
+        nothing: list[Hidden] = [
+            (like.new_zeros(len(like), layer.hidden_size),) * parts for layer in self.layers.layers
+        ]
+        state, hidden = self.layers.step(like.new_zeros(len(like), self.depth), nothing)
+        return self.dropout(state), hidden
+
+    def step(
+        self, embedded: Float[Tensor, "row depth"], hidden: list[Hidden]
+    ) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
+        """Return the state behind one label more, and what is remembered then."""
+        state, hidden = self.layers.step(self.dropout(embedded), hidden)
+        return self.dropout(state), hidden
+
+
+class Joint(nn.Module):
+    """Scores of all labels and, behind them, of the blank, from a state of the encoder and one of the labels."""
+
+    def __init__(self, heard: int, written: int, width: int, symbols: int) -> None:
+        super().__init__()
+        self.heard, self.written = nn.Linear(heard, width), nn.Linear(written, width, bias=False)
+        self.out = nn.Linear(width, symbols + 1)
+
+    def forward(
+        self, heard: Float[Tensor, "*#place joint"], written: Float[Tensor, "*#place joint"]
+    ) -> Float[Tensor, "*place symbol"]:
+        """Return the log-probabilities; both states are those that `heard` and `written` have made."""
+        logits = self.out((heard + written).tanh())
+        return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+
+
+class TransducerNetwork(nn.Module):
+    """What writes labels along frames, whatever was read; an encoder and the embeddings belong to its subclasses."""
+
+    target_embedding: Embedding
+    predictor: Predictor
+    joint: Joint
+
+    def add_writer(self, options: PredictionOptions, dropout: float, width: int, symbols: int) -> None:
+        """Add the prediction network and the joint network to an encoder of this width and to the embeddings."""
+        self.predictor = Predictor(options, self.target_embedding.weight.shape[1], dropout)
+        self.joint = Joint(width, options.predictor_width, options.joint_width, symbols)
+
+    @property
+    def blank(self) -> int:
+        """The symbol that leads to the next frame, behind those of all labels."""
+        return self.joint.out.out_features - 1
+
+    def every_cell(self, heard: HeardFrames, labels: Labels) -> Float[Tensor, "batch frame place symbol"]:
+        """Return the log-probabilities of all symbols at each frame, behind each of the labels."""
+        written = self.joint.written(self.predictor(self.target_embedding(labels)))
+        return self.joint(heard.frames[:, :, None], written[:, None])
+
+    def lattice(self, heard: HeardFrames, labels: Labels, counts: Counts) -> Lattice:
+        """Return the steps of all alignments of these labels."""
+        return lattice_of(self.every_cell(heard, labels), labels, heard.counts, counts)
+
+    def nothing_written(self, heard: HeardFrames) -> Written:
+        """Return what is known before the first label."""
+        state, hidden = self.predictor.begin(heard.frames[:, 0])
+        return Written(self.joint.written(state), hidden)
+
+    def read_label(self, labels: Int[Tensor, " row"], written: Written, where: Bool[Tensor, " row"]) -> Written:
+        """Return what is known behind one label more, in the rows that have one; others stay as they are."""
+        embedded = self.target_embedding(labels.masked_fill(~where, 0)[:, None])[:, 0]
+        state, hidden = self.predictor.step(embedded, written.hidden)
+        return _choose(where, Written(self.joint.written(state), hidden), written)
+
+    def writing_weights(self) -> int:
+        """Return how many weights one cell of the lattice is multiplied with, and one label."""
+        return count_matrix_weights(self.predictor.layers, self.joint.written, self.joint.out)
+
+
+def _choose(where: Bool[Tensor, " row"], new: Written, old: Written) -> Written:
+    hidden = [
+        tuple(torch.where(where[:, None], one, other) for one, other in zip(*layers, strict=True))
+        for layers in zip(new.hidden, old.hidden, strict=True)
+    ]
+    return Written(torch.where(where[:, None], new.state, old.state), hidden)

@@ -1,0 +1,91 @@
+"""A transducer read label by label: what may follow a prefix, summed over all alignments, and how probable that is.
+
+α(t, u) of `lattice.py` for one prefix l of u labels, at all frames t at once, is all that alignments can have come to.
+The next label k may be written at any of the frames, and these cases exclude each other:
+
+    p(l·k… | x) = Σ_t α(t, u) · y(k | t, u)        p(l | x) = α(T−1, u) · φ(T−1, u)
+
+    p(k | l, x) = p(l·k… | x) / p(l… | x)          p(end | l, x) = p(l | x) / p(l… | x)
+
+They sum to one, so a transducer is also a model that writes one label after another, and every search for such models
+has it: each hypothesis holds all its alignments, exactly, however narrow the beam. (The searches of Graves 2012 go
+frame by frame, and hold the alignments that their beam has kept.) All sums are of logarithms in float64.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.attention.masks import real_places
+from regard.models.ctc.paths import log_sum
+from regard.models.transducer.lattice import NEVER
+from regard.models.transducer.network import HeardFrames, TransducerNetwork, Written
+
+
+class TransducerPrefixes(NamedTuple):
+    """One prefix for each row: what is known of its labels, log α(t, u) at each frame, and log p(l… | x)."""
+
+    written: Written
+    reached: Float[Tensor, "row frame"]
+    whole: Float[Tensor, " row"]
+
+
+class Following(NamedTuple):
+    """What follows a prefix: log p(k | l, x) of each label, log p(end | l, x), and p that a label is written at t."""
+
+    labels: Float[Tensor, "row label"]
+    end: Float[Tensor, " row"]
+    starts: Float[Tensor, "row frame"]
+
+
+def empty_prefixes(network: TransducerNetwork, heard: HeardFrames) -> TransducerPrefixes:
+    """Return the prefix without labels of every row."""
+    written = network.nothing_written(heard)
+    entering = torch.full_like(heard.frames[..., 0], NEVER, dtype=torch.float64)
+    entering[:, 0] = 0.0
+    blanks = _scores(network, heard, written)[..., -1]
+    return TransducerPrefixes(written, _go_on(entering, blanks, heard), entering.new_zeros(len(entering)))
+
+
+def extend(
+    network: TransducerNetwork, heard: HeardFrames, prefixes: TransducerPrefixes, symbols: Int[Tensor, " row"]
+) -> tuple[TransducerPrefixes, Float[Tensor, "row frame symbol"]]:
+    """Return the prefixes with one more label each, and the scores behind it; a blank adds none."""
+    is_label = symbols != network.blank
+    before = _scores(network, heard, prefixes.written)
+    own = before.gather(2, symbols[:, None, None].expand(-1, before.shape[1], 1)).squeeze(2)
+    entering = prefixes.reached + own
+    written = network.read_label(symbols, prefixes.written, is_label)
+    scores = _scores(network, heard, written)
+    reached = _go_on(entering, scores[..., -1], heard)
+    longer = (reached, log_sum(entering))
+    kept = [
+        torch.where(is_label.view(-1, *[1] * (one.dim() - 1)), one, other)
+        for one, other in zip(longer, prefixes[1:], strict=True)
+    ]
+    return TransducerPrefixes(written, *kept), scores
+
+
+def following(heard: HeardFrames, prefixes: TransducerPrefixes, scores: Float[Tensor, "row frame symbol"]) -> Following:
+    """Return what follows prefixes, given the scores behind them."""
+    whole, reached = prefixes.whole, prefixes.reached
+    labels = reached[..., None] + scores[..., :-1]
+    last = (heard.counts - 1)[:, None]
+    end = (reached + scores[..., -1]).gather(1, last).squeeze(1)
+    starts = (log_sum(labels) - whole[:, None]).exp()
+    return Following(log_sum(labels.transpose(1, 2)) - whole[:, None], end - whole, starts)
+
+
+def _scores(network: TransducerNetwork, heard: HeardFrames, written: Written) -> Float[Tensor, "row frame symbol"]:
+    return network.joint(heard.frames, written.state[:, None]).double()
+
+
+def _go_on(
+    entering: Float[Tensor, "row frame"], blanks: Float[Tensor, "row frame"], heard: HeardFrames
+) -> Float[Tensor, "row frame"]:
+    """Return log α: α(t) = entering(t) + α(t−1) · φ(t−1), which is what entered at each frame and waited since."""
+    waited = blanks.cumsum(1) - blanks  # all blanks before t
+    reached = waited + (entering - waited).logcumsumexp(1)
+    return reached.masked_fill(~real_places(heard.counts, reached.shape[1]), NEVER)

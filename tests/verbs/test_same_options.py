@@ -1,0 +1,146 @@
+"""All doors can do the same: what one of Python, the command line and the server takes, the others take too."""
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+
+import regard
+from regard.base.doors import LanguagesBody
+from regard.base.places import find_place
+from regard.base.requests.rules import VerbRequest
+from regard.verbs.table import ROOMS, verb_doors
+
+# Parameters and options that are fields of another name in a body.
+SAMPLING = dict.fromkeys(("temperature", "top_k", "top_p", "seed"), "sample")
+VIEWED = {"side": "sides", "layer": "layers", "head": "heads", "width": "beam", "lines": "mode", "bars": "shown"}
+FIELDS: dict[str, dict[str, str]] = {
+    "translate": SAMPLING | {"texts": "text", "together": "with", "settings": "search"},
+    "generate": SAMPLING | {"prompts": "prompt", "settings": "search"},
+    "caption": SAMPLING,
+    "speak": {"texts": "text"},
+    "embed": {"texts": "text", "source": "text"},
+    "look": VIEWED | {"inputs": "input", "target": "output"},
+}
+# Methods of Python beside the one of the verb's name: each is a view, or one field of a request by itself.
+METHODS = {"look": ("look_next", "look_beam", "look_contexts"), "translate": ("together", "translate_as")}
+# Parameters of such methods, and one that stands for several fields.
+IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
+    "translate": {
+        "constraints": ("prefix", "required", "forbidden", "vocabulary"),
+        "others": ("with",),
+        "outputs": ("forced",),
+    },
+    "look": {
+        "text": ("input", "text"),
+        "word": ("contexts",),
+        "texts": (),
+        "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
+    },
+}
+# Of the command itself: what follows MODEL, which has a name of its own in each body, and what is written.
+FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json"}
+DRAWN = {"rings", "sheet", "following", "min_p", "typical", "temperature", "top_k", "top_p"}
+# What no client can ask for; in Python it is not asked of a verb either.
+NOT_SERVED: dict[str, set[str]] = {
+    "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # of this machine and its files
+    "answer": {"spans"},  # which every answer has
+    "draw": {"frames"},  # a file of what every answer has
+    "look": DRAWN | {"contexts"},  # pictures of numbers that answers have whole
+    **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a file of vectors is read
+}
+# What a command has no option for.
+NOT_TYPED: dict[str, set[str]] = {
+    "translate": {"before", "stream"},  # before: of one text, by the names of tokens, and a command translates lines
+    "generate": {"stream"},  # which a terminal sees without asking
+    "caption": {"attention"},  # which is what --json prints
+    "answer": {"unfold"},  # several aspects in one text, for a page that has one field
+    "look": {"before", "kept"},  # by the names of tokens, as a page knows them, and how many are sent
+}
+# What Python has no parameter for.
+NOT_IN_PYTHON: dict[str, set[str]] = {
+    "translate": {"explain", "stream"},  # translations are explained when someone looks
+    "generate": {"stream"},
+    "answer": {"unfold"},
+    "look": {"before", "kept"},
+}
+VIEWS = {"look": {"attention", "next", "beam"}}  # addresses that are views of one command
+
+
+def parameters(place: object) -> list[str]:
+    return [name for name in inspect.signature(place).parameters if name != "self"]  # type: ignore[arg-type]
+
+
+def python_fields(verb: str) -> set[str]:
+    """Return what can be asked for in Python, by the names of fields."""
+    from regard.model import model_class
+
+    kinds = [regard.Model, *(model_class(task) for task in ("translation", "language"))]
+    names = [verb, *METHODS.get(verb, ())]
+    methods = [next(getattr(kind, name) for kind in kinds if hasattr(kind, name)) for name in names]
+    several = IN_PYTHON.get(verb, {})
+    return {
+        field
+        for method in methods
+        for name in parameters(method)
+        for field in several.get(name, (FIELDS.get(verb, {}).get(name, name),))
+    }
+
+
+def command_fields(verb: str) -> set[str]:
+    """Return what a command has options for, by the names of fields, and what follows MODEL."""
+    return {FIELDS.get(verb, {}).get(name, name) for name in parameters(find_place(ROOMS[verb].command))} - FILES
+
+
+def fields_of(kind: type[VerbRequest]) -> set[str]:
+    return {field.alias or name for name, field in kind.model_fields.items()}
+
+
+def bodies_of(verb: str) -> Iterator[type[VerbRequest]]:
+    """Yield the bodies of a verb's addresses."""
+    for door in verb_doors():
+        if door.path == f"/v1/{verb}" or door.path.removeprefix("/v1/") in VIEWS.get(verb, ()):
+            yield door.body
+
+
+def served_fields(verb: str) -> set[str]:
+    """Return what the server can be asked for; which model is asked, and by whom, is no part of it."""
+    return {name for kind in bodies_of(verb) for name in fields_of(kind)} - fields_of(LanguagesBody)
+
+
+def read_fields(verb: str) -> set[str]:
+    """Return the fields that a command fills with what follows MODEL, or with --text."""
+    return {"text", "input", "inputs", "prompt", "pictures", "sounds", "words"} & served_fields(verb)
+
+
+def lacking(verb: str) -> dict[str, set[str]]:
+    """Return what a verb can be asked for elsewhere, and not here, by the name of the door."""
+    python, command, served = python_fields(verb), command_fields(verb), served_fields(verb)
+    found = {
+        "server": (python | command) - served - FILES - NOT_SERVED.get(verb, set()),
+        "command": (python | served) - command - read_fields(verb) - NOT_TYPED.get(verb, set()),
+        "python": (command | served) - python - NOT_SERVED.get(verb, set()) - NOT_IN_PYTHON.get(verb, set()),
+    }
+    return {door: names for door, names in found.items() if names}
+
+
+@pytest.mark.parametrize("verb", ROOMS)
+def test_every_door_can_do_what_the_others_can(verb: str) -> None:
+    assert lacking(verb) == {}
+
+
+@pytest.mark.parametrize(
+    ("door", "verb", "name"),
+    [
+        ("served_fields", "caption", "sample"),
+        ("served_fields", "look", "speaker"),
+        ("python_fields", "generate", "past_end"),
+        ("python_fields", "translate", "search"),
+        ("command_fields", "generate", "when_full"),
+    ],
+)
+def test_what_a_door_lacks_is_found(door: str, verb: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of these were once lacking."""
+    known = globals()[door]
+    monkeypatch.setitem(globals(), door, lambda verb: known(verb) - {name})
+    assert lacking(verb) == {{"served": "server"}.get(door.split("_")[0], door.split("_")[0]): {name}}
