@@ -35,10 +35,10 @@ class Refused(SystemExit):
 
 def main() -> None:
     refuse_changes(ROOT)
-    version, epoch = version_in(ROOT), commit_time(ROOT)
+    version, commit, epoch = version_in(ROOT), git(ROOT, "rev-parse", "HEAD"), commit_time(ROOT)
     with tempfile.TemporaryDirectory(prefix="regard-release-") as place:
         folders = [Path(place) / f"{number}" for number in range(len(_UMASKS))]
-        first, second = (build(folder, epoch, umask) for folder, umask in zip(folders, _UMASKS, strict=True))
+        first, second = (build(folder, commit, epoch, umask) for folder, umask in zip(folders, _UMASKS, strict=True))
         refuse_differences(first, second)
         wheel = next(file for file in first if file.suffix == ".whl")
         refuse_incomplete(wheel, package_files(ROOT))
@@ -73,11 +73,11 @@ def package_files(folder: Path) -> set[str]:
     return set(git(folder, "ls-files", "regard").splitlines())
 
 
-def build(folder: Path, epoch: int, umask: int) -> list[Path]:
-    """Build wheel and source archive of the last commit in a new folder; the wheel is made from the archive."""
+def build(folder: Path, commit: str, epoch: int, umask: int) -> list[Path]:
+    """Build wheel and source archive of a commit in a new folder; the wheel is made from the archive."""
     source, out = folder / "source", folder / "dist"
     source.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     before = os.umask(umask)
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:

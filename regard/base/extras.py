@@ -27,7 +27,7 @@ EXTRAS = {
     "ray": Extra("translating on a cluster", ("ray",)),
     "sound": Extra("reading and writing sound files", ("soundfile",)),
     "tensorboard": Extra("curves for TensorBoard", ("tensorboard",)),
-    "words": Extra("training word vectors on a CPU", ("numba", "llvmlite")),
+    "words": Extra("training word vectors on a CPU, and n-grams at full speed", ("numba", "llvmlite")),
 }
 
 

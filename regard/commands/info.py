@@ -89,12 +89,17 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
 
 def describe(folder: Path, size: int) -> "Description":
     """Describe the model in a folder, by its files where that is enough; the cost is that of an input of this size."""
-    from regard.families.model_folder import Description, describe_folder
+    from regard.families.model_folder import describe_folder
+
+    return describe_folder(folder, size) or _describe_loaded(folder, size)
+
+
+def _describe_loaded(folder: Path, size: int) -> "Description":
+    """Describe a model of a family that cannot be described by its files alone."""
+    from regard.families.model_folder import Description
     from regard.protocols import Describes
     from regard.verbs.opening import model_in
 
-    if description := describe_folder(folder, size):
-        return description
     loaded = model_in(folder)
     cost = loaded.task.cost(size) if isinstance(loaded.task, Describes) else {}
     return Description(loaded.recipe, loaded.facts(), cost)
