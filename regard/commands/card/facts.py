@@ -119,7 +119,8 @@ def data_files(table: dict[str, Any], place: Path) -> Iterator[FileFact]:
         else:
             input_ = recorded.get(name)
             shown = Path(name).name or name
-            yield FileFact(shown, input_ and input_.size, input_ and input_.checksum, split)
+            size, sum_ = (input_.size, input_.checksum) if input_ else (None, None)
+            yield FileFact(shown, size, sum_, split)
 
 
 def _named_files(value: Any, key: str, split: str) -> Iterator[tuple[str, str]]:
