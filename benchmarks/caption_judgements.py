@@ -66,7 +66,7 @@ def score_each(metric: str, candidates: list[str], references: list[list[str]]) 
         counted = bleu(UNCUT, orders=int(metric[-1]), effective=True)
         rows = sentence_statistics(counted, candidates, list(zip(*references, strict=True)))
         return [counted._compute_score_from_stats(row.tolist()).score for row in rows]
-    summed = METRICS[metric]
+    summed = METRICS[metric].load()
     assert isinstance(summed, Summed)
     return [summed.finish(row) for row in summed.rows(candidates, references)]
 

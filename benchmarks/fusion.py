@@ -26,7 +26,7 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel, noisy_channel
 from regard.families import check_recipe
 from regard.metrics import score
-from regard.metrics.significance import SUMS, Sums, difference
+from regard.metrics.significance import Sums, difference, summing
 from regard.model import load
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel, load_translation_model
@@ -121,7 +121,7 @@ class Table:
     def add(self, name: str, weights: str, outputs: list[str], seconds: float) -> None:
         """Score outputs and keep them in a file."""
         (self.folder / f"{name.replace(' ', '-')}.pt").write_text("".join(f"{each}\n" for each in outputs), "utf-8")
-        sums = SUMS["bleu"](outputs, [self.data.references])
+        sums = summing("bleu")(outputs, [self.data.references])
         self.first = self.first or sums
         apart = difference([self.first], [sums])
         against = "–" if sums is self.first else f"{apart.value:+.2f}, p = {apart.randomisation:.3f}"

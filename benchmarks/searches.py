@@ -21,7 +21,7 @@ import torch
 
 from regard.engines.translated import Translated
 from regard.metrics import score
-from regard.metrics.significance import SUMS, difference
+from regard.metrics.significance import difference, summing
 from regard.metrics.utilities import utility
 from regard.verbs.translate.evaluation import from_split
 from regard.verbs.translate.model import TranslationModel, load_translation_model
@@ -95,7 +95,7 @@ def main() -> None:
         found = runner(model, kind.plan)(whole_texts(sources))
         seconds = time.process_time() - began
         outputs = [each.text for each in found]
-        sums = SUMS["bleu"](outputs, references)
+        sums = summing("bleu")(outputs, references)
         greedy = greedy or sums
         apart = difference([greedy], [sums])
         values = (score(outputs, references, metric).value for metric in ("bleu", "chrf"))

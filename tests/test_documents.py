@@ -87,6 +87,12 @@ def commands_in(line: str) -> Iterator[list[str]]:
 
 def parsed(arguments: list[str]) -> dict[str, Any]:
     """What the real command line understands by these arguments; nothing is run, and what is wrong is raised."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("regard.cli.plugin_option.name_plugin", lambda place: None)
+        return _parsed(arguments)
+
+
+def _parsed(arguments: list[str]) -> dict[str, Any]:
     command: Any = _root()
     context = command.make_context("regard", arguments)
     while rest := [*context._protected_args, *context.args]:

@@ -12,6 +12,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
+from regard.base.rows import NORMALISERS
 
 Normaliser = Callable[[Tensor, Tensor | None], Tensor]
 NormaliserName = Literal["softmax", "plain", "sparsemax", "entmax"]
@@ -97,5 +99,8 @@ _PLAIN: dict[str, Normaliser] = {"softplus": plain, "exp": plain_of_exp, "none":
 def named_normaliser(name: NormaliserName, positive: Positiveness = "softplus") -> Normaliser:
     """Return the normaliser a recipe names; with softplus, `plain` wants scores made `Positive`."""
     if name not in _NAMED:
+        if name in NORMALISERS and (place := NORMALISERS[name].normalise):
+            found: Normaliser = find_place(place)
+            return found
         raise ValueError(f"there is no normaliser '{name}', only {', '.join(get_args(NormaliserName))}")
     return _PLAIN[positive] if name == "plain" else _NAMED[name]

@@ -11,6 +11,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.base.places import find_place
+from regard.base.rows import SCORES
+
 Score = Callable[[Tensor, Tensor], Tensor]
 ScoreName = Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"]
 Queries = Float[Tensor, "batch head query query_depth"]
@@ -234,4 +237,7 @@ def named_score(name: ScoreName, query_depth: int, key_depth: int, hidden: int) 
             return Location(query_depth, hidden=hidden)
         case "mixed":
             return Location(query_depth, key_depth, hidden=hidden)
+    if name in SCORES and (place := SCORES[name].make):
+        made: Score = find_place(place)(query_depth, key_depth, hidden)
+        return made
     raise ValueError(f"there is no score '{name}', only {', '.join(get_args(ScoreName))}")

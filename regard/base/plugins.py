@@ -42,7 +42,12 @@ class Plugin:
 
     families: Mapping[str, Any] = field(default_factory=dict)
     tasks: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    normalisers: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    views: Mapping[Any, Any] = field(default_factory=dict)
     verbs: Mapping[str, Any] = field(default_factory=dict)
+    exports: Mapping[str, Any] = field(default_factory=dict)
     recipes: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -219,6 +224,18 @@ def _installed(entry: "EntryPoint") -> Source | None:
         return None
 
 
+def plugin_of(module: str) -> str | None:
+    """Return the top-level package of a plugin that a module is part of; None for any other module."""
+    top = module.partition(".")[0]
+    places = [*_named_places(), *(entry.value for entry in installed_entry_points())]
+    return top if top in {place.partition(":")[0].partition(".")[0].strip() for place in places} else None
+
+
+def environment_of_plugins() -> dict[str, str]:
+    """Return what a new Python needs in its environment, beside ours, to find the plugins that were named here."""
+    return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} if _named_places() else {}
+
+
 class _Rows(NamedTuple):
     """Rows of plugins with where each comes from, and the sentences that refuse names which two plugins have."""
 
@@ -326,7 +343,8 @@ class Table(Mapping[Key, Row], Generic[Key, Row]):
 
 
 def _shown(key: Any) -> str:
-    return f"'{key}'" if isinstance(key, str) else str(key)
+    """Return the name of a row; that of a view is the manner of an attention and the kinds of its two sides."""
+    return f"'{key}'" if isinstance(key, str) else " ".join(getattr(part, "__name__", str(part)) for part in key)
 
 
 def _a(kind: type) -> str:

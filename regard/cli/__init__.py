@@ -27,7 +27,7 @@ from typer.main import get_command
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
-from regard.base.plugins import name_plugin
+from regard.base.plugins import name_plugin, plugin_of
 from regard.base.version import __version__
 from regard.cli.plugin_option import Plugins, remark_on_plugins, take_plugins
 from regard.commands import COMMANDS, SETS_RECIPE
@@ -317,11 +317,12 @@ def _own_fault(error: BaseException) -> int:
         how = "with the lines above"
     else:
         how = "with what `regard --traceback COMMAND …` prints"
-    first = next(iter(str(error).splitlines()), "")
-    _tell(
-        f"this is a fault of regard's own: {type(error).__name__}: {first}".rstrip(": "),
-        f"please report it in the project's issue tracker, {how}.",
-    )
+    what = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}".rstrip(": ")
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if plugin := next(filter(None, map(plugin_of, reversed(modules))), None):
+        _tell(f"the plugin {plugin} has failed: {what}", f"please report it to those who wrote it, {how}.")
+    else:
+        _tell(f"this is a fault of regard's own: {what}", f"please report it in the project's issue tracker, {how}.")
     return 1
 
 

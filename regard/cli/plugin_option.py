@@ -2,7 +2,7 @@
 
 import warnings
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.main import get_command
@@ -51,9 +51,16 @@ def remark_on_plugins() -> None:
     """Print warnings about plugins as remarks, each once; all others are shown as before."""
     show, remarks = warnings.showwarning, set[str]()
 
-    def showwarning(message: Any, category: type[Warning], *more: Any) -> None:
+    def showwarning(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if not issubclass(category, PluginWarning):
-            show(message, category, *more)
+            show(message, category, filename, lineno, file, line)
         elif str(message) not in remarks:
             remarks.add(str(message))
             remark(str(message))

@@ -8,7 +8,7 @@ from regard.verbs.table import ROOMS, Room
 SETS_RECIPE = ("train", "compare")  # commands whose --set changes a recipe
 # What people type, in the order of `regard --help`.
 COMMANDS: dict[str, Room] = {
-    "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw what it looks at."),
+    "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw its attention."),
     "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
     "translate": ROOMS["translate"],
     "answer": ROOMS["answer"],

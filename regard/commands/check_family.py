@@ -69,7 +69,5 @@ def _toy_of(recipe: Path, inputs: list[str]) -> "Toy":
     from regard.base.recipe import read_table
     from regard.promises.toy import Toy
 
-    table: dict[str, Any] = {
-        name: value for name, value in read_table(recipe).items() if name not in ("family", "seed")
-    }
+    table = read_table(recipe)
     return Toy(lambda folder: table, inputs)

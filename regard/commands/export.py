@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
+from regard.base.rows import EXPORTS, FORMATS
 from regard.console import console_progress, refuse_existing, remark
 from regard.verbs.words import options as word_options
 
@@ -18,21 +20,15 @@ _NGRAMS = ("arpa", "mapped")
 _FILES = (*_NGRAMS, *_VECTORS)  # what is one file and no folder
 
 
+def _check_format(name: str) -> str:
+    if name not in EXPORTS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, EXPORTS))}.")
+    return name
+
+
 _To = Annotated[
-    Literal[
-        "ctranslate2",
-        "onnx",
-        "marian",
-        "gpt2",
-        "bert",
-        "arpa",
-        "mapped",
-        "word2vec",
-        "word2vec-binary",
-        "glove",
-        "fasttext",
-    ],
-    typer.Option("--to", help="What it is written for."),
+    str,
+    typer.Option("--to", metavar=f"<{'|'.join(FORMATS)}>", help="What it is written for.", callback=_check_format),
 ]
 _Out = Annotated[
     Path | None,
@@ -68,14 +64,13 @@ def command(
     Those are Marian, GPT-2 and BERT as Hugging Face has them, whatever reads ARPA files, and whatever reads the word
     vectors of word2vec, GloVe or fastText. A mapped file holds an n-gram model that other commands open at once.
     """
-    from regard.engines.folders import EXPORTS, check_replaceable
+    from regard.engines.folders import FOLDERS, check_replaceable
 
-    if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
-        named = "quantisation" if quantisation else "shortlist"
-        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
-    if to not in _VECTORS and side:
-        raise Fault(f"--side is for word vectors and does nothing for {to}.")
+    _check_options(to, quantisation, shortlist, side)
     place = _place(model, to, out)
+    if write := EXPORTS[to].write:
+        _write_outside(write, model, place, to, overwrite)
+        return
     match to:
         case "arpa" | "mapped":
             _write_ngrams(model, place, to, overwrite)
@@ -85,7 +80,7 @@ def command(
             return
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
-    check_replaceable(place, EXPORTS[to])
+    check_replaceable(place, FOLDERS[to])
     refuse_existing(place, overwrite)
     match to:
         case "ctranslate2":
@@ -115,14 +110,33 @@ def command(
     remark(f"{place} is {model} for {to}")
 
 
+def _check_options(to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None") -> None:
+    """Refuse options that do nothing for a format."""
+    if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
+        named = "quantisation" if quantisation else "shortlist"
+        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
+    if to not in _VECTORS and side:
+        raise Fault(f"--side is for word vectors and does nothing for {to}.")
+
+
 def _place(model: Path, to: str, out: Path | None) -> Path:
     if out is not None:
         return out
     from regard.engines.exported import CTRANSLATE2, ONNX
 
     if to not in (CTRANSLATE2, ONNX):
-        raise Fault(f"Name a {'file' if to in _FILES else 'folder'} for the {to} model with -o.")
+        kind = "folder" if to in FORMATS and to not in _FILES else "file"
+        raise Fault(f"Name a {kind} for the {to} model with -o.")
     return model / to
+
+
+def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: bool) -> None:
+    """Let a plugin write a new file or folder."""
+    from regard.model import load
+
+    refuse_existing(place, overwrite)
+    find_place(write)(load(model, device="cpu"), place, remark)
+    remark(f"{place} is {model} for {to}")
 
 
 def _write_ngrams(model: Path, place: Path, to: str, overwrite: bool) -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from regard.base.faults import Fault, TextFault
 from regard.base.files import checksum, is_inner_file, read_regular_file, write_file
 from regard.base.model_folder import ABOUT, CERTAINTY, RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
+from regard.base.plugin_record import PLUGINS
 from regard.base.recipe import Options, check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
@@ -20,7 +21,7 @@ from regard.decoding.options import DecodingOptions
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
 RECORD = "export.json"
-_UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY)  # files of a model folder that no export depends on
+_UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS)  # files of a model folder that no export depends on
 _FORMAT = 1
 
 

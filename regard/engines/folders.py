@@ -12,6 +12,7 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.model_folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
+from regard.base.plugin_record import PLUGINS
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
 
 MARIAN, GPT2, BERT = "marian", "gpt2", "bert"
@@ -35,7 +36,7 @@ class FolderKind:
         return None
 
 
-EXPORTS = {
+FOLDERS = {
     CTRANSLATE2: FolderKind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
     ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
     MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
@@ -43,7 +44,8 @@ EXPORTS = {
     BERT: FolderKind(("vocab.txt", "*.safetensors"), ("*config.json",)),
 }
 MODEL_FOLDER = FolderKind(  # of a model that was not trained there
-    (MANIFEST, WEIGHTS), (RECIPE, SCORES, ABOUT, CERTAINTY, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
+    (MANIFEST, WEIGHTS),
+    (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX),
 )
 
 

@@ -10,6 +10,7 @@ from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.plugin_record import record_of
 from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
+from regard.base.rows import OrRowOf
 from regard.families.family import Family as Family
 from regard.families.table import FAMILIES as FAMILIES
 from regard.tasks import TASKS
@@ -78,12 +79,12 @@ def refuse_family(family: Any) -> Fault:
 
 def plugin_record(recipe: Recipe) -> bytes | None:
     """Return what a model folder says of the plugins that a recipe needs; None if it needs none."""
-    return record_of(
-        {
-            "family": (recipe.family, FAMILIES.source(recipe.family)),
-            "task": (recipe.task, TASKS.source(recipe.task)),
-        }
-    )
+    rows = {"family": (recipe.family, FAMILIES.source(recipe.family)), "task": (recipe.task, TASKS.source(recipe.task))}
+    for name, field in type(recipe.model).model_fields.items():
+        for table in (each for each in field.metadata if isinstance(each, OrRowOf)):
+            chosen = getattr(recipe.model, name)
+            rows[f"model.{name}"] = chosen, table.source(chosen)
+    return record_of(rows)
 
 
 AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it

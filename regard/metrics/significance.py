@@ -30,7 +30,7 @@ from regard.metrics.errors import (
 )
 from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.summed import Summed
-from regard.metrics.text import METRICS, NOTHING_CHOSEN, SACREBLEU, Choices, Metric
+from regard.metrics.text import NOTHING_CHOSEN, SACREBLEU, Choices, Metric
 
 SEED = 12345  # sacreBLEU's
 RESAMPLES, TRIALS = 1_000, 10_000  # sacreBLEU's too
@@ -223,14 +223,10 @@ def _summing(name: str, metric: Metric) -> Summing:
     return _OF_ERRORS.get(name) or _of_sentence_scores(metric)
 
 
-SUMS: dict[str, Summing] = {name: _summing(name, metric) for name, metric in METRICS.items()}
-
-
 def summing(metric: str, choices: Choices = NOTHING_CHOSEN) -> Summing:
     """Return what sums up a metric as it was chosen."""
-    if own := choices.bleu(metric):
-        return _by_sacrebleu(own)
-    return SUMS.get(metric) or _summing(metric, choices.make(metric))
+    own = choices.bleu(metric)
+    return _by_sacrebleu(own) if own else _summing(metric, choices.make(metric))
 
 
 def likelihood_sums(nats: Sequence[float], tokens: Sequence[int]) -> Sums:

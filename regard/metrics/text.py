@@ -1,12 +1,14 @@
 """Scores of written text by name, each with the signature that says how it was made."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
+from regard.base.plugins import Table
 from regard.base.scores import Score
 from regard.data.vectors.word_vectors import WordVectors
 from regard.metrics.bleu import (
@@ -39,6 +41,23 @@ from regard.metrics.rouge import rouge
 from regard.metrics.sentence_counts import sentence_statistics
 
 Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
+Direction = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class TextMetric:
+    """A row of the table of metrics: what measures, itself or as module:name, and which direction is better."""
+
+    measure: Metric | str
+    better: Direction = "higher"
+
+    def load(self) -> Metric:
+        """Return what measures; that of a plugin is imported here."""
+        found: Metric = find_place(self.measure) if isinstance(self.measure, str) else self.measure
+        return found
+
+    def __call__(self, hypotheses: Sequence[str], references: References) -> tuple[float, str]:
+        return self.load()(hypotheses, references)
 
 
 def _chrf(word_order: int) -> Callable[[], Any]:
@@ -77,7 +96,7 @@ SACREBLEU: dict[str, Callable[[], Any]] = {
     "chrf++": _chrf(2),
     "ter": _ter,
 }
-METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
+_METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
     "rouge1": rouge("rouge1"),
     "rouge2": rouge("rouge2"),
     "rougeL": rouge("rougeL"),
@@ -110,9 +129,34 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
 BY_VECTORS: dict[str, Callable[[WordVectors], Metric]] = {"ebleu": ebleu}  # metrics that need vectors of words
 OF_TREES = ("brackets", "well-formed", "hppr")  # of lines that hold a tree, and of no other text
 ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
-BETTER: dict[str, Literal["lower", "higher"]] = {
-    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity", "aer"]
-}
+_OF_MODELS = ("perplexity", "aer")  # found by a model, not from its outputs
+METRICS: Table[str, TextMetric] = Table(
+    "metrics",
+    "metric",
+    TextMetric,
+    {name: TextMetric(measure, "lower" if name in ERRORS else "higher") for name, measure in _METRICS.items()},
+)
+
+
+class _Directions(Mapping[str, Direction]):
+    """Which direction is better, by the names of metrics and for those that no text has alone: perplexity, aer."""
+
+    def __getitem__(self, metric: str) -> Direction:
+        return "lower" if metric in ERRORS else METRICS[metric].better
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*METRICS, *_OF_MODELS)
+
+    def __len__(self) -> int:
+        return len(METRICS) + len(_OF_MODELS)
+
+
+BETTER: Mapping[str, Direction] = _Directions()
+
+
+def is_metric(name: str, measures: Sequence[str]) -> bool:
+    """Return True if a name is a metric of text and none of a task's own measures, which no plugin is asked for."""
+    return name not in measures and name in METRICS
 
 
 @dataclass(frozen=True)
@@ -148,7 +192,7 @@ class Choices:
         if self.vectors is not None and metric in BY_VECTORS:
             return BY_VECTORS[metric](self.vectors)
         own = self.bleu(metric)
-        return METRICS[metric] if own is None else _by_sacrebleu(own)
+        return METRICS[metric].load() if own is None else _by_sacrebleu(own)
 
 
 NOTHING_CHOSEN = Choices()

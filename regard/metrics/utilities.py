@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from regard.base.faults import Fault
 from regard.metrics.sentence_counts import sentence_statistics
-from regard.metrics.text import METRICS, OF_TREES, SACREBLEU
+from regard.metrics.text import BETTER, METRICS, OF_TREES, SACREBLEU
 
 ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better
 _OF_TEXTS = frozenset({"cider"})  # these weigh words by the other sentences
-UTILITIES = tuple(name for name in METRICS if name not in _OF_TEXTS and name not in OF_TREES)
+UTILITIES = tuple(name for name in METRICS.shipped if name not in _OF_TEXTS and name not in OF_TREES)
 
 
 def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
@@ -22,7 +22,7 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
         raise Fault(f"{metric} is a score of trees, which not every output is; choose by {', '.join(UTILITIES)}.")
     if metric not in METRICS:
         raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(UTILITIES)}.")
-    sign = -1.0 if metric in ERRORS else 1.0
+    sign = -1.0 if BETTER[metric] == "lower" else 1.0
 
     def worth(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
         if metric in SACREBLEU:

@@ -57,8 +57,7 @@ def _outputs(found: Iterable[Any]) -> list[Any]:
 
 
 def _answers(model: Model, inputs: Sequence[str]) -> Any:
-    found = model.answer(inputs)
-    return [[each.answer, each.probability] if hasattr(each, "answer") else plain(each.answers) for each in found]
+    return [[each.answer, each.probability] for each in model.answer(inputs)]
 
 
 ASKED: dict[str, Callable[[Model, Sequence[str]], Any]] = {

@@ -211,9 +211,10 @@ def measures_are_judged(trial: Trial) -> None:
 
 def tallies_are_printed_and_kept(trial: Trial) -> None:
     """Check that a loss's tallies are printed at each step and kept in the run."""
-    task, facts = deepcopy(trial.run.task), trial.facts
-    if not isinstance(task, Learns):
+    if not isinstance(trial.run.task, Learns):
         raise DoesNotApply("it has no loss to tally beside")
+    task: Any = deepcopy(trial.run.task)
+    facts = trial.facts
     names = task.loss(next(iter(task.batches("train", 3, 0, 0)))).tallies.keys()
     if unprinted := [name for name in names if f"  {name} " not in trial.printed]:
         raise Broken(f"the tally {unprinted[0]} is not printed")

@@ -1,6 +1,7 @@
 """Promises about models in use: saved and loaded, watched, asked alone or together, drawn, refused."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -118,16 +119,16 @@ def refusals_say_what_to_use(trial: Trial) -> None:
     for verb in lacking:
         instead = verb_instead(verb, model.verbs, own)
         for way in (COMMAND, METHOD, ADDRESS):
-            sentence = _refusal(lambda verb=verb, way=way: needs(recipe, verb, way))
+            sentence = _refusal(partial(needs, recipe, verb, way))
             if f" gives {TASKS[recipe.task].gives}; " not in sentence:
                 raise Broken(f"{verb} is not refused with what the model gives")
             if instead is not None and f"; use {way.format(instead)}. It can train" not in sentence:
                 raise Broken(f"{verb} is refused without saying that {instead} is there")
         if verb in METHODS and (verb != "look" or own != "generate"):  # a language model shows what may follow
-            _refusal(lambda verb=verb: getattr(model, verb)(*METHODS[verb]))
+            _refusal(partial(getattr(model, verb), *METHODS[verb]))
     (served,) = open_models([trial.run.folder.folder], "torch")
     for door in verb_doors():
-        if door.can not in served.can and f"it gives {served.gives}" not in str(served.refuse(door.can)):
+        if door.can and door.can not in served.can and f"it gives {served.gives}" not in str(served.refuse(door.can)):
             raise Broken(f"the server does not refuse {door.can} with what the model gives")
 
 

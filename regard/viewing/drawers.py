@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from regard.base.faults import Fault
+from regard.base.places import find_place
+from regard.base.plugins import Table
 from regard.viewing import facts, frames, graph, overlay, slots, strip, strokes, windows
 from regard.viewing.lines import draw_lines
 from regard.viewing.looks import LooksBetween, Manner, seen_between
@@ -14,7 +16,7 @@ from regard.viewing.matrix import to_json as matrices_to_json
 from regard.viewing.page import PageScene, Start, scene_page, tinted_data
 from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Seen
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Video, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Strokes, Video, Words
 from regard.viewing.view import Drawing, DrawingRequest, PageDrawing
 
 
@@ -24,7 +26,13 @@ class Drawer:
 
     draws: str
     takes: tuple[str, ...]
-    make: Callable[[LooksBetween, DrawingRequest], Drawing]
+    make: Callable[[LooksBetween, DrawingRequest], Drawing] | str  # a plugin names it, as module:name
+
+    def draw(self, looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+        """Return the drawing of looks."""
+        make = find_place(self.make) if isinstance(self.make, str) else self.make
+        drawing: Drawing = make(looks, wanted)
+        return drawing
 
 
 def drawing_of(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -37,7 +45,7 @@ def drawing_of(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     if surplus := next((name for name in wanted.given if name not in drawer.takes), None):
         suited = next(other.draws for other in DRAWERS.values() if surplus in other.takes)
         raise Fault(f"--{surplus} goes with {suited}; what this model looks at is drawn as {drawer.draws}.")
-    return drawer.make(looks, wanted)
+    return drawer.draw(looks, wanted)
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ _HOPS = Drawer("hops through a story", (), facts.from_looks)
 _STROKES = Drawer("the strokes of a drawing", ("layer", "head", "heads"), strokes.from_looks)
 _SLOTS = Drawer("the slots of a memory", ("head",), slots.from_looks)
 
-DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
+_DRAWERS: dict[tuple[Manner, type, type], Drawer] = {
     ("weights", Words, Words): _MATRIX,
     ("weights", Steps, Words): _MATRIX,
     ("weights", Words, Cells): _OVERLAY,
@@ -110,6 +118,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Steps, Slots): _SLOTS,
     ("weights", Strokes, Strokes): _STROKES,
 }
+DRAWERS: Table[tuple[Manner, type, type], Drawer] = Table("views", "view", Drawer, _DRAWERS)
 
 
 def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:

@@ -67,7 +67,12 @@ def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], lis
 
 
 def names_along(side: Side, other: Side) -> list[str]:
-    """The name of each place along a side: a token, step, frame, node, fact or slot; cells and points have none."""
+    """Return the name of each place along a side: a token, step, frame, node, fact or slot; cells and points have none.
+
+    A kind of side that a plugin brings may have `names`.
+    """
+    if not isinstance(side, Side):
+        return list(getattr(side, "names", ()))
     if isinstance(side, Nodes):
         return list(side.names)
     if isinstance(side, Facts):

@@ -16,9 +16,8 @@ import sacrebleu
 
 from regard.cli import main
 from regard.data.demo.corpus import pairs
-from regard.metrics import METRICS, References, significance
-from regard.metrics.significance import SUMS
-from regard.metrics.text import BY_VECTORS, OF_TREES
+from regard.metrics import METRICS, References
+from regard.metrics.text import BY_VECTORS, OF_TREES, TextMetric
 
 REFERENCE = [target for _, target in pairs("valid", count=60)]
 GOOD = [" ".join(text.split()[:-2] + text.split()[-1:]) for text in REFERENCE]
@@ -107,8 +106,7 @@ def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
     def longest(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         return float(max(map(len, hypotheses))), "unit:codepoint"
 
-    monkeypatch.setitem(METRICS, "longest", longest)
-    monkeypatch.setitem(SUMS, "longest", significance._summing("longest", longest))
+    monkeypatch.setitem(METRICS.shipped, "longest", TextMetric(longest))
     [found] = scored(capsys, "--metric", "longest")["scores"]
     assert (found["value"], found["by"]) == (max(map(len, GOOD)), "sentence scores")
     assert found["low"] < sum(map(len, GOOD)) / len(GOOD) < found["high"]

@@ -11,7 +11,7 @@ from sacrebleu.significance import PairedTest
 
 from regard.data.demo.corpus import pairs
 from regard.metrics import METRICS, score, significance
-from regard.metrics.significance import SUMS, Sums, difference, interval, likelihood_sums
+from regard.metrics.significance import Sums, difference, interval, likelihood_sums, summing
 from regard.metrics.text import OF_TREES
 
 REFERENCES = [target for _, target in pairs("valid", count=120)]
@@ -28,12 +28,12 @@ GOOD, WORSE = spoilt(REFERENCES, 0.08, 1), spoilt(REFERENCES, 0.14, 2)
 
 def matches(right: str) -> Sums:
     """A system that is right where there is a +."""
-    return SUMS["exact"](["yes" if sign == "+" else "no" for sign in right], [["yes"] * len(right)])
+    return summing("exact")(["yes" if sign == "+" else "no" for sign in right], [["yes"] * len(right)])
 
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name not in OF_TREES])
 def test_the_sums_of_all_sentences_finish_into_the_score(metric: str) -> None:
-    sums = SUMS[metric](WORSE, [REFERENCES])
+    sums = summing(metric)(WORSE, [REFERENCES])
     assert len(sums.rows) == len(REFERENCES)
     assert sums.value() == pytest.approx(score(WORSE, [REFERENCES], metric).value)
     if metric in ("nist", "cider"):  # they weigh words by how rare they are in the whole test set
@@ -45,7 +45,7 @@ def test_the_sums_of_all_sentences_finish_into_the_score(metric: str) -> None:
 @pytest.mark.parametrize("metric", ["bleu", "wer", "exact"])
 def test_sentences_may_have_different_numbers_of_references(metric: str) -> None:
     written, references = ["a b c d e", "f g h i j"], [["a b c x e", "f g h i j"], ["a b c d e", None]]
-    assert SUMS[metric](written, references).value() == pytest.approx(score(written, references, metric).value)
+    assert summing(metric)(written, references).value() == pytest.approx(score(written, references, metric).value)
 
 
 def test_perplexity_is_two_when_every_token_costs_one_bit() -> None:
@@ -69,13 +69,13 @@ def test_bootstrap_on_paper() -> None:
 
 
 def test_a_system_differs_from_itself_by_nothing() -> None:
-    sums = SUMS["bleu"](WORSE, [REFERENCES])
+    sums = summing("bleu")(WORSE, [REFERENCES])
     found = difference([sums], [sums], trials=200)
     assert (found.value, found.low, found.high, found.bootstrap, found.randomisation) == (0, 0, 0, 1, 1)
 
 
 def test_the_other_way_round_is_the_other_sign() -> None:
-    good, worse = SUMS["chrf"](GOOD, [REFERENCES]), SUMS["chrf"](WORSE, [REFERENCES])
+    good, worse = summing("chrf")(GOOD, [REFERENCES]), summing("chrf")(WORSE, [REFERENCES])
     there, back = difference([worse], [good], trials=500), difference([good], [worse], trials=500)
     assert there.value == -back.value > 0
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
@@ -84,12 +84,12 @@ def test_the_other_way_round_is_the_other_sign() -> None:
 
 
 def test_clear_differences_are_significant_and_small_ones_are_not() -> None:
-    reference = SUMS["bleu"](REFERENCES, [REFERENCES])
-    clear = difference([SUMS["bleu"](WORSE, [REFERENCES])], [reference], trials=500)
+    reference = summing("bleu")(REFERENCES, [REFERENCES])
+    clear = difference([summing("bleu")(WORSE, [REFERENCES])], [reference], trials=500)
     assert clear.bootstrap < 0.01
     assert clear.randomisation < 0.01
     nearly = [GOOD[0] + " x", *GOOD[1:]]
-    small = difference([SUMS["bleu"](GOOD, [REFERENCES])], [SUMS["bleu"](nearly, [REFERENCES])], trials=500)
+    small = difference([summing("bleu")(GOOD, [REFERENCES])], [summing("bleu")(nearly, [REFERENCES])], trials=500)
     assert small.bootstrap > 0.2
     assert small.randomisation > 0.2
 
@@ -99,13 +99,13 @@ def test_randomisation_is_that_of_sacrebleu(name: str, metric: BLEU | CHRF) -> N
     theirs = PairedTest([("a", WORSE), ("b", GOOD)], {"it": metric}, [REFERENCES], test_type="ar", n_samples=1000)
     _, results = theirs()
     [expected] = [result[1].p_value for key, result in results.items() if key != "System"]
-    first, other = SUMS[name](WORSE, [REFERENCES]), SUMS[name](GOOD, [REFERENCES])
+    first, other = summing(name)(WORSE, [REFERENCES]), summing(name)(GOOD, [REFERENCES])
     assert difference([first], [other], trials=1000).randomisation == expected
 
 
 def test_the_same_run_twice_makes_nothing_surer() -> None:
     """Outputs of several seeds for one sentence are no more sentences."""
-    good, worse = SUMS["bleu"](GOOD, [REFERENCES]), SUMS["bleu"](WORSE, [REFERENCES])
+    good, worse = summing("bleu")(GOOD, [REFERENCES]), summing("bleu")(WORSE, [REFERENCES])
     once, twice = difference([worse], [good], trials=300), difference([worse] * 2, [good] * 2, trials=300)
     assert (twice.bootstrap, twice.randomisation) == (once.bootstrap, once.randomisation)
     assert (twice.value, twice.low, twice.high) == pytest.approx((once.value, once.low, once.high))
@@ -117,7 +117,7 @@ def test_a_system_is_the_mean_of_its_runs() -> None:
 
 
 def test_it_can_be_repeated_and_its_counts_and_seed_matter() -> None:
-    first, other = [SUMS["exact"](WORSE, [REFERENCES])], [SUMS["exact"](GOOD, [REFERENCES])]
+    first, other = [summing("exact")(WORSE, [REFERENCES])], [summing("exact")(GOOD, [REFERENCES])]
     found = difference(first, other, resamples=200, trials=1500)
     assert found == difference(first, other, resamples=200, trials=1500)
     assert found.randomisation * 1501 == pytest.approx(round(found.randomisation * 1501))
@@ -144,8 +144,8 @@ def test_an_interval_on_paper() -> None:
 def test_made_up_sets_without_a_rate_of_errors_are_left_out() -> None:
     """All that is drawn from one word and three empty references: one wrong word, or nothing to go by."""
     wrong, right = (
-        SUMS["wer"](["x", "", "", ""], [["a", "", "", ""]]),
-        SUMS["wer"](["a", "", "", ""], [["a", "", "", ""]]),
+        summing("wer")(["x", "", "", ""], [["a", "", "", ""]]),
+        summing("wer")(["a", "", "", ""], [["a", "", "", ""]]),
     )
     assert interval(wrong) == (100, 100)
     found = difference([right], [wrong], trials=50)
@@ -156,7 +156,7 @@ def test_an_interval_narrows_with_more_sentences_and_can_be_repeated() -> None:
     few, many = matches("+--+" * 10), matches("+--+" * 100)
     assert interval(many)[1] - interval(many)[0] < interval(few)[1] - interval(few)[0]
     assert interval(few) == interval(few)
-    sums = SUMS["bleu"](WORSE, [REFERENCES])
+    sums = summing("bleu")(WORSE, [REFERENCES])
     assert interval(sums) != interval(sums, seed=7)
     assert interval(sums) != interval(sums, resamples=100)
     low, high = interval(sums)
@@ -164,7 +164,7 @@ def test_an_interval_narrows_with_more_sentences_and_can_be_repeated() -> None:
 
 
 def test_resamples_do_not_depend_on_how_many_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = SUMS["chrf"](WORSE, [REFERENCES])
+    sums = summing("chrf")(WORSE, [REFERENCES])
     whole = interval(sums)
     monkeypatch.setattr(significance, "_CELLS", 17 * len(REFERENCES))
     assert interval(sums) == whole
@@ -178,12 +178,12 @@ def test_a_metric_of_which_nothing_is_known_is_tested_on_its_sentence_scores() -
     assert (sums.by, sums.signature) == ("sentence scores", "")
     assert sums.rows.tolist() == [[2, 1], [1, 1], [3, 1]]
     assert sums.value() == 2
-    assert SUMS["bleu"](WORSE, [REFERENCES]).by == "sums"
+    assert summing("bleu")(WORSE, [REFERENCES]).by == "sums"
 
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name not in OF_TREES])
 def test_sums_that_sign_themselves_say_what_the_score_says(metric: str) -> None:
-    sums, found = SUMS[metric](WORSE[:20], [REFERENCES[:20]]), score(WORSE[:20], [REFERENCES[:20]], metric)
+    sums, found = summing(metric)(WORSE[:20], [REFERENCES[:20]]), score(WORSE[:20], [REFERENCES[:20]], metric)
     assert sums.signature in ("", found.signature)
     if sums.signature:
         assert sums.value() == found.value

@@ -47,17 +47,20 @@ class PointingRecipe(Recipe):
 
 def places_of(job: str, elements: np.ndarray) -> list[int]:
     """Return where to point: at numbers from small to large, or at a hull, counter-clockwise from the left; then 0."""
-    order = np.lexsort(elements.T[::-1]).tolist()
-    hull: list[int] = []
+    order, points, hull = np.lexsort(elements.T[::-1]).tolist(), elements.tolist(), list[int]()
     for half in (order, order[::-1]) if job == "hull" else ():  # Andrew's monotone chain
         begin = len(hull)
         for place in half:
-            while len(hull) > begin + 1 and np.linalg.det(np.diff(elements[[*hull[-2:], place]], axis=0)) <= 0:
+            while len(hull) > begin + 1 and not _turns_left(*(points[each] for each in (*hull[-2:], place))):
                 hull.pop()
             hull.append(place)
         hull.pop()
     chosen = hull if job == "hull" else order
     return [*(place + 1 for place in chosen), *[0] * (len(order) + 1 - len(chosen))]
+
+
+def _turns_left(a: list[float], b: list[float], c: list[float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])
 
 
 class Pointing(NetworkTask[PointingData]):

@@ -9,7 +9,7 @@ from regard.base.files import whole_file, write_file
 from regard.engines.bert.config import config_table
 from regard.engines.bert.vocabularies import vocabulary_files
 from regard.engines.bert.weights import weight_parts
-from regard.engines.folders import BERT, EXPORTS, whole_folder
+from regard.engines.folders import BERT, FOLDERS, whole_folder
 from regard.engines.hugging_face.files import CONFIG, Shape, to_json, write_tensors
 from regard.engines.hugging_face.stored import SAFETENSORS
 from regard.loading import Loaded
@@ -27,7 +27,7 @@ def export_bert(model: Loaded, place: Path) -> None:
     files = {CONFIG: to_json(config_table(options, tokeniser)), **vocabulary_files(tokeniser, options.longest)}
     tensors = _tensors(task)
     shapes: dict[str, Shape] = {name: tuple(own.shape) for name, own in tensors.items()}
-    with whole_folder(place, EXPORTS[BERT]) as beside:
+    with whole_folder(place, FOLDERS[BERT]) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
         with whole_file(beside / SAFETENSORS) as file:

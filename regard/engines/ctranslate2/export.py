@@ -11,7 +11,7 @@ from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.ctranslate2.spec import transformer_spec
 from regard.engines.exported import CTRANSLATE2, SHORTLIST, origins, write_record
-from regard.engines.folders import EXPORTS, whole_folder
+from regard.engines.folders import FOLDERS, whole_folder
 from regard.engines.shortlist import learnt_for
 from regard.loading import load_able
 from regard.models.parts import Residual
@@ -44,7 +44,7 @@ def export_ctranslate2(
     if shortlist:
         listed = learnt_for(folder, model.recipe.data.prepared, task.source, task.target, progress).text(*names)
     spec.optimize(quantisation)
-    with whole_folder(out, EXPORTS[CTRANSLATE2]) as beside:
+    with whole_folder(out, FOLDERS[CTRANSLATE2]) as beside:
         spec.save(str(beside))
         if listed is not None:
             (beside / SHORTLIST).write_text(listed, encoding="utf-8")

@@ -9,7 +9,7 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.base.progress import Remark, ignore_remark
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.engines.folders import EXPORTS, GPT2, whole_folder
+from regard.engines.folders import FOLDERS, GPT2, whole_folder
 from regard.engines.gpt2.config import config_table
 from regard.engines.gpt2.tokenisers import as_byte_pairs, tokeniser_files
 from regard.engines.gpt2.weights import PREFIX, THEIR_OUT, parts_of
@@ -41,7 +41,7 @@ def export_gpt2(model: Loaded, out: Path, remark: Remark = ignore_remark) -> Non
         part = parts[name]
         return part.stored([own[each] for each in part.ours])
 
-    with torch.no_grad(), whole_folder(out, EXPORTS[GPT2]) as beside:
+    with torch.no_grad(), whole_folder(out, FOLDERS[GPT2]) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
         shapes: dict[str, Shape] = {name: tuple(tensor(name).shape) for name in parts}

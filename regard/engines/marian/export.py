@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.data.tokenisers.marian import MarianTokeniser
-from regard.engines.folders import EXPORTS, MARIAN, whole_folder
+from regard.engines.folders import FOLDERS, MARIAN, whole_folder
 from regard.engines.hugging_face.files import CONFIG, GENERATION, Shape, to_json, write_tensors
 from regard.engines.hugging_face.stored import SAFETENSORS
 from regard.engines.marian.config import STOPS
@@ -48,7 +48,7 @@ def export_marian(model: Loaded, out: Path, remark: Callable[[str], None] = lamb
     files = tokeniser_files(task.source, task.target, model.recipe.data, options.longest)
     files[CONFIG] = to_json(_config(task, network))
     files[GENERATION] = to_json(_generation(task, model.recipe))
-    with whole_folder(out, EXPORTS[MARIAN]) as beside:
+    with whole_folder(out, FOLDERS[MARIAN]) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
         tensors = _Tensors(network)

@@ -15,7 +15,7 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.base.version import __version__
 from regard.engines.exported import LISTED, ONNX, write_record
-from regard.engines.folders import EXPORTS, whole_folder
+from regard.engines.folders import FOLDERS, whole_folder
 from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP
 from regard.engines.shortlist import Shortlist
 from regard.loading import Loaded
@@ -44,7 +44,7 @@ def export_onnx(
         raise Fault("ONNX graphs here have an encoder of attention, and this one is model.encoder = 'recurrent'.")
     if network.options.copies:
         raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
-    with whole_folder(out, EXPORTS[ONNX]) as beside:
+    with whole_folder(out, FOLDERS[ONNX]) as beside:
         _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
         if shortlist is not None:
             write_file(beside / LISTED, shortlist.to_bytes())

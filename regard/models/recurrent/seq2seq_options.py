@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from regard.attention.hard import Estimator
 from regard.attention.normalisers import Positiveness
 from regard.base.head_costs import Join, head_depths
+from regard.base.rows import NORMALISERS, SCORES, OrRowOf
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.cell_names import CellName
 from regard.models.reinforcement import ReinforceOptions
@@ -48,13 +49,13 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
     bidirectional: bool = Field(default=True, description="Whether the encoder reads from both ends.")
     residual: bool = Field(default=False, description="Residual connections around all layers but the first.")
     dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
-    score: Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"] = Field(
-        default="additive", description="How well a source place answers the decoder."
+    score: Annotated[Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"], OrRowOf(SCORES)] = (
+        Field(default="additive", description="How well a source place answers the decoder.")
     )
     token_in_score: bool = Field(
         default=False, description="Whether Bahdanau's score also sees the last token, beside the last state."
     )
-    normaliser: Literal["softmax", "plain", "sparsemax", "entmax"] = Field(
+    normaliser: Annotated[Literal["softmax", "plain", "sparsemax", "entmax"], OrRowOf(NORMALISERS)] = Field(
         default="softmax", description="How scores become weights; plain divides positive scores by their sum."
     )
     positive: Positiveness = Field(

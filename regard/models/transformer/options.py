@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from regard.base.head_costs import head_depths, looking_cost
+from regard.base.rows import SCORES, OrRowOf
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.cell_names import CellName
 from regard.models.presets import with_preset
@@ -54,7 +55,7 @@ class TransformerOptions(CopyOptions, CTCOptions):
     positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
         default="sinusoidal", description="How a token knows its place."
     )
-    score: Literal["scaled-dot", "dot", "bilinear", "additive"] = Field(
+    score: Annotated[Literal["scaled-dot", "dot", "bilinear", "additive"], OrRowOf(SCORES)] = Field(
         default="scaled-dot",
         description="How well a key answers a query; additive needs far more memory than the others.",
     )

@@ -90,7 +90,7 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
         if place not in prepared:
             kind = task_class(run.recipe)
             prepared[place] = kind.prepare(run.recipe, place, progress, lambda text: None, None)
-        if not elsewhere:
+        if not elsewhere and place.exists():  # a task that draws its examples prepares no files
             _link(place, RunFolder(run.folder))
     pairs = [each for each in prepared.values() if isinstance(each, PreparedPairs)]
     if len({tuple(getattr(corpus, split)) for corpus in pairs}) > 1:

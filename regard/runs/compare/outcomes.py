@@ -13,7 +13,7 @@ from regard.base.progress import Progress
 from regard.decoding.options import DecodingOptions
 from regard.measuring import scores_of
 from regard.metrics import BETTER, Score, by_sentence
-from regard.metrics.significance import SUMS, Sums, likelihood_sums
+from regard.metrics.significance import Sums, likelihood_sums, summing
 from regard.protocols import Better
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.evaluate import measure_on, sums_on
@@ -96,7 +96,7 @@ def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, me
 def _sums(metric: str, kept: KeptOutputs, data: TestData) -> Sums:
     if metric == PERPLEXITY:
         return likelihood_sums(kept.nats or [], kept.tokens or [])
-    return SUMS[metric](kept.outputs or [], data.references)
+    return summing(metric)(kept.outputs or [], data.references)
 
 
 def _read(folder: Path, empty: KeptOutputs) -> KeptOutputs:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.base.files import write_file
+from regard.base.plugins import environment_of_plugins
 from regard.base.recipe import write
 from regard.hardware.devices import pick_device
 from regard.hardware.threads import share_of_threads
@@ -71,7 +72,7 @@ def _start(run: PlannedRun, jobs: int, minutes: float | None) -> Child:
     log = folder.training / LOG
     before = facts.threads if (facts := folder.facts()) else None
     threads = before or share_of_threads(jobs, pick_device(getattr(run.recipe.training, "device", "cpu")))
-    environment = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
+    environment = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ) | environment_of_plugins()
     with log.open("ab") as stream:
         begins = stream.tell()
         # In a session of its own, so that Ctrl-C reaches us alone and we ask each process once.

@@ -10,8 +10,8 @@ import numpy as np
 from regard.decoding.options import change_options
 from regard.measuring import Validator, scores_of, seconds_of
 from regard.metrics import METRICS, score
-from regard.metrics.significance import SUMS, Sums
-from regard.metrics.text import BETTER, OF_TREES
+from regard.metrics.significance import Sums, summing
+from regard.metrics.text import BETTER, OF_TREES, is_metric
 from regard.protocols import Measure, Tally, mean
 from regard.tasks.captioning.batches import MEASURED_ROWS
 from regard.tasks.captioning.options import CaptioningRecipe
@@ -30,14 +30,18 @@ class CaptionValidator(Validator):
 
     @classmethod
     def names(cls, recipe: Any) -> list[str]:
-        return [*super().names(recipe), *(name for name in METRICS if name not in OF_TREES)]
+        own, wanted = super().names(recipe), recipe.training.best_by
+        metrics = [*METRICS.named(), *([wanted] if is_metric(wanted, own) else [])]
+        return [*own, *(name for name in metrics if name not in OF_TREES)]
 
     def __call__(self) -> Validation:
         training = self.recipe.training
         measures, samples = super().measure("valid"), list[tuple[str, str, str]]()
         if training.validation_beam:
             outputs = self._write("valid", training.validation_beam)
-            names = dict.fromkeys([*QUICK, *({training.best_by} & METRICS.keys())])
+            names = dict.fromkeys(
+                [*QUICK, *([training.best_by] if is_metric(training.best_by, self.task.MEASURES) else [])]
+            )
             measures |= self._score(outputs, "valid", list(names), training.validation_beam)
             shown = zip(self.task.source("valid").prepared.splits["valid"], outputs, strict=True)
             samples = [(picture.name, output, picture.captions[0]) for picture, output in islice(shown, SHOWN)]
@@ -45,7 +49,7 @@ class CaptionValidator(Validator):
 
     def measure(self, split: str, names: Sequence[str] = ()) -> dict[str, Measure]:
         measures, beam = super().measure(split), self.recipe.decoding.beam
-        if wanted := [name for name in names or REPORTED if name in METRICS]:
+        if wanted := [name for name in names or REPORTED if is_metric(name, self.task.MEASURES)]:
             measures |= self._score(self._write(split, beam), split, wanted, beam)
         return measures
 
@@ -59,12 +63,12 @@ class CaptionValidator(Validator):
 
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
         """Return each picture's contribution: its caption to text scores, all its captions to the others."""
-        own = [name for name in names if name not in METRICS]
+        own = [name for name in names if not is_metric(name, self.task.MEASURES)]
         of_captions = super().sums(split, own) if own else {}
         found = {name: self._sum_by_picture(split, sums) for name, sums in of_captions.items()}
         if len(own) < len(names):
             outputs, references = self._write(split, self.recipe.decoding.beam), self._references(split)
-            found |= {name: SUMS[name](outputs, references) for name in names if name in METRICS}
+            found |= {name: summing(name)(outputs, references) for name in names if name not in own}
         return found
 
     def _sum_by_picture(self, split: str, sums: Sums) -> Sums:

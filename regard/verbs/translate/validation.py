@@ -10,7 +10,7 @@ from regard.base.recipe import Recipe
 from regard.engines.translated import Translated
 from regard.measuring import Validator, measure_split, scores_of, seconds_of
 from regard.metrics import METRICS
-from regard.metrics.text import BETTER
+from regard.metrics.text import BETTER, is_metric
 from regard.protocols import Measure
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
@@ -39,7 +39,10 @@ class TranslationValidator(Validator):
 
     @classmethod
     def names(cls, recipe: Recipe) -> list[str]:
-        return [*super().names(recipe), *(METRICS if recipe.training.validation_beam else ())]
+        own, wanted = super().names(recipe), recipe.training.best_by
+        if not recipe.training.validation_beam:
+            return own
+        return [*own, *METRICS.named(), *([wanted] if is_metric(wanted, own) else [])]
 
     def __call__(self) -> Validation:
         recipe, task = self.model.recipe, self.model.task
@@ -54,7 +57,8 @@ class TranslationValidator(Validator):
             plan = self.model.plan(beam=beam, n_best=1)
             found = self._translate(data.sources, plan)
             outputs, certainty = [each.text for each in found], find_certainty(found)
-            for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
+            wanted = recipe.training.best_by
+            for metric in dict.fromkeys([*TRANSLATED, *([wanted] if is_metric(wanted, task.MEASURES) else [])]):
                 score = score_outputs(outputs, data.references, metric, "valid", plan)
                 measures[metric] = Measure.of_value(score.value, BETTER[metric], score.signature)
                 scores.append(score.as_dict())
