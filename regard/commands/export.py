@@ -1,7 +1,7 @@
 """`regard export`: a model for other tools, or for the fast engine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -75,7 +75,7 @@ def command(
             _write_arpa(model, place, overwrite)
             return
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
-            _write_vectors(model, place, cast("Format", to), side, overwrite)
+            _write_vectors(model, place, to, side, overwrite)
             return
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
