@@ -6,7 +6,7 @@ SIDE_BY_SIDE := -n 2 --dist worksteal
 # Every family and verb, and what has kernels; without REGARD_TEST_GPU=1 tests run on the CPU alone.
 ON_A_GPU := tests/gpu tests/gpu_kernels
 
-.PHONY: setup demo test quick suite page test-browser test-gpu test-long check style types format bench screenshots docs docker clean
+.PHONY: setup demo test quick suite page test-browser test-gpu test-long check style types format bench screenshots docs release docker clean
 
 setup: .venv/ready
 
@@ -73,6 +73,10 @@ screenshots: setup
 docs: setup
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python docs/site/build.py
+
+# The same bytes from the same commit; then the wheel is tried in a fresh environment outside of the checkout.
+release: setup
+	$(BIN)/python .ci/release.py
 
 docker:
 	docker build --tag regard .

@@ -61,6 +61,7 @@ SHOWN: dict[str, tuple[str, str, str]] = {
     "bert": ("bert.md", "", "bert-english"),
     "rnnlm": ("recurrent-language.md", "gates-lm.png", "lstm-ptb"),
     "gpt": ("gpt.md", "next.png", "gpt-shakespeare"),
+    "from-gates": ("gates.md", "", "from-gates-shakespeare"),
     "tacotron": ("speak.md", "speak.png", "speak-digits"),
     "sketchformer": ("strokes.md", "sketch-kanji-complete.png", "sketch-kanji"),
     "sketch-rnn": ("strokes.md", "sketch-sheep.png", "sketch-sheep-rnn"),

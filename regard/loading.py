@@ -10,12 +10,15 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.files import refuse_oversized
+from regard.base.model_folder import is_mapped
 from regard.base.notebook import table
-from regard.base.recipe import Recipe
-from regard.families import task_class
+from regard.base.parsing import parse_toml
+from regard.base.recipe import Recipe, faults_of
+from regard.families import check_recipe, task_class
 from regard.families.abilities import has, needs, verbs_of
 from regard.families.model_folder import facts_of, open_folder
 from regard.hardware.devices import pick_device
+from regard.models.ngram.mapped import open_mapped
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights
 from regard.training import checkpoint
@@ -92,13 +95,24 @@ PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load_as(
-    kind: Callable[[Any, Recipe], AnyLoaded], folder: str | Path, device: str = "auto", precision: str = "float32"
+    kind: Callable[[Any, Recipe], AnyLoaded],
+    folder: str | Path,
+    device: str = "auto",
+    precision: str = "float32",
+    verb: str | None = None,
 ) -> AnyLoaded:
-    """Load a model folder, checking every file in it against its manifest, as what `kind` makes of task and recipe."""
+    """Load a model folder, checking every file in it against its manifest, as what `kind` makes of task and recipe.
+
+    A model that has not got this verb is refused before its weights are read.
+    """
     if precision not in PRECISIONS:
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
+    if is_mapped(folder):
+        return kind(*_load_mapped(folder))
     recipe, own = open_folder(folder)
+    if verb is not None:
+        needs(recipe, verb)
     shapes = _shapes_of(recipe, own, folder)
     with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
         weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
@@ -111,11 +125,21 @@ def load_as(
     return model
 
 
+def _load_mapped(path: Path) -> tuple[Any, Recipe]:
+    """Open an n-gram model that lies in one file, and return its task and its recipe."""
+    mapped = open_mapped(path)
+    with faults_of(path):
+        recipe = check_recipe(parse_toml(mapped.recipe, str(path)))
+    if recipe.family != "ngram":
+        raise Fault(f"{path} is damaged: its recipe is not that of an n-gram model; export the model again.")
+    task = task_class(recipe).build(recipe, mapped.files)
+    task.map_weights(mapped.model, mapped.check)
+    return task, recipe
+
+
 def load_able(folder: str | Path, verb: str, device: str = "auto") -> Loaded:
     """Load a model folder for a command, refused if it has not got this verb."""
-    model = load_as(Loaded, folder, device)
-    needs(model.recipe, verb)
-    return model
+    return load_as(Loaded, folder, device, verb=verb)
 
 
 def _shapes_of(recipe: Recipe, files: Mapping[str, bytes], folder: Path) -> nn.Module | None:

@@ -15,22 +15,26 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if os.environ.get("REGARD_TEST_GPU") != "1":
     os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TRITON_INTERPRET"] = "", "1"
 # What numba would compile for seconds runs as plain Python, on data of a few words; see tests/kernels.
-os.environ["NUMBA_DISABLE_JIT"] = "1"
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping
 import pytest
 from checked_late import decorate_late, shapes
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 jaxtyping.jaxtyped = decorate_late
+# Examples follow from the test alone, and not also from the constants of all modules that happen to be loaded, which
+# every worker would gather for seconds.
+providers._get_local_constants = lambda: providers._local_constants
 
 # How long an example takes says more of what else the machine does than of the code.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 # The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
-UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "verbs", "viewing"}
+UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "training", "verbs", "viewing"}
 # Of what is held of every family, a few tests go through all of its model; they ask for `checked_shapes`.
 UNCHECKED |= {"test_laws.py", "test_promises.py"}
 

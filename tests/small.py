@@ -31,7 +31,7 @@ SETTINGS = {
 def write_corpus(folder: Path, count: int = 300) -> tuple[Path, Path]:
     """Two parallel files of generated sentences."""
     source, target = folder / "small.en", folder / "small.pt"
-    chosen = pairs("train")[:count]
+    chosen = pairs("train", count=count)
     source.write_text("".join(f"{english}\n" for english, _ in chosen), encoding="utf-8")
     target.write_text("".join(f"{portuguese}\n" for _, portuguese in chosen), encoding="utf-8")
     return source, target

@@ -186,6 +186,23 @@ def test_every_command_line_parses(document: Path) -> None:
             pytest.fail(f"regard {shlex.join(arguments)}: {getattr(error, 'message', error)}")
 
 
+def test_the_commands_that_follow_the_lectures_parse() -> None:
+    """They stand in tables, whole, where other pages name commands in passing."""
+    commands = [span for span in spans(text_of(ROOT / "docs" / "lectures.md")) if span.startswith("regard ")]
+    assert len(commands) > 40
+    for command in commands:
+        [arguments] = commands_in(command)
+        settings = parsed(arguments).get("settings") or []
+        named = [recipe for recipe in RECIPES if recipe.stem in arguments]
+        assert named or arguments[0] not in ("train", "compare"), command
+        if arguments[0] == "train":
+            check_recipe(apply_settings(read_table(named[0]), settings))
+        for varied in parsed(arguments).get("vary") or []:
+            option, _, values = varied.partition("=")
+            for value in values.split(","):
+                check_recipe(apply_settings(read_table(named[0]), [*settings, f"{option}={value}"]))
+
+
 def test_the_readme_shows_the_central_job() -> None:
     shown = {arguments[0] for arguments in command_lines(text_of(ROOT / "README.md"))}
     assert {"train", "evaluate", "translate", "look", "info"} <= shown

@@ -49,6 +49,7 @@ VERBS = {
     "bert": "train evaluate answer embed look heads info compare average serve",
     "rnnlm": "train evaluate generate info compare average serve",
     "gpt": "train evaluate generate embed look heads info compare average serve",
+    "from-gates": "train evaluate generate embed look heads info compare average serve",
     "tacotron": "train evaluate speak look info compare average serve",
     "sketchformer": "train evaluate draw look info compare average serve",
     "sketch-rnn": "train evaluate draw info compare average serve",

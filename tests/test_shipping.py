@@ -1,5 +1,6 @@
 """What comes with the code: the image that serves the demo, how to cite, what changed."""
 
+import importlib
 import json
 import os
 import re
@@ -115,12 +116,22 @@ def test_the_citation_is_whole_and_of_this_version() -> None:
     assert citation["authors"] == [{"name": "The regard contributors"}]
     assert citation["version"] == regard.__version__
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert (project["version"], project["license"]) == (regard.__version__, citation["license"])
+    assert project["license"] == citation["license"]
+
+
+def test_the_package_takes_its_version_from_the_code() -> None:
+    """What is installed from this checkout has the version that the code says, by one line alone."""
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in metadata["project"]
+    assert "version" in metadata["project"]["dynamic"]
+    module, _, name = metadata["tool"]["setuptools"]["dynamic"]["version"]["attr"].rpartition(".")
+    assert getattr(importlib.import_module(module), name) == regard.__version__
 
 
 def test_the_changelog_has_what_comes_and_this_version() -> None:
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings == ["Unreleased", regard.__version__]
+    assert headings[0] == "Unreleased"
+    assert headings[1].split()[0] == regard.__version__
 
 
 def test_a_wheel_brings_every_file_of_the_package() -> None:

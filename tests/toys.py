@@ -166,15 +166,19 @@ def _read_text(folder: Path) -> dict[str, Any]:
     }
 
 
-def _looked_back_at_text(folder: Path) -> dict[str, Any]:
+def _looked_back_at_text(**model: Any) -> Callable[[Path], dict[str, Any]]:
     """Windows of a text, each read from nothing; when it is measured they overlap."""
-    source, target = write_corpus(folder, 60)
     sizes = {"layers": 1, "width": 8, "heads": 2, "context": 12, "overlap": 3, "dropout": 0.2}
-    return {
-        "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
-        "model": sizes,
-        "training": TRAINING | {"batch": 4, "optimizer": {"warmup": 2}},
-    }
+
+    def table(folder: Path) -> dict[str, Any]:
+        source, target = write_corpus(folder, 60)
+        return {
+            "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
+            "model": sizes | model,
+            "training": TRAINING | {"batch": 4, "optimizer": {"warmup": 2}},
+        }
+
+    return table
 
 
 def _words(**model: Any) -> Callable[[Path], dict[str, Any]]:
@@ -359,7 +363,11 @@ TOYS: dict[str, Toy] = {
     "encoder": Toy(_labelled_texts(inputs={"width": 6}, width=8, heads=2, feed_forward=12, pooling="attention")),
     "bert": Toy(_masked_text),
     "rnnlm": Toy(_read_text),
-    "gpt": Toy(_looked_back_at_text),
+    "gpt": Toy(_looked_back_at_text()),
+    "from-gates": Toy(_looked_back_at_text()),
+    "gates alone": Toy(_looked_back_at_text(step=0), family="from-gates"),
+    "free weights": Toy(_looked_back_at_text(step=1), family="from-gates"),
+    "free candidates": Toy(_looked_back_at_text(step=2), family="from-gates"),
     "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn"),
     "tagging encoder": Toy(
         _tagged_sentences(inputs={"width": 6}, width=8, heads=2, feed_forward=12, previous_label=True), family="encoder"

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.files import checksum, finite, is_inner_file, read_regular_file, write_file
+from regard.base.files import checksum, finite, is_inner_file, naming, read_regular_file, write_file
 from regard.base.parsing import MOST_LISTED, check_json_size, parse_json, parse_toml
 from regard.base.plugin_record import PLUGINS, check_plugins
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
+MAPPED_MARK = b"REGARDNG"  # with which an n-gram model begins that is one file and no folder
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
 ABOUT = "about.json"  # what it learnt from, how large it is, what to try
@@ -125,6 +126,14 @@ def is_whole(folder: Path) -> bool:
         return bool(read_folder(folder))
     except Fault:
         return False
+
+
+def is_mapped(path: Path) -> bool:
+    """Return True if a path is that of a model which is one file, mapped when it is opened."""
+    if not path.is_file():
+        return False
+    with naming(path), path.open("rb") as file:
+        return file.read(len(MAPPED_MARK)) == MAPPED_MARK
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:

@@ -28,6 +28,7 @@ COMMANDS: dict[str, Room] = {
     "show": Room("regard.commands.show.command:app", "Show what teaches: gradients, gates, losses, galleries."),
     "heads": Room("regard.commands.heads:command", "Rank the heads of a model by what their looks are like."),
     "info": Room("regard.commands.info:command", "Say what a model folder holds."),
+    "card": Room("regard.commands.card.command:command", "Write a model card: data, figures, limits, files."),
     "average": Room("regard.commands.average:command", "Average the last checkpoints of a run."),
     "serve": Room("regard.commands.serve:command", "Serve models: a page and a REST interface."),
     "export": Room("regard.commands.export:command", "Write a model for CTranslate2, ONNX or Marian."),

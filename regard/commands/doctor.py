@@ -13,19 +13,13 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.base.extras import EXTRAS, how_to_install
 from regard.base.faults import Fault
 from regard.base.version import __version__
 from regard.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
-_EXTRAS = {  # and what each is for
-    "data": "text in .parquet, .arrow and .zst",
-    "onnx": "ONNX graphs",
-    "notebook": "the tutorial in Jupyter",
-    "pictures": "captions of your own pictures",
-    "ray": "translating on a cluster",
-}
 _UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
 
 
@@ -84,7 +78,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
         "missing": [dependency.name for dependency in poor],
-        "extras": {extra: _works(extra) for extra in _EXTRAS},
+        "extras": {extra: _works(extra) for extra in EXTRAS},
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
@@ -164,7 +158,7 @@ def report_lines(found: dict[str, Any]) -> list[str]:
 
 
 def _absence(extra: str) -> str:
-    return f"not here; `pip install '.[{extra}]'` in a checkout brings it, for {_EXTRAS[extra]} alone"
+    return f"not here; `{how_to_install(extra)}` brings it, for {EXTRAS[extra].purpose} alone"
 
 
 def _finding(dependency: dict[str, Any]) -> str:

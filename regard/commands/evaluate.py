@@ -11,6 +11,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import in_figures
+from regard.base.model_folder import is_mapped
 from regard.console import console_progress, options, print_json, remark, say_table
 from regard.verbs.words import options as word_options
 
@@ -104,7 +105,7 @@ def command(
 
     files = _check_data(split, source, test_set, data or [], columns, header)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
-    if model.is_file():
+    if model.is_file() and not is_mapped(model):
         of_folders = {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
         _refuse_for_file(model, of_folders | {"--alignments": alignments})
         _evaluate_vectors(model, asked, as_json)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from regard.verbs.words.request import VectorSide
 
 _VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
-_FILES = ("arpa", *_VECTORS)  # what is one file and no folder
+_NGRAMS = ("arpa", "mapped")
+_FILES = (*_NGRAMS, *_VECTORS)  # what is one file and no folder
 
 
 def _check_format(name: str) -> str:
@@ -34,7 +35,7 @@ _Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Folder to write, for arpa and word vectors a file; for ctranslate2 and onnx by default in the model.",
+        help="Folder to write, a file for n-grams and word vectors; by default in the model for ctranslate2 and onnx.",
     ),
 ]
 _Quantisation = Annotated[
@@ -61,7 +62,7 @@ def command(
     """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for other tools.
 
     Those are Marian, GPT-2 and BERT as Hugging Face has them, whatever reads ARPA files, and whatever reads the word
-    vectors of word2vec, GloVe or fastText.
+    vectors of word2vec, GloVe or fastText. A mapped file holds an n-gram model that other commands open at once.
     """
     from regard.engines.folders import FOLDERS, check_replaceable
 
@@ -71,8 +72,8 @@ def command(
         _write_outside(write, model, place, to, overwrite)
         return
     match to:
-        case "arpa":
-            _write_arpa(model, place, overwrite)
+        case "arpa" | "mapped":
+            _write_ngrams(model, place, to, overwrite)
             return
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
             _write_vectors(model, place, to, side, overwrite)
@@ -138,18 +139,22 @@ def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: boo
     remark(f"{place} is {model} for {to}")
 
 
-def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
-    from regard.engines.arpa import export_arpa
+def _write_ngrams(model: Path, place: Path, to: str, overwrite: bool) -> None:
+    from regard.engines.arpa import export_arpa, export_mapped
     from regard.families import with_article
     from regard.model import load
     from regard.tasks.language.counting import CountedLanguage
 
     refuse_existing(place, overwrite)
+    kind = "An ARPA file" if to == "arpa" else "A mapped file"
     loaded = load(model)
     if not isinstance(loaded.task, CountedLanguage):
-        raise Fault(f"An ARPA file holds an n-gram model, and {model} is {with_article(loaded.recipe.family)}.")
-    export_arpa(loaded.task, place, remark)
-    remark(f"{place} is {model} as an ARPA file")
+        raise Fault(f"{kind} holds an n-gram model, and {model} is {with_article(loaded.recipe.family)}.")
+    if to == "arpa":
+        export_arpa(loaded.task, place, remark)
+    else:
+        export_mapped(loaded.task, loaded.recipe, place)
+    remark(f"{place} is {model} as {kind[0].lower()}{kind[1:]}")
 
 
 def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | None", overwrite: bool) -> None:

@@ -47,15 +47,14 @@ def command(
 def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.families.abilities import verbs_of
-    from regard.families.model_folder import describe_folder
     from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
-    recipe, own, cost = describe_folder(model, length) or _describe_loaded(model, length)
+    recipe, own, cost = describe(model, length)
     course = read_course(model / "training")
-    known, said = _known(model, recipe)
+    facts_known, said = known(model, recipe)
     facts = own | {
-        **known,
+        **facts_known,
         "verbs": verbs_of(recipe.family, recipe.task),
         "sizes": recipe.model.model_dump(),
         "cost": cost,
@@ -88,6 +87,13 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
         print(f"{'export':15}for {name}, in {model / name}")
 
 
+def describe(folder: Path, size: int) -> "Description":
+    """Describe the model in a folder, by its files where that is enough; the cost is that of an input of this size."""
+    from regard.families.model_folder import describe_folder
+
+    return describe_folder(folder, size) or _describe_loaded(folder, size)
+
+
 def _describe_loaded(folder: Path, size: int) -> "Description":
     """Describe a model of a family that cannot be described by its files alone."""
     from regard.families.model_folder import Description
@@ -117,7 +123,7 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
         print(f"{name:15}{words}")
 
 
-def _known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
+def known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what a model folder says of what its model knows, as facts and in words."""
     from regard.base.model_folder import CERTAINTY, read_folder, read_manifest, read_recipe
     from regard.runs.about import about_in_words, data_names, read_about

@@ -11,70 +11,114 @@ from regard.base.figures import in_figures
 from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
+    from regard.data.vectors.word_vectors import WordVectors
     from regard.metrics.explain import Explanation, Match, NgramOrder
     from regard.metrics.files import Scored, Texts
+    from regard.metrics.text import Choices
+
+
+_Hypothesis = Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz, .zst); - is standard input.")]
+_Reference = Annotated[
+    list[Path] | None, typer.Option(help="What they should be; several files are several references.")
+]
+_TestSet = Annotated[str | None, typer.Option(help="Or a test set of sacreBLEU's that is here, as wmt20.")]
+_Languages = Annotated[str | None, typer.Option(help="The languages of the test set, as en-de.")]
+_Metric = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
+        "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact, "
+        "bleu1, bleu2, bleu3, lepor-length, lepor-places, lepor-harmonic, "
+        "meteor-f1, meteor-f1-pt, meteor-f1-ru, ebleu-2013, "
+        "ebleu (with --vectors), brackets, well-formed, hppr (of trees).",
+        show_default="bleu and chrf",
+    ),
+]
+_Tokenise = Annotated[
+    str | None,
+    typer.Option(
+        help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, ko-mecab, intl, char, flores101, flores200, "
+        "spBLEU-1K, 13a, none.",
+        show_default="13a",
+    ),
+]
+_Smooth = Annotated[
+    str, typer.Option(help="What bleu counts where an order of n-grams has no match: none, floor, add-k, exp.")
+]
+_SmoothValue = Annotated[
+    float | None, typer.Option(help="Of floor or add-k.", show_default="0.1 for floor, 1 for add-k")
+]
+_Vectors = Annotated[
+    Path | None, typer.Option(metavar="PLACE", help="A file of word vectors or a model of words, for ebleu.")
+]
+_HypothesisSentences = Annotated[
+    Path | None, typer.Option(help="The outputs as text, to check that the trees for hppr are theirs.")
+]
+_ReferenceSentences = Annotated[Path | None, typer.Option(help="The same for the trees of the sources.")]
+_Against = Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")]
+_Line = Annotated[int | None, typer.Option(help="Explain this line alone, the first being 1.")]
+_Orders = Annotated[int | None, typer.Option(min=1, max=50, help="Explain up to n-grams of this order; 4 is usual.")]
+_Weights = Annotated[
+    str | None, typer.Option(help="Explain with these weights of the orders, as .4,.3,.2,.1; equal if not given.")
+]
 
 
 def command(
-    hypothesis: Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz, .zst); - is standard input.")],
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="What they should be; several files are several references.")
-    ] = None,
-    test_set: Annotated[str | None, typer.Option(help="Or a test set of sacreBLEU's that is here, as wmt20.")] = None,
-    languages: Annotated[str | None, typer.Option(help="The languages of the test set, as en-de.")] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
-            "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact, "
-            "bleu1, bleu2, bleu3, brackets, well-formed (of trees).",
-            show_default="bleu and chrf",
-        ),
-    ] = None,
-    tokenise: Annotated[
-        str | None,
-        typer.Option(
-            help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, ko-mecab, intl, char, flores101, flores200, "
-            "spBLEU-1K, 13a, none.",
-            show_default="13a",
-        ),
-    ] = None,
-    against: Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")] = None,
+    hypothesis: _Hypothesis,
+    reference: _Reference = None,
+    test_set: _TestSet = None,
+    languages: _Languages = None,
+    metric: _Metric = None,
+    tokenise: _Tokenise = None,
+    smooth: _Smooth = "exp",
+    smooth_value: _SmoothValue = None,
+    vectors: _Vectors = None,
+    hypothesis_sentences: _HypothesisSentences = None,
+    reference_sentences: _ReferenceSentences = None,
+    against: _Against = None,
     explain: Annotated[bool, typer.Option("--explain", help="Work BLEU out, step by step.")] = False,
-    line: Annotated[int | None, typer.Option(help="Explain this line alone, the first being 1.")] = None,
-    orders: Annotated[
-        int | None, typer.Option(min=1, max=50, help="Explain up to n-grams of this order; 4 is usual.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Explain with these weights of the orders, as .4,.3,.2,.1; equal if not given.")
-    ] = None,
+    line: _Line = None,
+    orders: _Orders = None,
+    weights: _Weights = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Score files, each score with its signature and the bounds it is likely to be between on other sentences."""
     metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
     _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
     from regard.metrics import files as scoring
-    from regard.metrics.bleu import check_tokeniser
+    from regard.metrics.bleu import Smoothing
+    from regard.metrics.text import Choices
 
-    scoring.check_metrics(metrics)
-    check_tokeniser(tokenise, metrics)
+    choices = Choices(tokenise, Smoothing(smooth, smooth_value), _read_vectors(vectors))
+    choices.check(metrics)
     files, origin = _references(reference, test_set, languages)
     if [hypothesis, *files, against].count(scoring.STANDARD_INPUT) > 1:
         raise Fault("Standard input can be read only once; use - for one file only.")
     texts = scoring.read_texts(hypothesis, files, origin)
+    scoring.check_sentences(texts, metrics, hypothesis_sentences, reference_sentences)
     other = None if against is None else scoring.read_others(texts, against)
     language = (languages or "").partition("-")[2]
     for each in scoring.remarks(texts, metrics, other, tokenise, language):
         remark(each)
     if explain:
-        _explain(texts, line, orders, weights, tokenise, as_json)
+        _explain(texts, line, orders, weights, choices, as_json)
         return
     with console_progress() as progress:
-        scores = scoring.score_texts(texts, metrics, other, progress, tokenise)
+        scores = scoring.score_texts(texts, metrics, other, progress, choices)
     if as_json:
         print_json({"scores": [each.as_dict() for each in scores]})
     else:
         _say_scores(scores)
+
+
+def _read_vectors(place: Path | None) -> "WordVectors | None":
+    """Read the vectors of a file or of a model of words."""
+    if place is None:
+        return None
+    from regard.verbs.words.opening import open_lexicon
+
+    with console_progress() as progress:
+        return open_lexicon(place, None, None, progress, remark).vectors
 
 
 def _check_explaining(explain: bool, metrics: Sequence[str], against: Path | None, details: dict[str, Any]) -> None:
@@ -104,14 +148,14 @@ def _references(
 
 
 def _explain(
-    texts: "Texts", line: int | None, orders: int | None, weights: str | None, tokenise: str | None, as_json: bool
+    texts: "Texts", line: int | None, orders: int | None, weights: str | None, choices: "Choices", as_json: bool
 ) -> None:
     from regard.metrics import files as scoring
     from regard.metrics.explain import ORDERS, parse_weights
 
     given = None if weights is None else parse_weights(weights)
     highest = orders or (len(given) if given else ORDERS)
-    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given, tokenise))
+    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given, choices))
     if as_json:
         print_json(scoring.explanation_as_dict(explained, ngrams, line))
     else:

@@ -2,8 +2,7 @@
 
 from io import BytesIO
 
-import soundfile
-
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.data.pictures.files import open_picture
 
@@ -20,6 +19,8 @@ def picture_pixels(content: bytes, moving: bool = False) -> int:
 
 def sound_seconds(content: bytes) -> float:
     """Return how many seconds a sound lasts; 0 for what is no sound. Readers never read more than its head says."""
+    with importing("sound", "Reading sound files"):
+        import soundfile
     try:
         with soundfile.SoundFile(BytesIO(content)) as file:
             return file.frames / file.samplerate if file.samplerate else 0.0

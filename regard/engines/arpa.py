@@ -1,4 +1,4 @@
-"""n-gram models to and from ARPA files, which KenLM, SRILM and others read and write."""
+"""n-gram models to and from ARPA files, which KenLM, SRILM and others read and write, and to files that are mapped."""
 
 import lzma
 import re
@@ -11,13 +11,15 @@ import torch
 from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.base.progress import Remark
-from regard.base.recipe import write
+from regard.base.recipe import Recipe, write
 from regard.base.version import __version__
 from regard.data.catalogue.unpack import open_content, packing
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
-from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, arpa_blocks, read_arpa
+from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, read_arpa
+from regard.models.ngram.arpa_text import arpa_blocks
+from regard.models.ngram.mapped import write_mapped
 from regard.models.ngram.stored import model_as_arrays
 from regard.tasks.language.counting import CountedLanguage
 from regard.training import checkpoint
@@ -32,6 +34,12 @@ def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
     names = _names(task, remark)
     with whole_file(out) as file:
         file.writelines(arpa_blocks(task.model, names))
+
+
+def export_mapped(task: CountedLanguage, recipe: Recipe, out: Path) -> None:
+    """Write the model of a task, with its tokeniser and its recipe, as one file that is mapped when it is opened."""
+    header = f"Written by regard {__version__}: the recipe of an n-gram model."
+    write_mapped(out, task.model, write(recipe, header), task.tokeniser.files("tokeniser"))
 
 
 def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:

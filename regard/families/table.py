@@ -273,6 +273,14 @@ _FAMILIES: dict[str, Family] = {
         options="regard.models.gpt.options:GPTOptions",
         cost="regard.models.gpt.options:gpt_cost",
     ),
+    "from-gates": Family(
+        summary="five steps from the gates of a GRU to attention with heads, each a language model that looks back",
+        paper="Cho et al. 2014, GRU; Vaswani et al. 2017, Attention Is All You Need",
+        tasks=("language",),
+        module="regard.models.from_gates",
+        model="FromGates",
+        options="FromGatesOptions",
+    ),
     "tacotron": Family(
         summary="symbols become frames of sound, some in each step, by a decoder that looks along the symbols",
         paper="Wang et al. 2017, Tacotron; Shen et al. 2018, Tacotron 2; Griffin and Lim 1984",

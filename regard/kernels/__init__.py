@@ -1,5 +1,5 @@
-"""Fused kernels for a GPU, written in Triton, each beside the torch operations that it stands for; and for word
-vectors, whose updates are too small for torch, loops for a CPU that numba compiles.
+"""Fused kernels for a GPU, written in Triton, each beside the torch operations that it stands for; and loops for a CPU
+that numba compiles: for word vectors, whose updates are too small for torch, and for n-grams.
 
 Whoever trains never sees them: `regard.models.transformer.packed`, `regard.models.cross_entropy` and others call them
 where there are a GPU and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.

@@ -3,14 +3,18 @@
 What a tokeniser needs must be here already: sacreBLEU would download the model of some, and nothing is downloaded here.
 """
 
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
 
 CHOOSABLE = "bleu"  # the metric whose tokeniser can be chosen
+SMOOTHINGS = ("none", "floor", "add-k", "exp")
+_WITH_VALUE = ("floor", "add-k")
 UNCUT = "none"  # the tokeniser for text that is cut already
 _DEPRECATED = "spm"  # sacreBLEU's old name of flores101
 _PACKAGES = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
@@ -21,7 +25,32 @@ _USUAL = (
 )
 
 
-def bleu(tokenise: str | None = None, orders: int = 4, effective: bool = False) -> Any:
+@dataclass(frozen=True)
+class Smoothing:
+    """What sacreBLEU counts for an order without a match.
+
+    Nothing (`none`), `value` of a match (`floor`, 0.1), `value` more in every count above the first order (`add-k`, 1),
+    or half a match at the first such order, a quarter at the next, and so on (`exp`), which is usual.
+    """
+
+    method: str = "exp"
+    value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in SMOOTHINGS:
+            raise Fault(f"BLEU is not smoothed by '{self.method}'; there are {', '.join(SMOOTHINGS)}.")
+        if self.value is not None and self.method not in _WITH_VALUE:
+            raise Fault(f"The smoothing '{self.method}' takes no value; {' and '.join(_WITH_VALUE)} do.")
+        if self.value is not None and not 0 < self.value < math.inf:
+            raise Fault(f"{self.value:g} cannot be the value of a smoothing; it must be more than 0.")
+
+
+USUAL_SMOOTHING = Smoothing()
+
+
+def bleu(
+    tokenise: str | None = None, orders: int = 4, effective: bool = False, smoothing: Smoothing = USUAL_SMOOTHING
+) -> Any:
     """BLEU by this tokeniser, or by sacreBLEU's usual 13a; with `effective`, by those orders that a text has."""
     from sacrebleu.metrics.bleu import BLEU
 
@@ -31,7 +60,14 @@ def bleu(tokenise: str | None = None, orders: int = 4, effective: bool = False) 
         raise Fault(f"sacreBLEU has no tokeniser '{name}'; it has {', '.join(known)}.")
     model = _model(name)
     try:
-        return BLEU(tokenize=name, max_ngram_order=orders, effective_order=effective, force=True)
+        return BLEU(
+            tokenize=name,
+            max_ngram_order=orders,
+            effective_order=effective,
+            force=True,
+            smooth_method=smoothing.method,
+            smooth_value=smoothing.value,
+        )
     except (ImportError, RuntimeError, AssertionError, OSError):
         if model is not None:
             raise Fault(f"{model} is not a SentencePiece model, so there is no tokeniser {name}.") from None
@@ -63,6 +99,12 @@ def check_tokeniser(tokenise: str | None, metrics: Sequence[str]) -> None:
     if CHOOSABLE not in metrics:
         raise Fault(f"A tokeniser can be chosen for {CHOOSABLE} alone, not for {', '.join(metrics)}; leave it out.")
     bleu(tokenise)
+
+
+def check_smoothing(smoothing: Smoothing, metrics: Sequence[str]) -> None:
+    """Refuse a smoothing that none of the metrics uses."""
+    if smoothing != USUAL_SMOOTHING and CHOOSABLE not in metrics:
+        raise Fault(f"Smoothing can be chosen for {CHOOSABLE} alone, not for {', '.join(metrics)}; leave it out.")
 
 
 def tokeniser_of(metric: str, tokenise: str | None) -> str | None:

@@ -11,8 +11,8 @@ where c is the length of the hypotheses and r that of the references; of several
 closest in length gives its length to r. The weights w_n sum to 1.
 
 Ours is sacreBLEU's: text is cut by one of its tokenisers, p_n and BLEU are in percent, and where an order has no match,
-half of one is taken, at the next such order a quarter, and so on (`smooth:exp`). For one sentence the orders are those
-that it has n-grams of (`eff:yes`).
+half of one is taken, at the next such order a quarter, and so on (`smooth:exp`), unless another smoothing is chosen.
+For one sentence the orders are those that it has n-grams of (`eff:yes`).
 """
 
 import math
@@ -23,7 +23,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.metrics.bleu import bleu
+from regard.metrics.bleu import USUAL_SMOOTHING, Smoothing, bleu
 from regard.metrics.errors import References, by_sentence
 from regard.metrics.sentence_counts import sentence_statistics
 
@@ -39,7 +39,7 @@ class NgramOrder:
     matches: int  # the sum of the clipped counts
     total: int
     precision: float  # in percent
-    smoothed: bool  # whether there was no match, and a part of one was taken
+    smoothed: bool  # whether it is not the share of the matches, but what smoothing makes of it
     weight: float
 
     @property
@@ -80,9 +80,10 @@ def explain_corpus(
     orders: int = ORDERS,
     weights: Sequence[float] | None = None,
     tokenise: str | None = None,
+    smoothing: Smoothing = USUAL_SMOOTHING,
 ) -> Explanation:
     """BLEU of a corpus, worked out; weights are relative, and equal if none are given."""
-    return _explain(hypotheses, references, _metric(orders, tokenise, for_one=False), weights)
+    return _explain(hypotheses, references, _metric(orders, tokenise, False, smoothing), weights)
 
 
 def explain_sentence(
@@ -91,14 +92,15 @@ def explain_sentence(
     orders: int = ORDERS,
     weights: Sequence[float] | None = None,
     tokenise: str | None = None,
+    smoothing: Smoothing = USUAL_SMOOTHING,
 ) -> Explanation:
     """BLEU of one sentence, worked out, as sacreBLEU gives it for one sentence."""
-    return _explain([hypothesis], [[text] for text in references], _metric(orders, tokenise, for_one=True), weights)
+    return _explain([hypothesis], [[text] for text in references], _metric(orders, tokenise, True, smoothing), weights)
 
 
 def matches(hypothesis: str, references: Sequence[str], order: int, tokenise: str | None = None) -> list[Match]:
     """The n-grams of a hypothesis in the order they first stand in it, with how often they count."""
-    cut = _metric(order, tokenise, for_one=True)._preprocess_segment
+    cut = _metric(order, tokenise, True)._preprocess_segment
     wanted = [_ngrams(cut(text).split(), order) for text in references]
     written = _ngrams(cut(hypothesis).split(), order)
     return [Match(words, count, max(own[words] for own in wanted)) for words, count in written.items()]
@@ -125,7 +127,10 @@ def _explain(
     found = metric._compute_score_from_stats(total.tolist())
     used = max(1, sum(count > 0 for count in found.totals)) if metric.effective_order else metric.max_ngram_order
     return Explanation(
-        orders=tuple(_order(found, place, relative[place] / (sum(relative[:used]) or 1.0)) for place in range(used)),
+        orders=tuple(
+            _order(place + 1, *counts, found.precisions[place], relative[place] / (sum(relative[:used]) or 1.0))
+            for place, counts in enumerate(_counts(total.tolist(), metric.max_ngram_order)[:used])
+        ),
         hypothesis_length=found.sys_len,
         reference_length=found.ref_len,
         brevity_penalty=found.bp,
@@ -135,9 +140,14 @@ def _explain(
     )
 
 
-def _order(found: Any, place: int, weight: float) -> NgramOrder:
-    count, total, precision = found.counts[place], found.totals[place], found.precisions[place]
-    return NgramOrder(place + 1, count, total, precision, smoothed=not count and precision > 0, weight=weight)
+def _counts(total: Sequence[int], orders: int) -> list[tuple[int, int]]:
+    """Return the matches and the n-grams of each order, from sacreBLEU's sums, before any smoothing."""
+    return list(zip(total[2 : 2 + orders], total[2 + orders :], strict=True))
+
+
+def _order(order: int, matches: int, total: int, precision: float, weight: float) -> NgramOrder:
+    smoothed = bool(total) and not math.isclose(precision, 100 * matches / total)
+    return NgramOrder(order, matches, total, precision, smoothed, weight)
 
 
 def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> float:
@@ -170,10 +180,10 @@ def _signature(metric: Any, weights: Sequence[float] | None) -> str:
     return signed
 
 
-def _metric(orders: int, tokenise: str | None, for_one: bool) -> Any:
+def _metric(orders: int, tokenise: str | None, for_one: bool, smoothing: Smoothing = USUAL_SMOOTHING) -> Any:
     if orders < 1:
         raise Fault(f"BLEU needs n-grams of one order at least, not of {orders}.")
-    return bleu(tokenise, orders, effective=for_one)
+    return bleu(tokenise, orders, for_one, smoothing)
 
 
 def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

@@ -10,11 +10,11 @@ from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
 from regard.data.lines import read_lines, read_stream
-from regard.metrics import METRICS, Score, score
-from regard.metrics.bleu import check_tokeniser
+from regard.metrics import Score
 from regard.metrics.explain import Explanation, Match, explain_corpus, explain_sentence, matches
+from regard.metrics.hppr import check_trees
 from regard.metrics.significance import Difference, Sums, difference, interval, summing
-from regard.metrics.text import language_remarks
+from regard.metrics.text import NOTHING_CHOSEN, Choices, language_remarks
 from regard.metrics.tokenised import tokenised_remark
 
 STANDARD_INPUT = Path("-")
@@ -101,13 +101,16 @@ def _lines(path: Path) -> list[str]:
     return lines
 
 
-def check_metrics(metrics: Sequence[str]) -> None:
-    """Refuse what is no metric of text."""
-    for metric in metrics:
-        if metric == "perplexity":
-            raise Fault("Perplexity is found by a model, not from its outputs; `regard evaluate` gives it.")
-        if metric not in METRICS:
-            raise Fault(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
+def check_sentences(texts: Texts, metrics: Sequence[str], outputs: Path | None, sources: Path | None) -> None:
+    """Refuse trees that are not those of their sentences, where files of these are given."""
+    if (outputs or sources) and metrics != ["hppr"]:
+        raise Fault("--hypothesis-sentences and --reference-sentences belong to trees; give them with --metric hppr.")
+    for name, trees, path in [
+        (texts.name, texts.hypotheses, outputs),
+        *((name, trees, sources) for name, trees in texts.references.items()),
+    ]:
+        if path is not None:
+            check_trees(name, trees, str(path), _lines(path))
 
 
 def remarks(
@@ -134,61 +137,61 @@ def score_texts(
     metrics: Sequence[str],
     against: Texts | None = None,
     progress: Progress = silent,
-    tokenise: str | None = None,
+    choices: Choices = NOTHING_CHOSEN,
 ) -> list[Scored]:
     """Every metric of the outputs; and, where there are others to stand against, how they compare."""
-    check_metrics(metrics)
-    check_tokeniser(tokenise, metrics)
+    choices.check(metrics)
     found = []
     for number, metric in enumerate(metrics):
         progress("scoring", number, len(metrics))
-        found.append(_score(texts, metric, against, tokenise))
+        found.append(_score(texts, metric, against, choices))
     progress("scoring", len(metrics), len(metrics))
     return found
 
 
-def _score(texts: Texts, metric: str, against: Texts | None, tokenise: str | None) -> Scored:
-    own, sums = _with_sums(texts, metric, tokenise)
+def _score(texts: Texts, metric: str, against: Texts | None, choices: Choices) -> Scored:
+    own, sums = _with_sums(texts, metric, choices)
     low, high = interval(sums)
     versus = None
     if against is not None:
-        other, other_sums = _with_sums(against, metric, tokenise)
+        other, other_sums = _with_sums(against, metric, choices)
         versus = Versus(other, difference([other_sums], [sums]))
     return Scored(own, low, high, sums.by, versus)
 
 
-def _with_sums(texts: Texts, metric: str, tokenise: str | None) -> tuple[Score, Sums]:
+def _with_sums(texts: Texts, metric: str, choices: Choices) -> tuple[Score, Sums]:
     """A score, and the sums behind it; where the sums know all about the score, nothing is counted twice."""
-    sums = summing(metric, tokenise)(texts.hypotheses, texts.lists)
+    sums = summing(metric, choices)(texts.hypotheses, texts.lists)
     if sums.signature:
         found = Score(metric, sums.value(), sums.signature, len(texts.hypotheses))
     else:
-        found = score(texts.hypotheses, texts.lists, metric)  # BLEU, which has tokenisers, is signed with its sums
+        found = Score(metric, *choices.make(metric)(texts.hypotheses, texts.lists), len(texts.hypotheses))
     return replace(found, signature=texts.sign(found.signature)), sums
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be explained: the whole or one line, up to which order, with what weights, cut by what tokeniser."""
+    """What is to be explained: the whole or one line, up to which order, with what weights, and BLEU as chosen."""
 
     line: int | None
     orders: int
     weights: Sequence[float] | None
-    tokenise: str | None = None
+    choices: Choices = NOTHING_CHOSEN
 
 
 def explain(texts: Texts, asked: Asked) -> tuple[Explanation, list[list[Match]]]:
     """BLEU worked out; for one line also its n-grams, a list for each order."""
+    chosen = asked.choices.tokenise, asked.choices.smoothing
     if asked.line is None:
-        explained = explain_corpus(texts.hypotheses, texts.lists, asked.orders, asked.weights, asked.tokenise)
+        explained = explain_corpus(texts.hypotheses, texts.lists, asked.orders, asked.weights, *chosen)
         return _sign(texts, explained), []
     if not 1 <= asked.line <= len(texts.hypotheses):
         raise Fault(
             f"There is no line {asked.line} in {texts.name}, which has {quantity(len(texts.hypotheses), 'line')}."
         )
     written, own = texts.hypotheses[asked.line - 1], [lines[asked.line - 1] for lines in texts.lists]
-    explained = explain_sentence(written, own, asked.orders, asked.weights, asked.tokenise)
-    ngrams = [matches(written, own, order.order, asked.tokenise) for order in explained.orders]
+    explained = explain_sentence(written, own, asked.orders, asked.weights, *chosen)
+    ngrams = [matches(written, own, order.order, asked.choices.tokenise) for order in explained.orders]
     return _sign(texts, explained), ngrams
 
 

@@ -13,31 +13,68 @@ Partners are equal words, each taken once. A word with several candidates prefer
 to either side, are equal to its own as well, and among those, or where there are none, the one nearest to its own
 relative place. The value is the mean over sentences, from 0 to 1; of several references the best counts. Tokens are
 sacreBLEU's 13a.
+
+Each factor is also a metric of its own, against the reference that gives the best LEPOR; an output without a word in
+common with any reference has 0 of each.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from regard.metrics.ngrams import tokens
-from regard.metrics.summed import Summed, mean_of_best
+from regard.metrics.summed import Row, Summed, mean, mean_of_best
 
+Part = Literal["length", "places", "harmonic"]
 _REACH = 2  # words to either side that count as neighbours
 
 
 def lepor(alpha: float = 1.0, beta: float = 1.0) -> Summed:
     """LEPOR as a metric; `alpha` is the weight of recall and `beta` that of precision."""
-    how = f"case:mixed|norm:NFC|tok:13a|ref:best|mean:text|alpha:{alpha:g}|beta:{beta:g}|variant:LEPOR|range:0-1"
+    how = _signature(alpha, beta, "LEPOR")
+    return mean_of_best(lambda written, wanted: _factors(written, wanted, alpha, beta).product, lambda: how)
 
-    def compare(hypothesis: str, reference: str) -> float:
-        written, wanted = tokens(hypothesis), tokens(reference)
-        pairs = partners(written, wanted)
-        if not pairs:
-            return 0.0
-        precision, recall = len(pairs) / len(written), len(pairs) / len(wanted)
-        harmonic = (alpha + beta) / (alpha / recall + beta / precision)
-        return _length_penalty(len(written), len(wanted)) * _place_penalty(pairs, len(written), len(wanted)) * harmonic
 
-    return mean_of_best(compare, lambda: how)
+def lepor_part(part: Part, alpha: float = 1.0, beta: float = 1.0) -> Summed:
+    """Return one factor of LEPOR as a metric: length, places or harmonic."""
+    how = _signature(alpha, beta, f"LEPOR {part}")
+
+    def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
+        sides = zip(hypotheses, sentences, strict=True)
+        best = [
+            max((_factors(written, text, alpha, beta) for text in texts), key=lambda factors: factors.product)
+            for written, texts in sides
+        ]
+        return [(getattr(factors, part), 1.0) for factors in best]
+
+    return Summed(rows, mean, lambda: how)
+
+
+class _Factors(NamedTuple):
+    """The three factors of LEPOR of one sentence."""
+
+    length: float
+    places: float
+    harmonic: float
+
+    @property
+    def product(self) -> float:
+        return self.length * self.places * self.harmonic
+
+
+def _factors(hypothesis: str, reference: str, alpha: float, beta: float) -> _Factors:
+    written, wanted = tokens(hypothesis), tokens(reference)
+    pairs = partners(written, wanted)
+    if not pairs:
+        return _Factors(0.0, 0.0, 0.0)
+    precision, recall = len(pairs) / len(written), len(pairs) / len(wanted)
+    harmonic = (alpha + beta) / (alpha / recall + beta / precision)
+    sizes = len(written), len(wanted)
+    return _Factors(_length_penalty(*sizes), _place_penalty(pairs, *sizes), harmonic)
+
+
+def _signature(alpha: float, beta: float, variant: str) -> str:
+    return f"case:mixed|norm:NFC|tok:13a|ref:best|mean:text|alpha:{alpha:g}|beta:{beta:g}|variant:{variant}|range:0-1"
 
 
 def partners(written: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:

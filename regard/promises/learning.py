@@ -24,9 +24,10 @@ from regard.training.events import Counted, Event, Hurried, Stepped
 
 
 def values(tree: Any) -> list[Any]:
-    """Return all that a batch holds, as plain numbers and texts."""
+    """Return all that a batch holds, its arrays as their bits."""
     if isinstance(tree, Tensor | np.ndarray):
-        return [tree.tolist()]
+        array = tree.numpy(force=True) if isinstance(tree, Tensor) else tree
+        return [(array.dtype.str, array.shape, array.tobytes())]
     if is_dataclass(tree):
         return [value for each in fields(tree) for value in values(getattr(tree, each.name))]
     if isinstance(tree, dict):

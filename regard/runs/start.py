@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from regard.base.extras import how_to_install, is_installed
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.base.recipe import Recipe, apply_settings
@@ -274,10 +275,18 @@ def train_recipe(
             interruptions() as interrupted,
             audience.listener() as shown,
         ):
-            tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
-            keeping: list[Listener] = [tensorboard, pace, *stop_in_time] if ranks.leads else []
+            curves = _curves(run, audience.remark) if ranks.leads else []
+            keeping: list[Listener] = [*curves, Pace(run.folder.training), *stop_in_time] if ranks.leads else []
             train_run(run, [shown, *keeping, interrupted], ranks, planner)
     return interrupted.asked
+
+
+def _curves(run: runs.Run, remark: Remark) -> list[Listener]:
+    """Return what writes curves for TensorBoard; without that package, nothing, which a remark says."""
+    if is_installed("tensorboard"):
+        return [TensorBoard(run.folder.training / "tensorboard")]
+    remark(f"no curves for TensorBoard, which is not installed: {how_to_install('tensorboard')}")
+    return []
 
 
 def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:

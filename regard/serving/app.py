@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -84,10 +85,11 @@ def app_of(
 def _routes(service: Service) -> list[Route]:
     """Return the routes of all doors; the description has those behind which there is a model."""
     every, abilities = every_door(), service.catalogue.abilities
-    description = document([door for door in every if door.can is None or door.can in abilities])
+    described = [door for door in every if door.can is None or door.can in abilities]
+    description = cache(lambda: document(described))  # most servers are never asked for it
 
     async def describe(service: Service, request: Request) -> Response:
-        return json_response(description)
+        return json_response(description())
 
     every.append(OwnDoor(method="GET", path="/openapi.json", endpoint=describe))
     return [

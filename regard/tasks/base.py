@@ -79,8 +79,8 @@ class NetworkTask(nn.Module, Generic[Material]):
             yield batch.to(self.device)
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[Any]:
-        """Return the same batches on the host, of so many rows each."""
-        raise NotImplementedError
+        """Return the same batches on the host, of so many rows each; tasks with `batches` of their own need none."""
+        raise NotImplementedError(f"{type(self).__name__} says neither how it makes batches nor how on the host")
 
     def cost(self, size: int) -> dict[str, int | float]:
         """Return what an answer to an input of this size takes."""

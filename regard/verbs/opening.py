@@ -7,9 +7,9 @@ from regard.base.recipe import Recipe
 from regard.loading import Loaded, load_as
 
 
-def model_in(folder: str | Path, device: str = "auto", precision: str = "float32") -> Loaded:
-    """Load a model folder as what its task asks for."""
-    return load_as(_made, folder, device, precision)
+def model_in(folder: str | Path, device: str = "auto", precision: str = "float32", verb: str | None = None) -> Loaded:
+    """Load a model folder as what its task asks for, refused if it has not got this verb."""
+    return load_as(_made, folder, device, precision, verb)
 
 
 def class_for(task: str) -> type[Loaded]:

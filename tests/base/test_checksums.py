@@ -23,7 +23,7 @@ from regard.data.demo.corpus import pairs
 def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
     """A corpus of three shards that are sampled anew, so that they hold text too."""
     monkeypatch.setattr(preparing, "_SMALLEST_SHARD", 40)
-    text = "".join(f"{source}\t{target}\n" for source, target in pairs("train")[:120])
+    text = "".join(f"{source}\t{target}\n" for source, target in pairs("train", count=120))
     (tmp_path / "text.tsv").write_text(text, encoding="utf-8")
     tokeniser = {"kind": "bpe", "vocabulary": 300, "sampling": 0.1}
     return check(PairData, {"train": str(tmp_path / "text.tsv"), "hold_out": 6, "tokeniser": tokeniser})

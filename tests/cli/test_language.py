@@ -94,6 +94,43 @@ def test_it_goes_to_arpa_and_comes_back_with_the_same_scores(
     assert f"{arpa} exists already" in refusal(["export", str(run), "--to", "arpa", "-o", str(arpa)], capsys)
 
 
+def test_a_mapped_file_is_a_model_for_every_command(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mapped, text = tmp_path / "model.ngrams", tmp_path / "new.txt"
+    text.write_text("the cat sat .\na walrus\n", encoding="utf-8")
+    assert main(["export", str(run), "--to", "mapped", "-o", str(mapped)]) == 0
+    capsys.readouterr()
+    printed = []
+    for model in (run, mapped):
+        assert main(["evaluate", str(model), "--source", str(text), "--json"]) == 0
+        assert main(["generate", str(model), "--prompt", "the", "--seed", "1"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    ours, theirs = load(run), load(mapped)
+    assert theirs.facts() == ours.facts()
+    assert f"{mapped} exists already" in refusal(["export", str(run), "--to", "mapped", "-o", str(mapped)], capsys)
+    content = mapped.read_bytes()
+    mapped.write_bytes(content[:-1])
+    assert "is damaged: it is longer or shorter" in refusal(["evaluate", str(mapped), "--source", str(text)], capsys)
+    mapped.write_bytes(content[:-1] + b"?")
+    assert "has another checksum" in refusal(["evaluate", str(mapped), "--source", str(text)], capsys)
+
+
+def test_counts_beyond_a_budget_of_memory_give_the_same_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["train", str(write_recipe(tmp_path)), "--set", "model.prune=[0, 0, 1]"]
+    in_files = ["--set", "training.memory=1e-9", "--set", f"training.scratch={tmp_path}"]
+    assert main([*arguments, "--out", str(tmp_path / "in memory")]) == 0
+    assert main([*arguments, *in_files, "--out", str(tmp_path / "in files")]) == 0
+    files = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("in memory", "in files")]
+    assert files[0] == files[1]
+    capsys.readouterr()
+    nowhere = [*arguments, "--out", str(tmp_path / "no"), "--set", "training.memory=1"]
+    assert "but there is no such folder" in refusal([*nowhere, "--set", f"training.scratch={tmp_path}/none"], capsys)
+
+
 def test_a_model_of_kenlm_is_brought_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     imported = tmp_path / "imported"
     assert main(["import", "arpa", str(KENLM / "trigrams.arpa"), "-o", str(imported)]) == 0
@@ -175,6 +212,8 @@ def test_what_cannot_be_done_is_refused(
         (["model.discount_fallback=false"], "No discounts can be estimated for the"),
         (["data.longest=3"], "line 1 has 7 tokens, more than the 3 of data.longest"),
         (["data.tokeniser.at_least=100"], "The vocabulary has no word"),
+        (["model.prune=[0, 2, 1]"], "prune is [0, 2, 1], but its numbers may not fall"),
+        (["training.scratch=."], "scratch is for counts beyond training.memory, which is not given"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(

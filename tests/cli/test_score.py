@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Sequence
@@ -16,9 +17,9 @@ import sacrebleu
 from regard.cli import main
 from regard.data.demo.corpus import pairs
 from regard.metrics import METRICS, References
-from regard.metrics.text import OF_TREES, TextMetric
+from regard.metrics.text import BY_VECTORS, OF_TREES, TextMetric
 
-REFERENCE = [target for _, target in pairs("test")[:60]]
+REFERENCE = [target for _, target in pairs("valid", count=60)]
 GOOD = [" ".join(text.split()[:-2] + text.split()[-1:]) for text in REFERENCE]
 WORSE = [" ".join(text.split()[:3]) for text in REFERENCE]
 
@@ -119,8 +120,9 @@ def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
 
 def test_the_help_names_every_metric(capsys: Captured) -> None:
     assert main(["score", "--help"]) == 0
-    named = {word.strip(".,()") for word in capsys.readouterr().out.split()}
-    assert set(METRICS) <= named
+    shown = re.sub(r"-\n +", "-", capsys.readouterr().out)  # a line may end behind a hyphen
+    named = {word.strip(".,()") for word in shown.split()}
+    assert {*METRICS, *BY_VECTORS} <= named
 
 
 def test_compressed_files_are_read(capsys: Captured, folder: Path) -> None:
@@ -282,3 +284,47 @@ def test_text_is_scored_as_it_is_and_as_sacrebleu_scores_it(tmp_path: Path, caps
     assert bleu["value"] == sacrebleu.corpus_bleu([composed], [[decomposed]]).score
     assert bleu["value"] < 100
     assert errors["value"] == 0  # this one has norm:NFC in its signature
+
+
+def test_the_smoothing_is_chosen_and_signed(capsys: Captured, folder: Path) -> None:
+    (folder / "short").write_text("a b x y\n")
+    (folder / "wanted").write_text("a b c d\n")
+    files = ["--hypothesis", "short", "--reference", "wanted", "--metric", "bleu", "--json"]
+    values = {}
+    for method in ("none", "floor", "add-k", "exp"):
+        assert main(["score", *files, "--smooth", method]) == 0
+        [found] = json.loads(capsys.readouterr().out)["scores"]
+        values[method] = found["value"]
+        assert f"smooth:{method}" in found["signature"]
+    assert values["none"] == 0 < values["floor"] < values["exp"] < values["add-k"]
+    assert main(["score", *files, "--smooth", "floor", "--smooth-value", "1"]) == 0
+    assert "smooth:floor[1.00]" in capsys.readouterr().out
+
+
+def test_word_vectors_are_read_from_a_file(capsys: Captured, folder: Path) -> None:
+    (folder / "vectors.txt").write_text("cat 1 0\nkitten 0.6 0.8\n")
+    (folder / "short").write_text("the cat is here\n")
+    (folder / "wanted").write_text("the kitten is here\n")
+    files = ["--hypothesis", "short", "--reference", "wanted", "--metric", "ebleu", "--json"]
+    assert main(["score", *files, "--vectors", "vectors.txt"]) == 0
+    [found] = json.loads(capsys.readouterr().out)["scores"]
+    assert found["value"] == pytest.approx(100 * (3.6 / 4 * 2.2 / 3 * 1.2 / 2 * 0.6) ** 0.25)
+    assert main(["score", *files]) == 2
+    assert "ebleu needs vectors of words" in capsys.readouterr().err
+    assert main(["score", *files, "--vectors", "none.txt"]) == 2
+    assert "There is no file none.txt" in capsys.readouterr().err
+
+
+def test_trees_are_compared_and_held_to_their_sentences(capsys: Captured, folder: Path) -> None:
+    (folder / "out.trees").write_text("(S (NP (DT The) (NN cat)) (VP (VBZ naps)))\n")
+    (folder / "src.trees").write_text("(SENT (NP (DET Le) (NC chat)) (VN (V dort)))\n")
+    (folder / "out.txt").write_text("The cat naps\n")
+    (folder / "src.txt").write_text("Le chien dort\n")
+    files = ["--hypothesis", "out.trees", "--reference", "src.trees", "--metric", "hppr", "--json"]
+    assert main(["score", *files, "--hypothesis-sentences", "out.txt"]) == 0
+    [found] = json.loads(capsys.readouterr().out)["scores"]
+    assert found["value"] == pytest.approx(1)
+    assert main(["score", *files, "--reference-sentences", "src.txt"]) == 2
+    assert "src.trees, line 1: the words of the tree are 'Le chat dort'" in capsys.readouterr().err
+    assert main(["score", *files, "--metric", "exact", "--hypothesis-sentences", "out.txt"]) == 2
+    assert "belong to trees; give them with --metric hppr" in capsys.readouterr().err

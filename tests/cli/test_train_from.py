@@ -46,7 +46,7 @@ def place(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     that has only begun."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(trained, "parent")
-    _write("new", pairs("train")[400:480])
+    _write("new", pairs("train", count=480)[400:])
     Path("child.toml").write_text(CHILD, encoding="utf-8")
     recipe = Path("parent", "recipe.toml").read_bytes()
     update_folder(Path("begun"), {"recipe.toml": recipe})
@@ -71,7 +71,7 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
     with locked_run(RunFolder(Path("child"))):
         open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
     assert main(["train", "child.toml", "--out", "stopped", "--set", "training.steps=4"]) == 0
-    sentences = [source for source, _ in pairs("test")[:5]]
+    sentences = [source for source, _ in pairs("valid", count=5)]
     parent, child = (regard.load(name, device="cpu").translate(sentences) for name in ("parent", "child"))
     assert [(each.text, each.score) for each in child] == [(each.text, each.score) for each in parent]
     assert Path("child", WEIGHTS).read_bytes() == Path("parent", WEIGHTS).read_bytes()
@@ -238,6 +238,8 @@ def test_a_recurrent_model_is_started_from_too_but_not_for_text_it_cannot_spell(
     assert main([*NEW_FILES, *quickly, "--set", "training.freeze=['encoder']"]) == 0
     assert _weights("child", 0) == Path("parent", WEIGHTS).read_bytes()
     capsys.readouterr()
-    _write("new", [(f"Мы видим дом {source.split()[-1]}", target) for source, target in pairs("train")[400:480]])
+    _write(
+        "new", [(f"Мы видим дом {source.split()[-1]}", target) for source, target in pairs("train", count=480)[400:]]
+    )
     assert main([*NEW_FILES[:-1], "cyrillic", *quickly]) == 2
     assert "75% of the source's words have characters" in _said(capsys)

@@ -30,7 +30,7 @@ def test_without_ray_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(asked) == 2
-    assert "Ray is not installed; install it with pip install 'regard[ray]', or omit --on" in capsys.readouterr().err
+    assert "--on ray needs ray, which is not installed: pip install 'regard[ray]'." in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "model"]
 
 
@@ -68,7 +68,7 @@ def test_a_cluster_that_does_not_answer_is_named(
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_cluster_of_this_machine(asked: list[str], tmp_path: Path, trained: Path) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason="ray is an extra, and large")
     assert main(["translate", str(trained), *asked[2:], "--workers", "1"]) == 0
     assert main(["translate", str(trained), *asked[2:4], str(tmp_path / "one")]) == 0
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

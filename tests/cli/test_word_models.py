@@ -31,6 +31,20 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model"
 
 
+def test_a_model_of_words_lets_words_of_like_meaning_match(
+    imported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "written").write_text("o rei fala muito bem\n", encoding="utf-8")
+    (tmp_path / "wanted").write_text("o homem fala muito bem\n", encoding="utf-8")
+    files = ["--hypothesis", str(tmp_path / "written"), "--reference", str(tmp_path / "wanted")]
+    values = []
+    for more in (["--metric", "ebleu", "--vectors", str(imported)], ["--metric", "bleu", "--smooth", "none"]):
+        assert main(["score", *files, *more, "--json"]) == 0
+        [score] = json.loads(capsys.readouterr().out)["scores"]
+        values.append(score["value"])
+    assert values[0] > values[1] == 0
+
+
 def test_vectors_are_imported_and_asked(imported: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["neighbours", str(imported), "Rei", "--json", "--count", "1"]) == 0
     (line,) = capsys.readouterr().out.splitlines()

@@ -17,7 +17,7 @@ from regard.engines.marian.weights import order
 if TYPE_CHECKING:
     from transformers import MarianMTModel
 
-ENGLISH, PORTUGUESE = zip(*pairs("train")[:600], strict=True)
+ENGLISH, PORTUGUESE = zip(*pairs("train", count=600), strict=True)
 CODES = [">>por<<", ">>rus<<"]
 SIZES: dict[str, Any] = {
     "d_model": 16,

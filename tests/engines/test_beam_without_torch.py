@@ -10,7 +10,8 @@ from decoding.tables import Table, random_table
 
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
-from regard.engines.plain_beam import Best, Step, divisor, first_unsupported, plain_beam
+from regard.engines.beam_rules import divisor, first_unsupported
+from regard.engines.plain_beam import Best, Step, plain_beam
 
 OPTIONS: list[dict[str, Any]] = [
     {"beam": 1},

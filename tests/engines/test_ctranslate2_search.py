@@ -9,6 +9,7 @@ import pytest
 
 from regard.decoding.hypothesis_scores import length_penalty
 from regard.decoding.options import DecodingOptions
+from regard.engines.beam_rules import divisor, first_unsupported
 from regard.engines.ctranslate2.search import (
     FinishedOutput,
     arguments,
@@ -19,7 +20,6 @@ from regard.engines.ctranslate2.search import (
     read_result,
     score_of,
 )
-from regard.engines.plain_beam import divisor, first_unsupported
 
 
 def finished(length: int, total: float) -> FinishedOutput:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+import transformers
 from gpt2_models import SIZES, WORDS, write_gpt2
 
 import regard
@@ -18,8 +19,6 @@ from regard.seeing.gazes import see_prompt
 from regard.verbs.generate.continuing import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
-
-transformers = pytest.importorskip("transformers")
 
 END = len(WORDS) - 1
 TEXTS = ["hello world", "", "he", "wo wo\n\nhello", "é", "lo lo lo lo", ""]

@@ -168,7 +168,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in [name for name in sys.modules if name.startswith("regard.engines.onnx.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(Fault, match=r"onnx is not installed; `pip install '\.\[onnx\]'` in a checkout"):
+    with pytest.raises(Fault, match=r"needs onnx, which is not installed: pip install 'regard\[onnx\]'\."):
         export_onnx(ours(), tmp_path / "onnx")
 
 

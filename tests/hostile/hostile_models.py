@@ -93,6 +93,35 @@ def load(path: Path) -> object:
     return regard.load(path.parent, device="cpu")
 
 
+def make_mapped(folder: Path) -> Path:
+    """Write a small n-gram model as one file that is mapped."""
+    import regard
+    from regard.engines.arpa import export_mapped
+
+    model = regard.load(make_toy("ngram", "weights.safetensors")(folder).parent, device="cpu")
+    export_mapped(model.task, model.recipe, folder / "model.ngrams")
+    return folder / "model.ngrams"
+
+
+def seal_mapped(path: Path) -> None:
+    """Give the head of a mapped file a checksum that fits."""
+    import hashlib
+
+    content = path.read_bytes()
+    end = 48 + int.from_bytes(content[8:16], "little")
+    path.write_bytes(content[:16] + hashlib.sha256(content[48:end]).digest() + content[48:])
+
+
+def score_mapped(path: Path) -> object:
+    import regard
+    from regard.base.faults import Fault
+
+    try:
+        return regard.load(path, device="cpu").score(["the cat"])
+    except FileNotFoundError as error:
+        raise Fault(str(error)) from None
+
+
 def describe(path: Path) -> object:
     from regard.families.model_folder import describe_folder
 
@@ -274,6 +303,13 @@ def read_scores(path: Path) -> object:
     from regard.runs.kept_scores import read_scores as read_stored
 
     return read_stored(path.parent), read_about(path.parent)
+
+
+def read_card_data(path: Path) -> object:
+    """Read what a card says of the files that text was prepared from."""
+    from regard.commands.card.facts import data_files
+
+    return list(data_files({"train": ["some.txt"]}, path.parent))
 
 
 def make_words_folder(folder: Path) -> Path:

@@ -116,6 +116,9 @@ READERS: dict[str, Reader] = {
         ("data.vectors.questions",), data.written("questions.txt", data.ANALOGIES), data.read_questions
     ),
     "n-grams, ARPA": Reader(("engines.arpa",), data.written("a.arpa", data.ARPA), data.import_arpa),
+    "n-grams, mapped": Reader(
+        ("models.ngram.mapped", "loading"), models.make_mapped, models.score_mapped, models.seal_mapped
+    ),
     "Marian, config": Reader(
         ("engines.hugging_face.files", "engines.marian.config"),
         models.make_marian("config.json"),
@@ -154,7 +157,7 @@ READERS: dict[str, Reader] = {
     "model, recipe": _model("transformer", "recipe.toml", "base.parsing"),
     "model, weights": _model("transformer", "weights.safetensors", *TENSORS),
     "model, described": Reader(
-        ("families.folder", "base.tensors"),
+        ("families.model_folder", "base.tensors"),
         models.make_toy("transformer", "weights.safetensors"),
         models.describe,
         models.vouch,
@@ -188,8 +191,9 @@ READERS: dict[str, Reader] = {
         ("data.corpora.prepared", "base.checksums"), models.make_corpus("finished.json"), models.read_corpus
     ),
     "model, scores": Reader(
-        ("runs.scores",), models.make_toy("transformer", "scores.json"), models.read_scores, models.vouch
+        ("runs.kept_scores",), models.make_toy("transformer", "scores.json"), models.read_scores, models.vouch
     ),
+    "card, purpose": Reader(("commands.card.facts",), models.make_corpus("purpose.json"), models.read_card_data),
     "model, about": Reader(
         ("runs.about",), models.make_toy("transformer", "about.json"), models.read_scores, models.vouch
     ),

@@ -12,9 +12,10 @@ from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokeniz
 
 from regard.base.faults import Fault
 from regard.metrics import score
-from regard.metrics.bleu import tokeniser_remark
+from regard.metrics.bleu import SMOOTHINGS, Smoothing, tokeniser_remark
 from regard.metrics.explain import explain_corpus, explain_sentence, matches
 from regard.metrics.significance import summing
+from regard.metrics.text import Choices
 from regard.metrics.tokenised import tokenised_remark
 
 REFERENCES = [
@@ -66,7 +67,7 @@ def test_the_usual_tokeniser_is_13a() -> None:
 
 def test_the_sums_and_the_explanation_are_of_the_same_tokens() -> None:
     expected = score(WRITTEN, REFERENCES, tokenise="zh")
-    sums = summing("bleu", "zh")(WRITTEN, [REFERENCES])
+    sums = summing("bleu", Choices(tokenise="zh"))(WRITTEN, [REFERENCES])
     assert (sums.value(), sums.signature) == (expected.value, expected.signature)
     explained = explain_corpus(WRITTEN, [REFERENCES], tokenise="zh")
     assert (explained.value, explained.signature) == (expected.value, expected.signature)
@@ -82,7 +83,10 @@ def test_a_sentence_is_explained_in_the_tokens_asked_for() -> None:
 def test_other_metrics_have_no_tokeniser_to_choose() -> None:
     with pytest.raises(Fault, match="A tokeniser can be chosen for bleu alone, not for chrf; leave it out"):
         score(WRITTEN, REFERENCES, "chrf", tokenise="zh")
-    assert summing("chrf", "zh")(WRITTEN, [REFERENCES]).value() == score(WRITTEN, REFERENCES, "chrf").value
+    assert (
+        summing("chrf", Choices(tokenise="zh"))(WRITTEN, [REFERENCES]).value()
+        == score(WRITTEN, REFERENCES, "chrf").value
+    )
 
 
 @pytest.mark.parametrize("tokenise", ["moses", "spm", ""])
@@ -143,3 +147,46 @@ def test_tokens_that_are_left_as_they_are_may_look_like_tokens() -> None:
     assert tokenised_remark("It", tokens, ["bleu"], "none") is None
     assert tokenised_remark("It", tokens, ["bleu"], "intl") is not None
     assert tokenised_remark("It", tokens, ["bleu", "chrf"], "none") is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "value"), [("none", None), ("floor", 0.3), ("floor", None), ("add-k", 2), ("exp", None)]
+)
+def test_a_smoothing_is_sacrebleus_to_the_last_digit(method: str, value: float | None) -> None:
+    written, wanted = ["a b x d", "the cat"], ["a b c d e", "a dog"]
+    theirs = sacrebleu.BLEU(smooth_method=method, smooth_value=value)
+    found = score(written, wanted, smoothing=Smoothing(method, value))
+    assert (found.value, found.signature) == (theirs.corpus_score(written, [wanted]).score, str(theirs.get_signature()))
+    chosen = Choices(smoothing=Smoothing(method, value))
+    assert summing("bleu", chosen)(written, [wanted]).value() == found.value
+    assert explain_corpus(written, [wanted], smoothing=Smoothing(method, value)).value == pytest.approx(found.value)
+
+
+def test_one_output_has_another_score_by_each_smoothing() -> None:
+    """Two of four words and one of three pairs match, no triple does."""
+    values = {method: score(["a b x y"], ["a b c d"], smoothing=Smoothing(method)).value for method in SMOOTHINGS}
+    assert values["none"] == 0
+    assert values["floor"] == pytest.approx(100 * (2 / 4 * 1 / 3 * 0.1 / 2 * 0.1 / 1) ** 0.25)
+    assert values["add-k"] == pytest.approx(100 * (2 / 4 * 2 / 4 * 1 / 3 * 1 / 2) ** 0.25)
+    assert values["exp"] == pytest.approx(100 * (2 / 4 * 1 / 3 * 1 / 4 * 1 / 4) ** 0.25)
+
+
+def test_the_orders_that_add_k_changes_are_marked_as_smoothed() -> None:
+    explained = explain_sentence("a b x y", ["a b c d"], smoothing=Smoothing("add-k"))
+    assert [order.smoothed for order in explained.orders] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "words"),
+    [
+        ("half", None, "BLEU is not smoothed by 'half'; there are none, floor, add-k, exp"),
+        ("exp", 0.5, "The smoothing 'exp' takes no value; floor and add-k do"),
+        ("floor", 0, "0 cannot be the value of a smoothing; it must be more than 0"),
+        ("add-k", float("nan"), "nan cannot be the value of a smoothing"),
+    ],
+)
+def test_what_is_no_smoothing_is_refused(method: str, value: float | None, words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        Smoothing(method, value)
+    with pytest.raises(Fault, match="Smoothing can be chosen for bleu alone, not for chrf; leave it out"):
+        score(WRITTEN, REFERENCES, "chrf", smoothing=Smoothing("none"))

@@ -64,7 +64,7 @@ def test_equally_close_references_give_the_shorter_length() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "chrf++"])
 def test_portions_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = [target for _, target in pairs("test")[:50]]
+    written = [target for _, target in pairs("valid", count=50)]
     whole = sentence_statistics(MAKE[name](), written, [written[::-1], written[1:] + written[:1]])
     monkeypatch.setattr(sentence_counts, "_PORTION", 7)
     again = sentence_statistics(MAKE[name](), written, [written[::-1], written[1:] + written[:1]])
@@ -74,7 +74,7 @@ def test_portions_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("metric", SACREBLEU)
 @pytest.mark.parametrize("references", [1, 3])
 def test_scores_are_those_of_sacrebleu_to_the_last_digit(metric: str, references: int) -> None:
-    texts = [target for _, target in pairs("test")[:90]]
+    texts = [target for _, target in pairs("valid", count=90)]
     written = [text.replace("a", "o", 1) for text in texts]
     lists = [texts[place:] + texts[:place] for place in range(references)]
     theirs = SACREBLEU[metric]()

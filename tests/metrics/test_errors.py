@@ -165,8 +165,9 @@ def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
             ["a"],
             "were",
             "There is no metric 'were'; there are bleu, bleu1, bleu2, bleu3, bleu-tokenised, chrf, chrf++, ter, "
-            "rouge1, rouge2, rougeL, rougeLsum, meteor, meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, "
-            "ribes, lepor, cider, wer, cer, per, exact, brackets, well-formed.",
+            "rouge1, rouge2, rougeL, rougeLsum, meteor, meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, "
+            "meteor-f1, meteor-f1-pt, meteor-f1-ru, nist, ribes, lepor, lepor-length, lepor-places, lepor-harmonic, "
+            "ebleu-2013, cider, wer, cer, per, exact, brackets, well-formed, hppr, ebleu.",
         ),
         (["a"], ["a", "b"], "wer", "There are 1 hypotheses but 2 references."),
         (["a", "b"], [["a", "b"], ["c"]], "wer", "There are 2 hypotheses but 1 references."),

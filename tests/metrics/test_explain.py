@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.data.demo.corpus import pairs
 from regard.metrics.explain import Match, explain_corpus, explain_sentence, matches, parse_weights
 
-REFERENCES = [target for _, target in pairs("test")[:80]]
+REFERENCES = [target for _, target in pairs("valid", count=80)]
 WRITTEN = [" ".join(text.split()[: 2 + place % 9]) for place, text in enumerate(REFERENCES)]
 THE, MATS = "the the the the the the the", ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=8).map(" ".join)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.metrics.lepor import lepor, partners
+from regard.metrics.lepor import lepor, lepor_part, partners
 
 sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё", "x"]), min_size=1, max_size=7).map(" ".join)
 
@@ -72,3 +72,18 @@ def test_signatures_say_how_it_was_made() -> None:
     how = "nrefs:1|case:mixed|norm:NFC|tok:13a|ref:best|mean:text|alpha:1|beta:1|variant:LEPOR|range:0-1"
     assert lepor()(["a"], [["a"]])[1] == how
     assert lepor(alpha=9)(["a"], [["a"]])[1] == how.replace("alpha:1", "alpha:9")
+
+
+def test_the_parts_multiply_to_lepor() -> None:
+    """One word of two, at the end of the one wanted: length e⁻¹, places e^(−¼), P = ½ and R = 1."""
+    parts = {part: lepor_part(part)(["a b"], [["a"]])[0] for part in ("length", "places", "harmonic")}
+    assert parts == pytest.approx({"length": math.exp(-1), "places": math.exp(-1 / 4), "harmonic": 2 / 3})
+    assert math.prod(parts.values()) == pytest.approx(value("a b", "a"))
+
+
+def test_the_parts_are_those_of_the_reference_that_gives_the_best_lepor() -> None:
+    """The first reference has the better length and no other word in common; the second has more words."""
+    references = [["a x y"], ["a b c d"]]
+    assert value("a b c", "a b c d") > value("a b c", "a x y")
+    assert lepor_part("length")(["a b c"], references)[0] == pytest.approx(math.exp(1 - 4 / 3))
+    assert lepor_part("harmonic")(["x"], [["a"]])[0] == 0

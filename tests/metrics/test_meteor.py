@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.base.faults import Fault
 from regard.metrics.meteor import ENGLISH, STEMMERS, meteor
-from regard.metrics.text import language_remarks
+from regard.metrics.text import METRICS, language_remarks
 from regard.metrics.wordnet import wordnet
 
 sentences = st.lists(st.sampled_from(["red", "cars", "the", "ran", "."]), min_size=1, max_size=7).map(" ".join)
@@ -225,3 +225,18 @@ def test_languages_that_are_english_or_have_no_stems_are_not_remarked_on() -> No
 def test_what_is_no_code_of_a_language_is_refused() -> None:
     with pytest.raises(Fault, match="METEOR needs the code of a language, such as en or pt, and 'pt-BR' is none"):
         meteor("pt-BR")
+
+
+def test_the_f1_counts_every_word_alike_and_takes_nothing_off() -> None:
+    """Three of five words written are three of four wanted, function words and torn pairs or not."""
+    written, wanted = ["the cat sat there quietly"], [["there sat the dog"]]
+    precision, recall = 3 / 5, 3 / 4
+    value, signature = METRICS["meteor-f1"](written, wanted)
+    assert value == pytest.approx(2 * precision * recall / (precision + recall))
+    assert "alpha:0.5|beta:0.2|gamma:0|delta:0.5" in signature
+    assert METRICS["meteor"](written, wanted)[0] < value
+
+
+def test_the_f1_of_a_language_pairs_its_stems() -> None:
+    assert METRICS["meteor-f1-ru"](["кошки"], [["кошка"]])[0] == pytest.approx(0.6)
+    assert METRICS["meteor-f1-pt"](["meninos"], [["menino"]])[0] == pytest.approx(0.6)

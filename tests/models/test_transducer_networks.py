@@ -135,6 +135,23 @@ def test_a_batch_is_each_row_alone() -> None:
             assert float(together[row]) == pytest.approx(score(network, alone, said[row]))
 
 
+def test_a_long_sound_is_laid_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = build()
+    heard = heard_by(network, 21, 8)
+    labels, counts = as_labels([(0, 1, 1), (1,)], heard.frames.device)
+    with torch.no_grad():
+        whole = network.lattice(heard, labels, counts)
+        sizes, joint = list[int](), network.joint.forward
+        monkeypatch.setattr(
+            network.joint, "forward", lambda *states: sizes.append(states[0].shape[1]) or joint(*states)
+        )
+        monkeypatch.setattr("regard.models.transducer.network.PORTION", 2 * 4 * 4 * 3)
+        parts = network.lattice(heard, labels, counts)
+    assert sizes == [3, 3, 3, 2]
+    for found, expected in zip(parts, whole, strict=True):
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("pieces", [(1,) * 13, (5, 8), (13,), (2, 0, 7, 4)])
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_that_come_piece_by_piece_give_what_they_give_at_once(pieces: tuple[int, ...], seed: int) -> None:
@@ -168,6 +185,12 @@ def test_what_hears_both_ways_cannot_write_while_it_hears(model: dict[str, Any])
 def test_a_transformer_that_should_hear_one_way_is_refused() -> None:
     with pytest.raises(Fault, match="bidirectional = false is for encoder = 'recurrent'"):
         build(encoder="transformer", heads=3, bidirectional=False)
+
+
+def test_an_odd_width_is_refused_where_two_directions_share_it() -> None:
+    with pytest.raises(Fault, match="width is 7, but two directions need an even one"):
+        build(width=7)
+    assert build(width=7, bidirectional=False).best(heard_by(build(), 4))
 
 
 def test_who_watches_sees_at_which_frames_each_label_may_be_written() -> None:

@@ -146,7 +146,7 @@ def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureF
 
 def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
     with pytest.raises(
-        Fault, match=r"There is no metric 'pear'; there are bleu, .*exact, brackets, well-formed, perplexity"
+        Fault, match=r"There is no metric 'pear'; there are bleu, .*exact, brackets, well-formed, hppr, perplexity"
     ):
         evaluation.check_metrics(["wer", "pear"])
 

@@ -4,17 +4,15 @@ import io
 from io import BufferedIOBase
 from pathlib import Path
 
-from regard.base.faults import Fault
+from regard.base.extras import importing
 
 _PIECE = 1 << 10  # packed bytes that are unpacked at a time; of some, every four become 128 KiB
 
 
 def open_zstandard(path: Path) -> BufferedIOBase:
     """The content of a file as a stream; what is damaged or cut short raises an EOFError, as gzip does."""
-    try:
+    with importing("data", f"{path}, which is compressed by Zstandard,"):
         import zstandard
-    except ImportError:
-        raise Fault(f"{path} is compressed by Zstandard, which is read with `pip install 'regard[data]'`.") from None
 
     class Reader(io.RawIOBase):
         """Unpacks frame after frame. The library's own reader takes a frame that is cut short for whole."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from regard.base.confinement import read_confined
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
 
@@ -37,10 +38,8 @@ def table_files(path: Path) -> list[Path]:
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Read the rows of a table by the names of its columns; null is empty, and what ends a line is a space."""
     files = table_files(path)
-    try:
+    with importing("data", f"{path}, which is a table,"):
         from regard.data.corpora.table_rows import serve_rows
-    except ImportError:
-        raise Fault(f"{path} is a table, which is read with `pip install 'regard[data]'`.") from None
     for file in files:
         if not file.is_file():
             raise Fault(f"There is no file {file}.")

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from regard.data.demo.entries import DemoWords, Modal, Tense
+from regard.data.demo.entries import DemoWords, Modal, Tense, conjunctions
 from regard.data.demo.noun_phrases import Phrase
 from regard.data.demo.scenes import DemoScene
 from regard.data.demo.wording import Word, Wording, Words, entry_words, fill_template
@@ -54,7 +54,7 @@ class English:
     """Finds English words for what was drawn."""
 
     def __init__(self, words: DemoWords) -> None:
-        self.words = words
+        self.words, self.conjunctions = words, conjunctions("english")
 
     def wording(self, scene: DemoScene) -> Wording:
         """Return the sentence of a scene."""

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options, check
+from regard.data.demo.wording import Conjunction
 
 Tense = Literal["present", "past", "future"]
 Number = Literal["singular", "plural", "uncounted"]
@@ -106,6 +107,13 @@ class Pronoun(Options):
     weight: int
 
 
+class Antecedents(Options):
+    """Portuguese pronouns that have the gender of the noun they stand for."""
+
+    subject: Four
+    object: Four
+
+
 class DemoNames(Options):
     feminine: list[str]
     masculine: list[str]
@@ -160,6 +168,7 @@ class DemoWords(Options):
     contractions: dict[str, str]
     possessives: dict[str, str]
     pronouns: dict[str, Pronoun]
+    antecedents: Antecedents
     names: DemoNames
     determiners: dict[str, Determiner]
     numbers: dict[str, Two]
@@ -178,6 +187,7 @@ class Glosses(Options):
     """Everything in `links.toml`: for each translation the English word that each of its words stands for."""
 
     portuguese: dict[str, list[str]]
+    russian: dict[str, list[str]]
 
 
 class Entries(Options):
@@ -226,6 +236,13 @@ def glosses(language: str) -> dict[str, tuple[str, ...]]:
     """The glosses of the translations into a language."""
     entries = check(Glosses, read_grammar("links.toml"), "links.toml")
     return {text: tuple(words) for text, words in getattr(entries, language).items()}
+
+
+@cache
+def conjunctions(language: str) -> dict[str, Conjunction]:
+    """The conjunctions of `pronouns.toml` in a language, by their meanings; "" joins nothing."""
+    written: dict[str, dict[str, str]] = read_grammar("pronouns.toml")["conjunctions"]
+    return {"": Conjunction()} | {name: Conjunction.of(entry[language], name) for name, entry in written.items()}
 
 
 def read_grammar(file: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Sentences of the demo corpus: patterns filled with what the dice give, then said in both languages."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -13,11 +13,15 @@ from regard.data.demo.noun_phrases import Combination, DemoPhrases, Phrase
 from regard.data.demo.patterns import Action, Description, Pattern, Patterns
 from regard.data.demo.scenes import DemoScene
 from regard.data.demo.sketches import Sketch
-from regard.data.demo.wording import Wording
+from regard.data.demo.wording import Conjunction, Wording
+
+Rule = tuple[Pattern, Callable[[DemoScene], None]]
 
 
 class Side(Protocol):
-    """The language that is translated into."""
+    """The language that is translated into, and the conjunctions that join its clauses."""
+
+    conjunctions: Mapping[str, Conjunction]
 
     def wording(self, scene: DemoScene) -> Wording | None:
         """Return the sentence of a scene, or nothing where the language cannot say it in one way."""
@@ -47,18 +51,27 @@ class DemoSentences:
         self.aged = lexicon.members(["aged"])
         self.modals = list(self.words.modals.values())
         self.adverbs = list(self.words.adverbs.items())
-        self.rules = Urn(((pattern, self._filler(pattern)), pattern.weight) for pattern in grammar.patterns)
+        self.rules = self.rules_of(grammar.patterns)
 
     def __iter__(self) -> Iterator[DemoSentence]:
         while True:
-            pattern, fill = self.dice.draw(self.rules)
-            scene = DemoScene(pattern, self.dice.pick(pattern.tenses))
-            fill(scene)
+            scene = self.draw_scene(self.rules)
             source = self.english.wording(scene)
             if len(source.words) <= self.longest:
                 target = self.side.wording(scene)
                 if target is not None:
                     yield DemoSentence(source, target, frozenset(scene.facts))
+
+    def rules_of(self, patterns: Iterable[Pattern]) -> Urn[Rule]:
+        """Return patterns to draw from, each with what fills its slots."""
+        return Urn(((pattern, self._filler(pattern)), pattern.weight) for pattern in patterns)
+
+    def draw_scene(self, rules: Urn[Rule]) -> DemoScene:
+        """Draw a pattern, its tense, and what fills it."""
+        pattern, fill = self.dice.draw(rules)
+        scene = DemoScene(pattern, self.dice.pick(pattern.tenses))
+        fill(scene)
+        return scene
 
     def say(self, sketch: Sketch) -> DemoSentence:
         """Return the sentence that a sketch describes."""

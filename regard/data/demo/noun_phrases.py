@@ -67,6 +67,7 @@ class Phrase(NamedTuple):
     owner: "Phrase | None" = None  # a name, or a person with an article: Ana's book, the boy's book
     adjective: Adjective | None = None
     preposition: Preposition | None = None  # of a place
+    antecedent: "Phrase | None" = None  # what a pronoun stands for
     facts: tuple[Combination, ...] = ()
 
     @property

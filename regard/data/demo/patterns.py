@@ -15,7 +15,7 @@ VerbKind = Literal[
 ]  # fmt: skip
 SLOTS = {
     "subject", "object", "recipient", "adjective", "place", "time", "adverb", "number",
-    "verb", "helper", "denied", "base", "clitic", "action",
+    "verb", "helper", "denied", "base", "clitic", "action", "not", "years",
 }  # fmt: skip
 
 
@@ -31,6 +31,14 @@ class Pattern(Options):
     gradable: bool = False
     english: str
     portuguese: str
+    russian: list[str] = []
+    russian_nouns: list[str] = []
+    russian_pronoun: list[str] = []
+
+    @field_validator("russian", "russian_nouns", "russian_pronoun")
+    @classmethod
+    def _known_russian_slots(cls, templates: list[str]) -> list[str]:
+        return [cls._known_slots(template) for template in templates]
 
     @field_validator("english", "portuguese")
     @classmethod

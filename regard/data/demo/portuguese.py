@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from regard.data.demo.english import name_words
-from regard.data.demo.entries import DemoWords, glosses
+from regard.data.demo.entries import DemoWords, conjunctions, glosses
 from regard.data.demo.noun_phrases import Phrase
 from regard.data.demo.scenes import DemoScene
 from regard.data.demo.wording import (
@@ -22,7 +22,7 @@ class Portuguese:
 
     def __init__(self, words: DemoWords) -> None:
         self.words = words
-        self.glosses = glosses("portuguese")
+        self.glosses, self.conjunctions = glosses("portuguese"), conjunctions("portuguese")
 
     def wording(self, scene: DemoScene) -> Wording:
         """Return the sentence of a scene."""
@@ -51,6 +51,8 @@ class Portuguese:
         if phrase.pronoun:
             pronoun = self.words.pronouns[phrase.pronoun]
             text = pronoun.portuguese if slot == "subject" else pronoun.after
+            if phrase.antecedent:
+                text = agreeing(self.words.antecedents.subject, phrase)
             english = phrase.pronoun if slot == "subject" else pronoun.object
             return self._entry(text, english, noun)
         if phrase.names:
@@ -111,6 +113,8 @@ class Portuguese:
             preposition = Word(verb.preposition, ("object.preposition",), (along,))
             return (), self.contract((preposition,), self.phrase(phrase, "object"))
         if phrase.pronoun and (before := self.words.pronouns[phrase.pronoun].before):
+            if phrase.antecedent:
+                before = agreeing(self.words.antecedents.object, phrase)
             return self._entry(before, self.words.pronouns[phrase.pronoun].object, "object.noun"), ()
         return (), self.phrase(phrase, "object")
 

@@ -6,7 +6,7 @@ and its link is a possible one. Links within a sentence, as from an adjective to
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from string import Formatter
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from typing import NamedTuple
 from regard.base.faults import Fault
 
 Roles = dict[str, list[tuple[int, int]]]  # for each kind of link the numbers of both words, counted from 0
+SECOND = "2:"  # what the meanings of a second clause begin with
 PHRASES = ("subject", "object", "recipient", "place")
 ROLES = (
     "verb-subject", "verb-object", "adjective-noun", "determiner-noun", "number-noun", "owner-noun", "negation",
@@ -32,11 +33,29 @@ class Word(NamedTuple):
 Words = tuple[Word, ...]
 
 
+class Conjunction(NamedTuple):
+    """The words between two clauses; and whether a comma stands before them."""
+
+    words: Words = ()
+    comma: bool = False
+
+    @classmethod
+    def of(cls, text: str, meaning: str) -> "Conjunction":
+        """Return a conjunction as it is written, ", потому что"."""
+        return cls(tuple(Word(word, (meaning,)) for word in text.strip(", ").split()), text.startswith(","))
+
+
 class Wording(NamedTuple):
-    """A sentence as words and the mark at its end."""
+    """A sentence as words and the mark at its end.
+
+    `subjects` are, clause by clause, the meanings of what the verb agrees with, empty where it agrees with nothing; in
+    some languages that is not the English subject. `antecedent` has the meanings of a pronoun and its antecedent.
+    """
 
     words: Words
     mark: str
+    subjects: tuple[str, ...] = ("subject.noun",)
+    antecedent: tuple[str, str] | None = None
 
     @property
     def text(self) -> str:
@@ -101,12 +120,32 @@ def template_pieces(template: str) -> tuple[tuple[str, bool], ...]:
     return tuple(pieces)
 
 
-def fill_template(template: str, slots: Mapping[str, Words], literal: Callable[[str], Words]) -> Wording:
+def fill_template(
+    template: str, slots: Mapping[str, Words], literal: Callable[[str], Words], subject: str = "subject.noun"
+) -> Wording:
     """Return a template with its slots filled; an empty slot leaves no trace, and `literal` gives the other words."""
     words: list[Word] = []
     for piece, is_slot in template_pieces(template):
         words += slots[piece] if is_slot else literal(piece)
-    return Wording(tuple(words), template[-1])
+    return Wording(tuple(words), template[-1], (subject,))
+
+
+def join_clauses(first: Wording, conjunction: Conjunction, second: Wording, pronoun: str, antecedent: str) -> Wording:
+    """Return two clauses as one sentence, or as two where there is no conjunction.
+
+    `pronoun` is the meaning of a pronoun in the second clause, `antecedent` that of what it stands for in the first.
+    """
+    *before, last = first.words
+    mark = "," if conjunction.comma else "" if conjunction.words else first.mark
+    following = [
+        Word(word.text, tuple(SECOND + name for name in word.means), tuple(SECOND + name for name in word.near))
+        for word in second.words
+    ]
+    if not conjunction.words:
+        text = following[0].text
+        following[0] = following[0]._replace(text=text[0].upper() + text[1:])
+    words = (*before, last._replace(text=last.text + mark), *conjunction.words, *following)
+    return Wording(words, second.mark, first.subjects + second.subjects, (SECOND + pronoun, antecedent))
 
 
 class WordLinks(NamedTuple):
@@ -133,23 +172,23 @@ def word_links(source: Sequence[Word], target: Sequence[Word]) -> WordLinks:
     return links
 
 
-def roles(words: Sequence[Word]) -> Roles:
+def roles(wording: Wording) -> Roles:
     """Return the links within a sentence, kind by kind: [verb, subject], [adjective, noun], [not, verb], …"""
     places: dict[str, list[int]] = defaultdict(list)
-    for number, word in enumerate(words):
+    for number, word in enumerate(wording.words):
         for meaning in word.means:
             places[meaning.partition("/")[0]].append(number)
-    clauses = {name.rpartition(":")[0] for name in places}
     found: Roles = {kind: [] for kind in ROLES}
-    for kind, one, other in _between(sorted(clauses), places):
+    for kind, one, other in _between(wording, places):
         found[kind] += [(i, j) for i in places.get(one, ()) for j in places.get(other, ()) if i != j]
     return {kind: sorted(set(links)) for kind, links in found.items() if links}
 
 
-def _between(clauses: Iterable[str], places: Mapping[str, Sequence[int]]) -> Iterable[tuple[str, str, str]]:
-    """Return the kinds of links, and the meanings between which they are, in each clause."""
-    for clause in clauses:
-        start = f"{clause}:" if clause else ""
+def _between(wording: Wording, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str, str]]:
+    """Return the kinds of links, and the meanings between which they are, in each clause and between clauses."""
+    if wording.antecedent:
+        yield "antecedent", *wording.antecedent
+    for start, subject in zip(("", SECOND), wording.subjects, strict=False):
         for phrase in PHRASES:
             at = f"{start}{phrase}"
             yield "adjective-noun", f"{at}.adjective", f"{at}.noun"
@@ -158,9 +197,10 @@ def _between(clauses: Iterable[str], places: Mapping[str, Sequence[int]]) -> Ite
             yield "determiner-noun", f"{at}.owner-determiner", f"{at}.owner"
             yield "number-noun", f"{at}.number", f"{at}.noun"
             yield "owner-noun", f"{at}.owner", f"{at}.noun"
-        yield "verb-subject", f"{start}verb", f"{start}subject.noun"
+        yield "verb-subject", f"{start}verb", f"{start}{subject}"
         yield "adjective-noun", f"{start}adjective", f"{start}subject.noun"
         acts = f"{start}action" if f"{start}action" in places else f"{start}verb"
-        yield "verb-object", acts, f"{start}object.noun"
+        if subject != "object.noun":
+            yield "verb-object", acts, f"{start}object.noun"
         denied = next((name for name in ("verb", "adjective", "place.noun") if f"{start}{name}" in places), "")
         yield "negation", f"{start}not", f"{start}{denied}"

@@ -2,7 +2,8 @@
 
 from regard.base.faults import Fault
 
-GENERATED = ("demo", "politeness", "paraphrase", "talks", "names", "summaries")
+DEMO = ("demo", "demo-ru", "demo-pronouns", "demo-pronouns-ru")
+GENERATED = (*DEMO, "politeness", "paraphrase", "talks", "names", "summaries")
 OPINIONS = "opinions-ru"  # which has labelled texts, and no pairs
 SPLITS = ("train", "valid", "test")
 
@@ -35,21 +36,21 @@ def generated_opinions(name: str) -> list[tuple[str, str]] | None:
 def generate_links(name: str) -> list[str] | None:
     """Return the true links of the pairs of a generated corpus as Pharaoh writes them; None if it has none."""
     generator, _, split = name.partition(":")
-    if generator != "demo":
+    if generator not in DEMO:
         return None
     from regard.data.demo.corpus import linked_pairs
 
-    return [str(pair.links) for pair in linked_pairs(split)]
+    return [str(pair.links) for pair in linked_pairs(split, generator)]
 
 
 def generate(name: str) -> list[Pair]:
     """The pairs of a generated corpus, as `demo:train` names them; a grammar is read by those who want it alone."""
     generator, _, split = name.partition(":")
-    match generator:
-        case "demo":
-            from regard.data.demo.corpus import pairs
+    if generator in DEMO:
+        from regard.data.demo.corpus import pairs
 
-            return pairs(split)
+        return pairs(split, generator)
+    match generator:
         case "talks":
             from regard.data.generated.talks import talk_corpus
 

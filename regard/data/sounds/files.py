@@ -3,13 +3,17 @@
 from io import BytesIO
 from math import ceil, gcd
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import soundfile
 from numpy.lib.stride_tricks import sliding_window_view
 
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.pauses import between_steps
+
+if TYPE_CHECKING:
+    import soundfile
 
 FORMATS = ("WAV", "WAVEX", "FLAC")
 LONGEST = 600  # seconds of a sound
@@ -26,6 +30,8 @@ def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.n
     name = name or str(source)
     if isinstance(source, Path) and not source.is_file():
         raise Fault(f"{source} is a folder; name a sound file." if source.is_dir() else f"There is no file {source}.")
+    with importing("sound", "Reading sound files"):
+        import soundfile
     try:
         with soundfile.SoundFile(BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
             _check_head(name, file)
@@ -39,7 +45,7 @@ def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.n
     return resample(samples, own_rate, rate)
 
 
-def _mean_of_channels(file: soundfile.SoundFile) -> np.ndarray:
+def _mean_of_channels(file: "soundfile.SoundFile") -> np.ndarray:
     """Read all samples into one array, which takes no memory where they are not there."""
     samples, end = np.empty(file.frames, np.float32), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
@@ -48,7 +54,7 @@ def _mean_of_channels(file: soundfile.SoundFile) -> np.ndarray:
     return samples[:end]
 
 
-def _check_head(name: str, file: soundfile.SoundFile) -> None:
+def _check_head(name: str, file: "soundfile.SoundFile") -> None:
     if file.format not in FORMATS:
         raise Fault(f"{name} is a sound in the format {file.format}; wav and flac can be read.")
     if not LOWEST_RATE <= file.samplerate <= HIGHEST_RATE or file.channels > MOST_CHANNELS:
@@ -67,6 +73,8 @@ def _check_head(name: str, file: soundfile.SoundFile) -> None:
 
 def sound_file(samples: np.ndarray, rate: int) -> bytes:
     """The content of a wav file of 16 bits with these samples, which are clipped at −1 and 1."""
+    with importing("sound", "Writing sound files"):
+        import soundfile
     content = BytesIO()
     soundfile.write(content, to_16_bits(samples), rate, format="WAV", subtype="PCM_16")
     return content.getvalue()

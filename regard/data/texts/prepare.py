@@ -37,7 +37,7 @@ from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, S
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
 from regard.data.texts.recipe_lines import Line, lines_of_split, name_of
 from regard.data.tokenisers.symbols import NAMES
-from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser, encode_in_a_row, load_tokeniser, train_tokeniser
 
 _FORMAT = 1
 _AT_ONCE = 10_000  # lines that are cut together
@@ -324,21 +324,20 @@ def _tokens_of(
     lines: Sequence[Line], options: LanguageData, phrases: Phrases, tokeniser: Tokeniser, record: SplitRecord
 ) -> bytes:
     """The tokens of some lines as they are stored; `record` is brought up to date."""
-    found: list[int] = []
     texts = list(join_phrases((line.text for line in lines), phrases))
-    for line, tokens in zip(lines, tokeniser.encode_all(texts), strict=True):
-        if len(tokens) > options.longest:
-            raise Fault(
-                f"{line.file}, line {line.number:,} has {len(tokens):,} tokens, more than the {options.longest:,} of "
-                "data.longest; a sentence should stand on a line of its own. Raise that if it is meant to be one."
-            )
-        if not tokens and not options.blank_lines:
-            record.blank += 1
-            continue
-        found += tokens
-        found.append(tokeniser.end)
-        record.lines += 1
-    stored = np.array(found, _type_of(tokeniser))
+    tokens, lengths = encode_in_a_row(tokeniser, texts)
+    if (lengths > options.longest).any():
+        line, number = next(
+            (line, int(each)) for line, each in zip(lines, lengths, strict=True) if each > options.longest
+        )
+        raise Fault(
+            f"{line.file}, line {line.number:,} has {number:,} tokens, more than the {options.longest:,} of "
+            "data.longest; a sentence should stand on a line of its own. Raise that if it is meant to be one."
+        )
+    ends = np.cumsum(lengths) if options.blank_lines else np.cumsum(lengths[lengths > 0])
+    record.lines += len(ends)
+    record.blank += len(lengths) - len(ends)
+    stored = np.insert(tokens, ends, tokeniser.end).astype(_type_of(tokeniser))
     record.tokens += len(stored)
     record.unknown += int(np.count_nonzero(stored == tokeniser.unknown))
     return stored.tobytes()

@@ -1,18 +1,49 @@
 """Text that was cut into words before: every run of characters between two spaces is a token."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from regard.data.tokenisers.symbols import SILENT
-from regard.data.tokenisers.words import WordTokeniser
+from regard.base.compiled import pays_to_compile
+from regard.data.tokenisers.symbols import SILENT, clean
+from regard.data.tokenisers.words import EncodedRow, WordTokeniser, frequent_words
 
 # The white space of ASCII and the null character, which end a word for other tools too; a no-break space is a letter.
 _WORD = re.compile(r"[^\0\t-\r ]+")
+_USUAL_LENGTH = 5  # of a word and the space behind it
+_AT_ONCE = 10_000  # lines
 
 
 def split_at_spaces(text: str) -> list[str]:
     """The words of a text whose words are parted by spaces, punctuation marks included."""
     return _WORD.findall(text)
+
+
+def count_spaced_words(texts: Iterable[str], most: int, at_least: int) -> list[str]:
+    """Return the most frequent words of texts whose words spaces part, as `count_words` does."""
+    counts, read, rest = Counter[str](), 0, iter(texts)
+    while lines := list(islice(rest, _AT_ONCE)):
+        read += sum(map(len, lines))
+        if pays_to_compile(read // _USUAL_LENGTH):
+            import numpy as np
+
+            from regard.data.tokenisers.space_loops import words_of
+
+            words = words_of(_joined(lines), len(lines))
+            times = np.bincount(words.numbers, minlength=len(words.distinct))
+            counts.update(dict(zip(words.distinct, times.tolist(), strict=True)))
+        else:
+            counts.update(word for line in lines for word in split_at_spaces(clean(line)))
+    return frequent_words(counts, most, at_least)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Return clean text in which nothing but the end of a line is a line feed."""
+    text = "\n".join(lines)
+    if text.count("\n") >= len(lines):
+        text = "\n".join(line.replace("\n", " ") for line in lines)
+    return clean(text)
 
 
 class SpaceTokeniser(WordTokeniser):
@@ -23,6 +54,17 @@ class SpaceTokeniser(WordTokeniser):
     """
 
     split = staticmethod(split_at_spaces)
+
+    def encode_in_a_row(self, texts: list[str]) -> EncodedRow:
+        if not pays_to_compile(sum(map(len, texts)) // _USUAL_LENGTH):
+            return super().encode_in_a_row(texts)
+        import numpy as np
+
+        from regard.data.tokenisers.space_loops import words_of
+
+        words = words_of(_joined(texts), len(texts))
+        tokens = np.array(self.tokens_of(words.distinct), np.int64)
+        return EncodedRow(tokens[words.numbers], words.lengths)
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
         is_first = True

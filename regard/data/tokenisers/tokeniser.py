@@ -16,10 +16,10 @@ from regard.base.places import find_place
 from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
+from regard.data.tokenisers.spaces import SpaceTokeniser, count_spaced_words
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.data.tokenisers.symbols import NAMES, SILENT, clean
-from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
+from regard.data.tokenisers.words import EncodedRow, WordTokeniser, count_words, in_a_row, read_words
 
 _MARK = ";"
 
@@ -226,6 +226,13 @@ def words_in(tokeniser: Tokeniser, text: str) -> list[str]:
     return inner.split(clean(text)) if isinstance(inner, WordTokeniser) else []
 
 
+def encode_in_a_row(tokeniser: Tokeniser, texts: list[str]) -> EncodedRow:
+    """Return the tokens of many texts one after another, and how many each text has."""
+    if isinstance(tokeniser, WordTokeniser):
+        return tokeniser.encode_in_a_row(texts)
+    return in_a_row(tokeniser.encode_all(texts))
+
+
 def encode_pairs(
     source: Tokeniser, target: Tokeniser, pairs: Sequence[tuple[str, str]], tells_unknown: bool = False
 ) -> Iterator[tuple[list[int], list[int]]]:
@@ -256,7 +263,7 @@ def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) 
     if options.kind == "words":
         return WordTokeniser(count_words(lines, most_words, options.at_least))
     if options.kind == "spaces":
-        return SpaceTokeniser(count_words(lines, most_words, options.at_least, split_at_spaces))
+        return SpaceTokeniser(count_spaced_words(lines, most_words, options.at_least))
     if options.kind == "features":
         return FeatureTokeniser(count_words(lines, most_words, split=split_features))
     sample, what = list(lines), "training the tokeniser"

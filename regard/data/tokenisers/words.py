@@ -4,12 +4,16 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
-from typing import Self
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, SILENT, UNKNOWN, UNKNOWN_TEXT, clean, word_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _OPENING = frozenset("¿¡$£#@/")
 _CLOSING = frozenset(".,;:!?…%‰°/؟،؛।॥。、！？：；，")
@@ -38,9 +42,28 @@ def count_words(
 
     They come by frequency, and those that are equally frequent in the order of code points.
     """
-    counts = Counter(word for text in texts for word in split(clean(text)))
+    return frequent_words(Counter(word for text in texts for word in split(clean(text))), most, at_least)
+
+
+def frequent_words(counts: Mapping[str, int], most: int, at_least: int) -> list[str]:
+    """Return the `most` most frequent words, of equally frequent ones the first in the order of code points."""
     frequent = [word for word, count in counts.items() if count >= at_least]
     return sorted(frequent, key=lambda word: (-counts[word], word))[:most]
+
+
+class EncodedRow(NamedTuple):
+    """The tokens of many texts one after another, and how many each text has."""
+
+    tokens: "np.ndarray"
+    lengths: "np.ndarray"
+
+
+def in_a_row(rows: Sequence[Sequence[int]]) -> EncodedRow:
+    """Put the tokens of many texts into one array."""
+    import numpy as np
+
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    return EncodedRow(np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum())), lengths)
 
 
 class WordTokeniser:
@@ -77,12 +100,20 @@ class WordTokeniser:
         """The token of a word, or the unknown one."""
         return self._tokens.get(word) or self._further_tokens.get(word, UNKNOWN)
 
-    def encode(self, text: str) -> list[int]:
+    def tokens_of(self, words: Iterable[str]) -> list[int]:
+        """Return the token of each word, or the unknown one."""
         known, further = self._tokens, self._further_tokens
-        return [known.get(word) or further.get(word, UNKNOWN) for word in self.split(clean(text))]
+        return [known.get(word) or further.get(word, UNKNOWN) for word in words]
+
+    def encode(self, text: str) -> list[int]:
+        return self.tokens_of(self.split(clean(text)))
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
         return [self.encode(text) for text in texts]
+
+    def encode_in_a_row(self, texts: list[str]) -> EncodedRow:
+        """Return the tokens of many texts one after another, and how many each text has."""
+        return in_a_row(self.encode_all(texts))
 
     def decode(self, tokens: Sequence[int]) -> str:
         return "".join(self._fragments(tokens))

@@ -20,6 +20,7 @@ from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.beam_rules import first_unsupported
 from regard.engines.ctranslate2.files import check_files
 from regard.engines.ctranslate2.search import (
     FinishedOutput,
@@ -33,7 +34,6 @@ from regard.engines.ctranslate2.search import (
 )
 from regard.engines.exported import CTRANSLATE2, SHORTLIST, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import first_unsupported
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
 

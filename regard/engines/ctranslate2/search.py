@@ -13,12 +13,13 @@ finish those among the first `beam` that end, and let the first `beam` live that
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from regard.decoding.options import DecodingOptions
-from regard.engines.plain_beam import divisor
+from regard.engines.beam_rules import divisor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PATIENCE = 2  # times the beam: how many must be finished where ours would ask how good the living ones are
 NO_PENALTY = 1e-12  # an exponent of 0 would let CTranslate2 stop when the first is finished
@@ -31,7 +32,7 @@ class FinishedOutput:
     tokens: list[str]
     total: float
     ended: bool  # of its own accord, and the end is in the sum; otherwise it was broken off
-    attention: list[np.ndarray]  # of each token to each source token, where asked for
+    attention: "list[np.ndarray]"  # of each token to each source token, where asked for
 
     def cut(self, length: int) -> "FinishedOutput":
         """No longer than so many tokens; what is cut has no sum any more."""
@@ -81,9 +82,15 @@ def read_result(result: Any, end: str, power: float) -> list[FinishedOutput]:
     for tokens, score, attention in zip(result.hypotheses, scores, attentions, strict=True):
         ended = tokens[-1:] == [end]
         own = tokens[:-1] if ended else tokens
-        looks = [np.array(each, np.float32) for each in attention[: len(own)]]
+        looks = _arrays(attention[: len(own)]) if attention else []
         found.append(FinishedOutput(own, score * len(tokens) ** power, ended, looks))
     return found
+
+
+def _arrays(rows: Sequence[Sequence[float]]) -> "list[np.ndarray]":
+    import numpy as np  # a fifth of the time of a command that asks for no attention
+
+    return [np.array(row, np.float32) for row in rows]
 
 
 def only_best_looks(found: list[FinishedOutput], options: DecodingOptions) -> list[FinishedOutput]:

@@ -15,14 +15,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from regard.base.extras import importing
 from regard.base.faults import Fault, TextFault
 from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.beam_rules import first_unsupported
 from regard.engines.exported import LISTED, ONNX, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
+from regard.engines.plain_beam import Best, PlainHypothesis, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
@@ -60,10 +62,8 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 
 def _open(path: Path) -> Any:
-    try:
+    with importing("onnx", "Translating by an ONNX export"):
         import onnxruntime
-    except ModuleNotFoundError:
-        raise Fault("onnxruntime is not installed; install the package onnxruntime, or translate with torch.") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.base.version import __version__
@@ -52,13 +53,9 @@ def export_onnx(
 
 
 def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
-    try:
+    with importing("onnx", "Writing an ONNX export"):
         from regard.engines.onnx.graph import OnnxGraph, Store
         from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
-    except ModuleNotFoundError as error:
-        raise Fault(
-            f"{error.name} is not installed; `pip install '.[onnx]'` in a checkout of regard brings it."
-        ) from None
     task, facts = model.task, {"regard": __version__}
     with whole_file(folder / WEIGHTS) as file:
         store = Store(file, WEIGHTS)

@@ -51,12 +51,17 @@ class RecogniserOptions(Options):
     def idle(self) -> tuple[str, ...]:
         return OF_TRANSFORMERS if self.encoder == "recurrent" else OF_RECURRENT
 
+    @property
+    def hears_both_ways(self) -> bool:
+        """True if recurrent layers read frames in both directions."""
+        return True
+
     @model_validator(mode="after")
     def _check(self) -> "RecogniserOptions":
         for name in self.idle:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} would do nothing with encoder = '{self.encoder}'")
-        if self.encoder == "recurrent" and self.width % 2:
+        if self.encoder == "recurrent" and self.hears_both_ways and self.width % 2:
             raise ValueError(f"width is {self.width}, but two directions need an even one")
         if self.encoder == "transformer":
             self.of_blocks()

@@ -7,7 +7,7 @@ Departure: the paper reads sound, of which there is more than of labels; here th
 for a letter may stand for two sounds.
 """
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -45,7 +45,7 @@ class CTCText(Translator):
         "encoder": ("encoder",),
         "decoder": ("ctc_head",),
     }
-    finds_outputs_by = "ctc"
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]] = "ctc"
 
     def __init__(self, options: CTCTextOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
         super().__init__()

@@ -9,6 +9,7 @@ and values.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -76,10 +77,15 @@ class GPT(nn.Module):
         self.embedding = nn.Embedding(tokens, options.width)
         self.places = _places_of(options)
         self.dropout = nn.Dropout(options.dropout)
-        self.blocks = nn.ModuleList(Block(options) for _ in range(options.layers))
+        self.blocks = nn.ModuleList(self.make_block(options) for _ in range(options.layers))
         self.norm = nn.LayerNorm(options.width) if options.norm == "before" else nn.Identity()
         self.output = self.embedding if options.tied else nn.Embedding(tokens, options.width)
         self._draw_weights()
+
+    @staticmethod
+    def make_block(options: Any) -> nn.Module:
+        """Return a block with its first weights."""
+        return Block(options)
 
     def _draw_weights(self) -> None:
         """N(0, 0.02²); what is added to the stream by 2 · layers sublayers is smaller by the root of that number."""

@@ -1,4 +1,4 @@
-"""ARPA files, the text in which tools for n-gram models hand them on: written, and read without trusting them.
+"""Reading ARPA files, the text in which tools for n-gram models hand them on, without trusting them.
 
     \\data\\
     ngram 1=4                      how many n-grams of each order there are
@@ -12,9 +12,8 @@
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from io import BufferedIOBase
-from itertools import islice, repeat
 from typing import NoReturn
 
 import numpy as np
@@ -25,45 +24,11 @@ from regard.models.ngram.options import HIGHEST_ORDER
 from regard.models.ngram.trie import NOWHERE, Trie
 
 UNKNOWN_WORD, BEGIN_WORD, END_WORD = "<unk>", "<s>", "</s>"
-_NEVER = -99.0  # how the logarithm of 0 is written
 _NO_UNKNOWN = -100.0  # what KenLM takes for the unknown word of a model that has none
-_WRITTEN_AT_ONCE = 50_000  # lines
 _BLOCK = 1 << 20  # bytes that are read at once, and the longest line
 _LARGEST = 1e30  # logarithms and weights beyond it are no numbers that a single-precision model could hold
 _COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
 _LONGEST_SHOWN = 60  # characters of a line that is wrong
-
-
-def arpa_blocks(model: Ngrams, names: Sequence[str | None]) -> Iterator[bytes]:
-    """A model as the content of an ARPA file, piece by piece.
-
-    `names` are those of the tokens; one without a name is in no n-gram and left out.
-    """
-    counts = [sum(name is not None for name in names), *map(len, model.trie.keys)]
-    yield b"\\data\\\n" + "".join(f"ngram {order}={count}\n" for order, count in enumerate(counts, 1)).encode()
-    texts = list(names)
-    for order in range(1, model.order + 1):
-        if order > 1:
-            parents, words = model.trie.parents(order).tolist(), model.trie.words(order).tolist()
-            texts = [f"{texts[parent]} {names[word]}" for parent, word in zip(parents, words, strict=True)]
-        scores = _numerals(np.maximum(model.log_probabilities[order - 1], _NEVER))
-        ends = _numerals(model.backoffs[order - 1]) if order < model.order else repeat("")
-        yield f"\n\\{order}-grams:\n".encode()
-        lines = (
-            f"{score}\t{text}\t{end}\n" if end else f"{score}\t{text}\n"
-            for score, text, end in zip(scores, texts, ends, strict=False)
-            if text is not None
-        )
-        while some := list(islice(lines, _WRITTEN_AT_ONCE)):
-            yield "".join(some).encode()
-    yield b"\n\\end\\\n"
-
-
-def _numerals(values: Logarithms) -> list[str]:
-    """Numbers as text, with the nine digits that it takes to give back the same; most of them come many times."""
-    distinct, inverse = np.unique(values, return_inverse=True)
-    written = [f"{value:.9g}" for value in distinct.tolist()]
-    return [written[place] for place in inverse.tolist()]
 
 
 def read_arpa(stream: BufferedIOBase, name: str, special: Mapping[str, int]) -> tuple[list[str], Ngrams]:

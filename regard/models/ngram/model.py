@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
+from regard.base.compiled import pays_to_compile
 from regard.models.ngram.trie import NOWHERE, Places, Trie, shift
 
 Logarithms = Float32[np.ndarray, "_"]  # one for each n-gram of an order
@@ -35,6 +36,8 @@ class Ngrams:
 
         At a start stands a begin token, which is not predicted; what is given for it means nothing.
         """
+        if pays_to_compile(len(tokens)):
+            return self._score_compiled(tokens, starts)
         scores = np.zeros(len(tokens))
         before = np.full(len(tokens), NOWHERE)
         for order, rows in enumerate(self.trie.ending_at(tokens, starts), 1):
@@ -44,4 +47,16 @@ class Ngrams:
             there = rows != NOWHERE
             scores[there] = self.log_probabilities[order - 1][rows[there]]
             before = shift(rows, starts)
+        return scores
+
+    def _score_compiled(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Float64[np.ndarray, " place"]:
+        from regard.kernels.ngram_loops import score_order
+
+        trie, scores, rows = self.trie, self.log_probabilities[0][tokens].astype(np.float64), tokens
+        for order in range(2, self.order + 1):
+            shorter, rows = rows, np.empty_like(tokens)
+            score_order(
+                trie.keys[order - 2], trie.firsts[order - 2], trie.size, tokens, starts, shorter,
+                self.backoffs[order - 2], self.log_probabilities[order - 1], rows, scores,
+            )  # fmt: skip
         return scores

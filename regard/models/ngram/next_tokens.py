@@ -9,7 +9,7 @@ k(w) the longest after which w is in it,
 from itertools import accumulate
 
 import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from regard.models.ngram.model import Ngrams
@@ -24,17 +24,17 @@ class NextTokens:
     def __init__(self, model: Ngrams, device: torch.device) -> None:
         self._size = model.trie.size
         self._keys = [torch.from_numpy(keys).to(device) for keys in model.trie.keys]
-        self._scores = [torch.from_numpy(each).to(device, torch.float64) for each in model.log_probabilities]
-        self._backoffs = [torch.from_numpy(each).to(device, torch.float64) for each in model.backoffs]
+        self._scores = [torch.from_numpy(each).to(device) for each in model.log_probabilities]
+        self._backoffs = [torch.from_numpy(each).to(device) for each in model.backoffs]
 
     def __call__(self, contexts: Int64[Tensor, "row place"]) -> Float64[Tensor, "row token"]:
         """The log-probability of every token after each context; before a short one stands NOWHERE."""
         lengths = range(1, min(len(self._keys), contexts.shape[1]) + 1)
         rows = [self._rows_of_last(contexts, length) for length in lengths]
-        weights = [torch.where(own == NOWHERE, 0.0, each[own]) for own, each in zip(rows, self._backoffs, strict=False)]
+        weights = [_chosen(own, each) for own, each in zip(rows, self._backoffs, strict=False)]
         nothing = contexts.new_zeros(len(contexts), dtype=torch.float64)
         longer = list(accumulate(reversed(weights), initial=nothing))[::-1]  # sums over all contexts longer than k
-        scores = self._scores[0] + longer[0][:, None]
+        scores = self._scores[0].double() + longer[0][:, None]
         for length, own in zip(lengths, rows, strict=True):
             self._write_children(scores, length, own, longer[length])
         return scores
@@ -58,4 +58,11 @@ class NextTokens:
         of_row = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), counts)
         before = counts.cumsum(0) - counts
         children = torch.arange(len(of_row), device=rows.device) + (first - before)[of_row]
-        scores[of_row, keys[children] % self._size] = self._scores[length][children] + backoffs[of_row]
+        scores[of_row, keys[children] % self._size] = self._scores[length][children].double() + backoffs[of_row]
+
+
+def _chosen(rows: Rows, weights: Float32[Tensor, "_"]) -> Float64[Tensor, " row"]:
+    """Return the back-off weights of n-grams, 0 for those that do not exist; of an order there may be none."""
+    if not len(weights):
+        return torch.zeros_like(rows, dtype=torch.float64)
+    return torch.where(rows == NOWHERE, 0.0, weights[rows].double())

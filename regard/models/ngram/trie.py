@@ -6,9 +6,13 @@ order k−1, and its last word. Of order 1 every token of the vocabulary is a ro
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Int64
+
+from regard.base.compiled import pays_to_compile
+from regard.models.ngram.scratch import IN_MEMORY, Scratch, spans
 
 NOWHERE = -1  # the row of an n-gram that does not exist; no key is made of it, since keys are not negative
 
@@ -22,6 +26,26 @@ class Trie:
 
     size: int
     keys: Sequence[Rows]
+    stored_firsts: Sequence[Rows] | None = None  # where they are known already
+
+    @cached_property
+    def firsts(self) -> Sequence[Rows]:
+        """For orders 2, 3 and so on, where the children of each row of the order below begin; one more is the end."""
+        if self.stored_firsts is not None:
+            return self.stored_firsts
+        return [self.firsts_of(order) for order in range(2, self.order + 1)]
+
+    def firsts_of(self, order: int, scratch: Scratch = IN_MEMORY) -> Rows:
+        """Return `firsts` of one order."""
+        keys, firsts = self.keys[order - 2], scratch.empty(self.rows(order - 1) + 1, np.int64)
+        if pays_to_compile(len(keys)):
+            from regard.kernels.ngram_loops import fill_firsts
+
+            fill_firsts(keys, self.size, firsts)
+            return firsts
+        for span in spans(len(firsts)):
+            firsts[span] = np.searchsorted(keys, np.arange(span.start, span.stop) * self.size)
+        return firsts
 
     @property
     def order(self) -> int:
@@ -40,8 +64,13 @@ class Trie:
         return np.arange(self.size) if order == 1 else self.keys[order - 2] % self.size
 
     def find(self, order: int, parents: Places, words: Places) -> Places:
-        """The rows of n-grams given by the rows of their first words and their last word."""
+        """Return the rows of n-grams given by the rows of their first words and their last word."""
         keys, rows = self.keys[order - 2], np.full(len(parents), NOWHERE)
+        if pays_to_compile(len(parents)):
+            from regard.kernels.ngram_loops import find_rows
+
+            find_rows(keys, self.firsts[order - 2], self.size, parents, words, rows)
+            return rows
         places = np.flatnonzero(parents != NOWHERE)
         if len(keys) and len(places):
             wanted = parents[places] * self.size + words[places]
@@ -59,16 +88,26 @@ class Trie:
             rows = self.find(order, shift(rows, starts), tokens)
             yield rows
 
-    def suffixes(self) -> Iterator[Rows]:
+    def suffixes(self, scratch: Scratch = IN_MEMORY) -> Iterator[Rows]:
         """For orders 2, 3 and so on, the row of each n-gram's last words, all but the first.
 
         They need not be there in a model that was pruned.
         """
-        rows = np.zeros(0, np.int64)
+        before = np.zeros(0, np.int64)
         for order in range(2, self.order + 1):
-            parents, words = self.parents(order), self.words(order)
-            rows = words if order == 2 else self.find(order - 1, rows[parents], words)
+            keys = self.keys[order - 2]
+            rows = scratch.empty(len(keys), np.int64)
+            if order > 2 and pays_to_compile(len(keys)):
+                from regard.kernels.ngram_loops import fill_suffixes
+
+                firsts = self.firsts_of(order - 1, scratch)
+                fill_suffixes(keys, self.keys[order - 3], firsts, before, self.size, rows)
+            else:
+                for span in spans(len(keys)):
+                    parents, words = np.divmod(keys[span], self.size)
+                    rows[span] = words if order == 2 else self.find(order - 1, before[parents], words)
             yield rows
+            before = rows
 
     def first_words(self) -> Iterator[Rows]:
         """Order by order, the first word of each n-gram."""

@@ -15,7 +15,8 @@ These are also the probabilities that an alignment of l takes this step. Departu
 0, and the end is a place of its own behind the last blank, so that nothing is special about the last frame.
 
 All cells of a diagonal, t + u = n, follow from those of the one before, so a diagonal is one step for all rows of a
-batch; nothing in it waits for the host. All sums are in float64.
+batch; nothing in it waits for the host. Rows that end before others go on to the last diagonal by blanks that cost
+nothing. All sums are in float64.
 """
 
 from typing import Any, NamedTuple
@@ -58,23 +59,29 @@ def lattice_of(
     logs: Float[Tensor, "batch frame place symbol"], labels: Labels, counts: Counts, label_counts: Counts
 ) -> Lattice:
     """Return the steps of all alignments of some labels, from log-probabilities of all symbols, the blank last."""
-    inside = real_places(counts, logs.shape[1])[:, :, None]
-    unfinished = inside & real_places(label_counts, logs.shape[2])[:, None]
+    return within_rows(*waits_and_writes(logs, labels), counts, label_counts)
+
+
+def waits_and_writes(logs: Float[Tensor, "batch frame place symbol"], labels: Labels) -> tuple[Cells, Cells]:
+    """Return of all symbols the blank and, at each place, the label that follows; behind all labels any."""
     following = F.pad(labels, (0, 1))[:, None, :, None].expand(-1, logs.shape[1], -1, 1)
-    return Lattice(
-        logs[..., -1].masked_fill(~(inside & real_places(label_counts + 1, logs.shape[2])[:, None]), NEVER),
-        logs.gather(3, following).squeeze(3).masked_fill(~unfinished, NEVER),
-        counts,
-        label_counts,
-    )
+    return logs[..., -1], logs.gather(3, following).squeeze(3)
+
+
+def within_rows(waits: Cells, writes: Cells, counts: Counts, label_counts: Counts) -> Lattice:
+    """Return the lattice of these steps, of which those that a row does not have are −∞."""
+    frames, places = waits.shape[1:]
+    inside = real_places(counts, frames)[:, :, None]
+    unwritten = inside & real_places(label_counts, places)[:, None]
+    possible = inside & real_places(label_counts + 1, places)[:, None]
+    return Lattice(waits.masked_fill(~possible, NEVER), writes.masked_fill(~unwritten, NEVER), counts, label_counts)
 
 
 def log_likelihood(lattice: Lattice) -> Float[Tensor, " batch"]:
     """Return log p(l | x) of each row; a row without frames has −∞, or 0 if it has no labels either."""
     if torch.is_grad_enabled() and lattice.waits.requires_grad:
         return steps_of(lattice).score
-    forward = _forward(*_as_diagonals(lattice))
-    return _at_the_end(forward, lattice)
+    return _at_the_end(_forward(*_as_diagonals(lattice)), lattice)
 
 
 def steps_of(lattice: Lattice) -> Steps:
@@ -91,14 +98,11 @@ class _Alignments(torch.autograd.Function):
         waiting, writing = _as_diagonals(lattice)
         forward, backward = _forward(waiting, writing), _backward(waiting, writing, lattice)
         score = _at_the_end(forward, lattice)
-        possible = score.isfinite()[:, None]
-        before = forward[:-1] - score.where(possible[:, 0], 0.0)[:, None]
+        before = forward[:-1] - score.where(score.isfinite(), 0.0)[:, None]
         waited = (before + waiting + backward[1:]).exp()
         wrote = (before[..., :-1] + writing[..., :-1] + backward[1:, :, 1:]).exp()
-        found = [
-            _as_cells(each, waits.shape[1]).where(possible[..., None], 0.0).to(waits.dtype)
-            for each in (waited, F.pad(wrote, (0, 1)))
-        ]
+        pairs = ((waits, waited), (writes, F.pad(wrote, (0, 1))))
+        found = [_as_cells(own, like.shape[1]).to(like).where(like > NEVER, 0.0) for like, own in pairs]
         ctx.save_for_backward(*found)
         ctx.mark_non_differentiable(*found)
         return (score, *found)
@@ -123,11 +127,11 @@ def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
         one, other = best + waited, _shift(best + wrote)
         by_writing.append(other > one)
         best = torch.maximum(one, other)
-    place, ends = lattice.label_counts, lattice.counts + lattice.label_counts
+    place = lattice.label_counts
     frames = torch.zeros_like(waiting[0], dtype=torch.long)
     for number in reversed(range(1, len(by_writing) + 1)):
         between_steps()
-        wrote = by_writing[number - 1].gather(1, place[:, None]) & (number <= ends)[:, None]
+        wrote = by_writing[number - 1].gather(1, place[:, None])
         written = (number - place)[:, None]
         frames = torch.where(wrote, frames.scatter(1, place[:, None], written), frames)
         place = place - wrote.squeeze(1).long()
@@ -137,14 +141,15 @@ def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
 def _as_diagonals(lattice: Lattice) -> tuple[StepDiagonals, StepDiagonals]:
     """Return the steps with the cells of a diagonal, t + u = n, side by side by their u; −∞ where there is none."""
     frames, places = lattice.waits.shape[1:]
-    number = torch.arange(frames + places - 1, device=lattice.waits.device)[:, None]
-    frame = number - torch.arange(places, device=number.device)
-    is_cell = (frame >= 0) & (frame < frames)
+    place = torch.arange(places, device=lattice.waits.device)
+    frame = torch.arange(frames + places - 1, device=place.device)[:, None] - place
     chosen = frame.clamp(0, frames - 1).expand(len(lattice.waits), -1, -1)
+    is_cell = (frame >= 0) & (frame < frames)
     waits, writes = (
         cells.detach().double().gather(1, chosen).masked_fill(~is_cell, NEVER).transpose(0, 1) for cells in lattice[:2]
     )
-    return waits.contiguous(), writes.contiguous()
+    is_over = (frame[:, None] >= lattice.counts[:, None]) & (place == lattice.label_counts[:, None])
+    return waits.masked_fill(is_over, 0.0), writes.contiguous()
 
 
 def _as_cells(diagonals: StepDiagonals, frames: int) -> Cells:
@@ -161,38 +166,36 @@ def _start(waiting: StepDiagonals) -> Float[Tensor, "batch place"]:
     return start
 
 
-def _shift(cells: Float[Tensor, "batch place"]) -> Float[Tensor, "batch place"]:
+def _shift(cells: Float[Tensor, "*any place"]) -> Float[Tensor, "*any place"]:
     """Return what comes to each place from the one before it."""
-    return F.pad(cells[:, :-1], (1, 0), value=NEVER)
+    return F.pad(cells[..., :-1], (1, 0), value=NEVER)
 
 
 def _forward(waiting: StepDiagonals, writing: StepDiagonals) -> Diagonals:
     """Return log α."""
-    diagonals = [_start(waiting)]
-    for waited, wrote in zip(waiting, writing, strict=True):
+    steps, rows, places = waiting.shape
+    sums = waiting.new_full((steps + 1, rows, 1 + places), NEVER)  # a column in front, from which nothing comes
+    sums[0, :, 1] = 0.0
+    arriving = _shift(writing)
+    for number in range(steps):
         between_steps()
-        before = diagonals[-1]
-        diagonals.append(torch.logaddexp(before + waited, _shift(before + wrote)))
-    return torch.stack(diagonals)
+        before = sums[number]
+        torch.logaddexp(before[:, 1:] + waiting[number], before[:, :-1] + arriving[number], out=sums[number + 1, :, 1:])
+    return sums[..., 1:]
 
 
 def _backward(waiting: StepDiagonals, writing: StepDiagonals, lattice: Lattice) -> Diagonals:
-    """Return log β; it is 0 where a row ends, (T, U)."""
-    is_last_place = F.one_hot(lattice.label_counts, waiting.shape[2]).bool()
-    ends = lattice.counts + lattice.label_counts
-    after = torch.full_like(waiting[0], NEVER)
-    diagonals = list[Tensor]()
-    for number in reversed(range(len(waiting) + 1)):
+    """Return log β; all rows end on the last diagonal, with all their labels written."""
+    steps, rows, places = waiting.shape
+    sums = waiting.new_full((steps + 1, rows, places + 1), NEVER)  # a column behind, to which nothing leads
+    sums[-1] = sums[-1].scatter(1, lattice.label_counts[:, None], 0.0)
+    for number in reversed(range(steps)):
         between_steps()
-        if number < len(waiting):
-            onward = F.pad(after[:, 1:], (0, 1), value=NEVER)
-            after = torch.logaddexp(after + waiting[number], onward + writing[number])
-        after = torch.where(is_last_place & (ends == number)[:, None], 0.0, after)
-        diagonals.append(after)
-    return torch.stack(diagonals[::-1])
+        after = sums[number + 1]
+        torch.logaddexp(after[:, :-1] + waiting[number], after[:, 1:] + writing[number], out=sums[number, :, :-1])
+    return sums[..., :-1]
 
 
 def _at_the_end(forward: Diagonals, lattice: Lattice) -> Float[Tensor, " batch"]:
     """Return log α(T, U) of each row."""
-    row = torch.arange(len(lattice.counts), device=forward.device)
-    return forward[lattice.counts + lattice.label_counts, row, lattice.label_counts]
+    return forward[-1].gather(1, lattice.label_counts[:, None]).squeeze(1)

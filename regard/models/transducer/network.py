@@ -24,7 +24,9 @@ from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.transcriber import Counts, Labels
-from regard.models.transducer.lattice import Lattice, lattice_of
+from regard.models.transducer.lattice import Lattice, waits_and_writes, within_rows
+
+PORTION = 2**24  # numbers of the joint network that are worked out at once where nothing is learnt
 
 
 class PredictionOptions(Options):
@@ -64,7 +66,7 @@ class Predictor(nn.Module):
 
     def __init__(self, options: PredictionOptions, depth: int, dropout: float) -> None:
         super().__init__()
-        self.depth, self.dropout = depth, nn.Dropout(dropout)
+        self.depth, self.width, self.dropout = depth, options.predictor_width, nn.Dropout(dropout)
         self.layers = Stack(
             options.predictor_cell, depth, options.predictor_width, options.predictor_layers, dropout=dropout
         )
@@ -76,9 +78,7 @@ class Predictor(nn.Module):
     def begin(self, like: Float[Tensor, "row joint"]) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
         """Return the state before the first label, and what is remembered then, for as many rows as `like` has."""
         parts = 2 if self.layers.cell == "lstm" else 1
-        nothing: list[Hidden] = [
-            (like.new_zeros(len(like), layer.hidden_size),) * parts for layer in self.layers.layers
-        ]
+        nothing: list[Hidden] = [(like.new_zeros(len(like), self.width),) * parts for _ in self.layers.layers]
         state, hidden = self.layers.step(like.new_zeros(len(like), self.depth), nothing)
         return self.dropout(state), hidden
 
@@ -125,12 +125,23 @@ class TransducerNetwork(nn.Module):
 
     def every_cell(self, heard: HeardFrames, labels: Labels) -> Float[Tensor, "batch frame place symbol"]:
         """Return the log-probabilities of all symbols at each frame, behind each of the labels."""
-        written = self.joint.written(self.predictor(self.target_embedding(labels)))
-        return self.joint(heard.frames[:, :, None], written[:, None])
+        return self.joint(heard.frames[:, :, None], self._behind(labels))
 
     def lattice(self, heard: HeardFrames, labels: Labels, counts: Counts) -> Lattice:
-        """Return the steps of all alignments of these labels."""
-        return lattice_of(self.every_cell(heard, labels), labels, heard.counts, counts)
+        """Return the steps of all alignments of these labels; if nothing is learnt, a portion of frames at a time."""
+        written = self._behind(labels)
+        each = written.numel() // written.shape[-1] * max(written.shape[-1], self.joint.out.out_features)
+        portion = heard.frames.shape[1] if torch.is_grad_enabled() else max(1, PORTION // each)
+        steps = [
+            waits_and_writes(self.joint(frames[:, :, None], written), labels)
+            for frames in heard.frames.split(portion, dim=1)
+        ]
+        waits, writes = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))
+        return within_rows(waits, writes, heard.counts, counts)
+
+    def _behind(self, labels: Labels) -> Float[Tensor, "batch 1 place joint"]:
+        """Return what the joint network takes of the labels, behind each of them, the same for all frames."""
+        return self.joint.written(self.predictor(self.target_embedding(labels)))[:, None]
 
     def nothing_written(self, heard: HeardFrames) -> Written:
         """Return what is known before the first label."""

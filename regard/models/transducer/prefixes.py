@@ -39,6 +39,11 @@ class Following(NamedTuple):
     end: Float[Tensor, " row"]
     starts: Float[Tensor, "row frame"]
 
+    @property
+    def distribution(self) -> Float[Tensor, "row token"]:
+        """The log-probabilities of all labels and, behind them, of the end."""
+        return torch.cat([self.labels, self.end[:, None]], dim=1)
+
 
 def empty_prefixes(network: TransducerNetwork, heard: HeardFrames) -> TransducerPrefixes:
     """Return the prefix without labels of every row."""
@@ -66,6 +71,16 @@ def extend(
         for one, other in zip(longer, prefixes[1:], strict=True)
     ]
     return TransducerPrefixes(written, *kept), scores
+
+
+def write_labels(
+    network: TransducerNetwork, heard: HeardFrames, prefixes: TransducerPrefixes, symbols: Int[Tensor, " row"]
+) -> tuple[Following, TransducerPrefixes]:
+    """Return what follows the prefixes with one more label each, and these; the rows of a beam share what was heard."""
+    copies = len(symbols) // len(heard.counts)
+    shared = HeardFrames(*(each.repeat_interleave(copies, 0) for each in heard))
+    prefixes, scores = extend(network, shared, prefixes, symbols)
+    return following(shared, prefixes, scores), prefixes
 
 
 def following(heard: HeardFrames, prefixes: TransducerPrefixes, scores: Float[Tensor, "row frame symbol"]) -> Following:

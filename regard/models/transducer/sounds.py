@@ -16,7 +16,7 @@ from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
 from regard.models.transducer.lattice import Lattice, best_frames, log_likelihood, steps_of
 from regard.models.transducer.network import HeardFrames, PredictionOptions, TransducerNetwork, Written
-from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, extend, following
+from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, write_labels
 
 
 class SoundTransducerOptions(PredictionOptions, RecogniserOptions):
@@ -31,6 +31,11 @@ class SoundTransducerOptions(PredictionOptions, RecogniserOptions):
     per_frame: int = Field(
         default=4, ge=1, le=64, description="Labels that a search writes at most for each frame that is read."
     )
+
+    @property
+    def hears_both_ways(self) -> bool:
+        """True if recurrent layers read frames in both directions."""
+        return self.bidirectional
 
     @model_validator(mode="after")
     def _check_direction(self) -> "SoundTransducerOptions":
@@ -141,11 +146,8 @@ class SoundTransducer(TransducerNetwork):
         self, tokens: Int[Tensor, " row"], heard: HeardFrames, past: TransducerPrefixes
     ) -> tuple[Float[Tensor, "row token"], TransducerPrefixes]:
         """Return log p of every label, and of the end, to follow these tokens, and the prefixes that they make."""
-        copies = len(tokens) // len(heard.counts)  # the rows of a beam share what was heard
-        shared = HeardFrames(*(each.repeat_interleave(copies, 0) for each in heard))
-        past, scores = extend(self, shared, past, tokens)
-        found = following(shared, past, scores)
-        return torch.cat([found.labels, found.end[:, None]], dim=1), past
+        found, past = write_labels(self, heard, past, tokens)
+        return found.distribution, past
 
     def most_tokens(self, heard: HeardFrames) -> Counts:
         """Return how many labels a search may write for each row, and the end."""

@@ -4,7 +4,7 @@ As in CTC the labels follow the order of the tokens, and a sum over all alignmen
 knows those before it, and a token may have any number of labels, for a letter may stand for two sounds or for none.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -15,7 +15,7 @@ from regard.models.ctc.head import Alignment
 from regard.models.ctc.text_encoder import TextEncoderOptions, encoder_cost, text_encoder
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.transducer.network import HeardFrames, PredictionOptions, TransducerNetwork
-from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, extend, following
+from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes, write_labels
 from regard.models.translator import Translator
 
 
@@ -31,7 +31,7 @@ class TextTransducer(TransducerNetwork, Translator):
         "encoder": ("encoder",),
         "decoder": ("predictor", "joint"),
     }
-    finds_outputs_by = "transducer"
+    finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]] = "transducer"
 
     def __init__(
         self, options: TextTransducerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
@@ -61,16 +61,14 @@ class TextTransducer(TransducerNetwork, Translator):
 
         A blank among the labels writes nothing.
         """
-        copies = len(target) // len(memory.counts)  # the rows of a beam share what was read
-        memory = HeardFrames(*(each.repeat_interleave(copies, 0) for each in memory))
         distributions, starts = [], []
         for labels in target.unbind(1):
-            past, scores = extend(self, memory, past, labels)
-            found = following(memory, past, scores)
-            distributions.append(torch.cat([found.labels, found.end[:, None]], dim=1))
+            found, past = write_labels(self, memory, past, labels)
+            distributions.append(found.distribution)
             starts.append(found.starts)
         if is_watched():
-            self.alignment(starts, memory.counts, 1)
+            copies = len(target) // len(memory.counts)  # the rows of a beam share what was read
+            self.alignment(starts, memory.counts.repeat_interleave(copies), 1)
         return torch.stack(distributions, dim=1), past
 
     def token_weights(self) -> Float[Tensor, "symbol width"]:

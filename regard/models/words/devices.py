@@ -1,9 +1,8 @@
 """Where word vectors can learn: what each place needs, said before any text is read."""
 
-from importlib.util import find_spec
-
 import torch
 
+from regard.base.extras import refuse_without
 from regard.base.faults import Fault
 from regard.kernels import obstacle
 
@@ -11,8 +10,7 @@ from regard.kernels import obstacle
 def check_device(device: torch.device, loss: str) -> None:
     """Refuse a place where a model with this loss cannot learn."""
     if device.type == "cpu":
-        if find_spec("numba") is None:
-            raise Fault("Word vectors learn on a CPU by loops that numba compiles: pip install numba.")
+        refuse_without("words", "Training word vectors on a CPU")
         return
     if loss in ("hierarchical", "softmax"):
         raise Fault(f"model.loss = '{loss}' is computed on a CPU only; give training.device = 'cpu'.")

@@ -88,11 +88,15 @@ def _start(run: PlannedRun, jobs: int, minutes: float | None) -> Child:
 
 
 def _command(run: PlannedRun, minutes: float | None) -> list[str]:
-    """The command line that trains a run, from a recipe that lies beside it."""
+    """Return the command line that trains a run, from a recipe next to it; minutes stop it, and plan nothing."""
     recipe = run.folder.with_name(f"{run.folder.name}.toml")
     write_file(recipe, write(run.recipe, f"The recipe of {run.title}.").encode())
     command = [sys.executable, "-m", "regard", "train", str(recipe), "--out", str(run.folder), "--resume"]
-    return command if minutes is None else [*command, "--minutes", str(minutes)]
+    if minutes is None:
+        return command
+    steps = getattr(run.recipe.training, "steps", None)
+    fixed = [] if steps is None else ["--set", f"training.steps={steps}"]  # variants are compared by equal steps
+    return [*command, "--minutes", str(minutes), *fixed]
 
 
 def _ask_to_stop(working: Sequence[Child]) -> None:

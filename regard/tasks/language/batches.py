@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -54,10 +55,23 @@ def cut_sentences(tokens: np.ndarray, begin: int, end: int, size: int, start: in
 
 
 def sentences_of(rows: Sequence[Sequence[int]], begin: int, end: int) -> Sentences:
-    """The tokens of some texts as one batch."""
-    tokens = [token for row in rows for token in (begin, *row, end)]
-    starts = [place == 0 for row in rows for place in range(len(row) + 2)]
-    return Sentences(np.array(tokens, np.int64), np.array(starts, bool))
+    """Return the tokens of some texts as one batch."""
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    return sentences_in_a_row(np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum())), lengths, begin, end)
+
+
+def sentences_in_a_row(
+    tokens: Int64[np.ndarray, " token"], lengths: Int64[np.ndarray, " sentence"], begin: int, end: int
+) -> Sentences:
+    """Return sentences of these lengths, whose tokens follow one another, as one batch."""
+    firsts = np.cumsum(lengths + 2) - lengths - 2
+    starts = np.zeros(len(tokens) + 2 * len(lengths), bool)
+    starts[firsts] = True
+    is_token = ~starts
+    is_token[firsts + lengths + 1] = False
+    placed = np.full(len(starts), end)
+    placed[firsts], placed[is_token] = begin, tokens
+    return Sentences(placed, starts)
 
 
 def _with_begins(tokens: np.ndarray, begin: int, end: int) -> Sentences:

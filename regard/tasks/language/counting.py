@@ -1,7 +1,7 @@
 """A language model that learns by counting: n-grams bound to text, to scores and to people."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from regard.base.faults import Fault
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.counting import NgramCounts, count, no_counts
+from regard.models.ngram.counting import NgramCounts, add, count, no_counts
 from regard.models.ngram.next_tokens import NextTokens
+from regard.models.ngram.scratch import IN_MEMORY, Scratch
 from regard.models.ngram.smoothing import estimate
 from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
 from regard.models.ngram.trie import NOWHERE
@@ -40,8 +41,9 @@ class CountedLanguage(LanguageTask):
         self._possible = ~np.isin(np.arange(self._size), sorted(never))
         self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
         self._model: Ngrams | None = None
+        self._check: Callable[[np.ndarray], None] | None = None  # of a model whose numbers were not looked at yet
         self._next_tokens: dict[torch.device, NextTokens] = {}  # of the model, where it was asked for
-        self._batch_tokens = 0
+        self._batch_tokens, self._scratch = 0, IN_MEMORY
 
     @property
     def begin(self) -> int:
@@ -60,6 +62,8 @@ class CountedLanguage(LanguageTask):
             raise Fault("An n-gram model cannot start from another: its counts are not kept once it is estimated.")
         if recipe.model.smoothing == "imported":
             raise Fault("model.smoothing is 'imported', but such a model comes from a file and counts nothing.")
+        if (scratch := recipe.training.scratch) is not None and not Path(scratch).is_dir():
+            raise Fault(f"training.scratch names {scratch}, but there is no such folder.")
         check_files_of(recipe.data, folder)
 
     @classmethod
@@ -67,7 +71,7 @@ class CountedLanguage(LanguageTask):
         return cls(recipe.model, tokeniser_of(recipe, files))
 
     def learn_from(self, prepared: PreparedText, recipe: CountedLanguageRecipe) -> None:
-        self.text, self._batch_tokens = prepared, recipe.training.batch_tokens
+        self.text, self._batch_tokens, self._scratch = prepared, recipe.training.batch_tokens, _scratch_of(recipe)
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Sentences]:
         """The sentences of a split in their order, whatever the seed and the epoch."""
@@ -78,7 +82,7 @@ class CountedLanguage(LanguageTask):
     def count(self, batch: Sentences) -> None:
         """Count a batch; pieces that have grown alike are put together, so that each is moved a few times only."""
         self._counted.append(count(batch.tokens, batch.starts, self.options.order, self._size))
-        while len(self._counted) > 1 and _size(self._counted[-2]) < 2 * _size(self._counted[-1]):
+        while len(self._counted) > 1 and self._counted[-2].size < 2 * self._counted[-1].size:
             self._put_together()
 
     def counts(self) -> dict[str, Tensor]:
@@ -88,7 +92,8 @@ class CountedLanguage(LanguageTask):
         self._counted = [counts_of_arrays(_as_arrays(tensors), self.options.order, self._size)]
 
     def estimate(self) -> None:
-        self._model, self._next_tokens = estimate(self.options, self._all_counts(), self.begin, self._possible), {}
+        counts, self._next_tokens = self._all_counts(), {}
+        self._model = estimate(self.options, counts, self.begin, self._possible, self._scratch)
 
     def _all_counts(self) -> NgramCounts:
         if not self._counted:
@@ -100,7 +105,7 @@ class CountedLanguage(LanguageTask):
     def _put_together(self) -> None:
         """Make one of the two smallest pieces."""
         last = self._counted.pop()
-        self._counted[-1] = self._counted[-1] + last
+        self._counted[-1] = add(self._counted[-1], last, self._scratch)
 
     def weights(self) -> dict[str, Tensor]:
         return _as_tensors(model_as_arrays(self.model))
@@ -113,9 +118,18 @@ class CountedLanguage(LanguageTask):
             )
         self._model, self._next_tokens = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible), {}
 
+    def map_weights(self, model: Ngrams, check: Callable[[np.ndarray], None]) -> None:
+        """Take a model whose arrays are mapped from a file; its numbers are checked when they are first asked for."""
+        if model.trie.size != self._size or model.order != self.options.order:
+            raise Fault("The weights are not those of such an n-gram model: the recipe has another size or order.")
+        self._model, self._next_tokens, self._check = model, {}, check
+
     @property
     def model(self) -> Ngrams:
         """The model, once it is estimated or loaded."""
+        if self._check is not None:
+            self._check(self._possible)
+            self._check = None
         if self._model is None:
             raise RuntimeError("an n-gram model can be used only once it is estimated")
         return self._model
@@ -182,8 +196,10 @@ class CountedLanguage(LanguageTask):
         return {"lookups": size * self.options.order}
 
 
-def _size(counts: NgramCounts) -> int:
-    return sum(map(len, counts.counts))
+def _scratch_of(recipe: CountedLanguageRecipe) -> Scratch:
+    """Return where counts are kept while they are made."""
+    memory, folder = recipe.training.memory, recipe.training.scratch
+    return IN_MEMORY if memory is None else Scratch(int(memory * 2**30), None if folder is None else Path(folder))
 
 
 def _as_tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

@@ -1,8 +1,8 @@
 """Recipe options for language models."""
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.texts.options import LanguageModelData
@@ -26,6 +26,21 @@ class CountedLanguageTraining(CountingOptions):
     batch_tokens: int = Field(
         default=131_072, ge=1, description="Tokens that are counted at once, about; it changes nothing but the speed."
     )
+    memory: float | None = Field(
+        default=None,
+        gt=0,
+        description="Gigabytes that the arrays of counts may take, about; beyond them they lie in temporary files, and "
+        "the model is the same. If not given, all is counted in memory.",
+    )
+    scratch: str | None = Field(
+        default=None, description="Folder for those temporary files; if not given, the system's own. It needs memory."
+    )
+
+    @model_validator(mode="after")
+    def _files_beyond_memory(self) -> Self:
+        if self.scratch is not None and self.memory is None:
+            raise ValueError("scratch is for counts beyond training.memory, which is not given")
+        return self
 
 
 class GradientLanguageTraining(TrainingOptions):

@@ -76,12 +76,9 @@ def command(
         {"prompt": prompts or [""], "sample": drawing if sample or drawing else None, "search": table, **given, **own},
         OptionNames(),
     )
-    from regard.families.abilities import needs
     from regard.verbs.opening import model_in
 
-    loaded = model_in(model)
-    needs(loaded.recipe, "generate")
-    _print(cast("LanguageModel", loaded), request, as_json)
+    _print(cast("LanguageModel", model_in(model, verb="generate")), request, as_json)
 
 
 def _print(model: "LanguageModel", request: "GenerateRequest", as_json: bool) -> None:

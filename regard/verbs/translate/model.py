@@ -223,9 +223,8 @@ def as_translator(model: Loaded) -> TranslationModel:
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
     """Load a model folder that must be able to translate."""
-    return load_as(_translator, folder, device, precision)
+    return load_as(_translator, folder, device, precision, "translate")
 
 
 def _translator(task: Any, recipe: Any) -> TranslationModel:
-    needs(recipe, "translate")
     return TranslationModel(task, recipe)

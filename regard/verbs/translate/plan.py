@@ -10,8 +10,8 @@ from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.sentences import Sentence
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions, DrawOptions, change_options
+from regard.engines.beam_rules import first_unsupported
 from regard.engines.fast import CALLED
-from regard.engines.plain_beam import first_unsupported
 from regard.engines.translated import Cutting, Translated, join_sentences, line_key
 from regard.verbs.translate.request import (
     BEYOND_A_PLAIN_BEAM,

@@ -6,17 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+import zstandard
+from pyarrow import parquet
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.text import input_names, read_chunks, read_pairs
-
-pyarrow = pytest.importorskip("pyarrow")
-zstandard = pytest.importorskip("zstandard")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 PAIRS = [(f"The number {number}.", f"Die Zahl {number}.") for number in range(50)]
 MANY = [(f"{number} is a number.", f"{number} ist eine Zahl.") for number in range(2_500)]  # more than are read at once
@@ -59,9 +58,10 @@ def test_what_is_not_installed_is_told_in_a_sentence(tmp_path: Path, monkeypatch
     for name in ("a.tsv.zst", "a.parquet"):
         (tmp_path / name).write_bytes(b"x")
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    assert refusal(corpus(pairs=tmp_path / "a.tsv.zst")).endswith("which is read with `pip install 'regard[data]'`.")
+    how = "which is not installed: pip install 'regard[data]'."
+    assert refusal(corpus(pairs=tmp_path / "a.tsv.zst")).endswith(f"compressed by Zstandard, needs zstandard, {how}")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert refusal(corpus(pairs=tmp_path / "a.parquet")).endswith("which is read with `pip install 'regard[data]'`.")
+    assert refusal(corpus(pairs=tmp_path / "a.parquet")).endswith(f"which is a table, needs pyarrow, {how}")
 
 
 def test_parquet_by_plain_columns_and_by_fields(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from regard.base.recipe import Options
-from regard.commands.demo import SENTENCES
+from regard.commands.demo import PORTUGUESE
 from regard.data.demo.corpus import pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.entries import Determiner, Noun, lexicon
@@ -233,8 +233,8 @@ def test_the_portuguese_is_what_a_speaker_would_sign(english: str, portuguese: s
 def test_the_demo_shows_what_the_grammar_can_say() -> None:
     """And all but the first is news to the model."""
     learnt = dict(pairs("train"))
-    assert [english in learnt for english in SENTENCES] == [True, False, False, False]
-    for english, portuguese in SENTENCES.items():
+    assert [english in learnt for english in PORTUGUESE.sentences] == [True, False, False, False]
+    for english, portuguese in PORTUGUESE.sentences.items():
         assert set(Search(english).translations()) == {portuguese}
 
 

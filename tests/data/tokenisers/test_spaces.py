@@ -1,13 +1,18 @@
 """Words as spaces part them."""
 
-import pytest
+from unittest import mock
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.base import compiled
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
+from regard.data.tokenisers.spaces import SpaceTokeniser, count_spaced_words, split_at_spaces
 from regard.data.tokenisers.symbols import BEGIN, END, NAMES, UNKNOWN
 from regard.data.tokenisers.tokeniser import TokeniserOptions, train_tokeniser
-from regard.data.tokenisers.words import read_words
+from regard.data.tokenisers.words import count_words, read_words
 
 
 def test_only_spaces_part_words() -> None:
@@ -37,3 +42,31 @@ def test_words_that_are_too_rare_are_left_out() -> None:
     assert train_tokeniser(TokeniserOptions(kind="words", at_least=3), lines).size == len(NAMES) + 2  # a and .
     with pytest.raises(Fault, match="at_least needs kind words or spaces, for bpe has no words"):
         check(TokeniserOptions, {"kind": "bpe", "at_least": 2})
+
+
+@given(
+    st.lists(st.text(alphabet="ab\0 \t\n\r\x0b\x1c\x85\u00a0\u0301é語😀", max_size=20), max_size=12),
+    st.integers(1, 3),
+)
+def test_compiled_loops_cut_as_the_pattern_does(lines: list[str], at_least: int) -> None:
+    pytest.importorskip("numba")
+    found = []
+    for items in (10**9, 0):
+        with (
+            mock.patch.object(compiled, "_WITH_IMPORT", items),
+            mock.patch.object(compiled, "_ONCE_IMPORTED", items),
+        ):
+            words = count_spaced_words(lines, 100, at_least)
+            row = SpaceTokeniser(words[:2]).encode_in_a_row(lines)
+            found.append((words, row.tokens.tolist(), row.lengths.tolist()))
+    assert found[0] == found[1]
+    assert found[0][0] == count_words(lines, 100, at_least, split_at_spaces)
+
+
+def test_a_compiled_loop_finds_more_words_than_its_table_begins_with() -> None:
+    space_loops = pytest.importorskip("regard.data.tokenisers.space_loops")
+    words = [f"{'long' * (number % 4)}{number}" for number in range(40_000)]
+    found = space_loops.words_of(" ".join(words) + "\n" + " ".join(reversed(words)), 2)
+    assert found.distinct == words
+    assert found.numbers.tolist() == [*range(40_000), *reversed(range(40_000))]
+    assert found.lengths.tolist() == [40_000, 40_000]

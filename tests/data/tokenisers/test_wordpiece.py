@@ -101,7 +101,8 @@ def test_tokens_become_text_and_words_again() -> None:
 @pytest.mark.parametrize("lower_case", [True, False])
 @pytest.mark.parametrize("strip_accents", [None, True, False])
 def test_ids_are_those_of_transformers(lower_case: bool, strip_accents: bool | None) -> None:
-    transformers = pytest.importorskip("transformers")
+    import transformers
+
     learnt = learn_wordpieces([*HARD, "the cat sat on the mat"], 200, WordPieceOptions(lower_case=False))
     every = learnt.pieces(range(learnt.size))
     for part_ideographs in (True, False):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from regard.base.faults import Fault
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.arpa import arpa_blocks, read_arpa
+from regard.models.ngram.arpa import read_arpa
+from regard.models.ngram.arpa_text import arpa_blocks
 from regard.models.ngram.smoothing import estimate
 
 LINES = ["eu amo livros .", "eu amo você .", "você ama livros ."]

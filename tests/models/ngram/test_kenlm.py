@@ -2,6 +2,8 @@
 
 lmplz -o 3 --text text.txt --arpa trigrams.arpa
 query -v summary trigrams.arpa < new.txt
+
+and pruned, with `--prune 0 0 1`, as pruned.arpa.
 """
 
 from pathlib import Path
@@ -11,7 +13,8 @@ import pytest
 from counted import BEGIN, SPECIAL, UNKNOWN, counts_of, possible, tokens_of, vocabulary
 
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.arpa import arpa_blocks, read_arpa
+from regard.models.ngram.arpa import read_arpa
+from regard.models.ngram.arpa_text import arpa_blocks
 from regard.models.ngram.smoothing import estimate
 
 FOLDER = Path(__file__).with_name("made_by_kenlm")
@@ -57,6 +60,24 @@ def test_new_text_has_the_perplexities_that_kenlm_prints(theirs: tuple[list[str]
         assert (~known).sum() == UNKNOWN_WORDS
         assert 10 ** -scores[predicted].mean() == pytest.approx(PERPLEXITY, rel=1e-6)
         assert 10 ** -scores[predicted & known].mean() == pytest.approx(WITHOUT_UNKNOWN, rel=1e-6)
+
+
+def test_a_pruned_model_has_the_n_grams_and_the_numbers_of_lmplz() -> None:
+    text, new = lines("text.txt"), lines("new.txt")
+    with (FOLDER / "pruned.arpa").open("rb") as stream:
+        words, theirs = read_arpa(stream, "pruned.arpa", SPECIAL)
+    counts = counts_of(text, 3)
+    ours = estimate(NgramOptions(order=3, prune=[0, 0, 1]), counts, BEGIN, possible(counts.trie.size))
+    assert [ours.trie.rows(order) for order in (2, 3)] == [782, 32]
+    for mine, other in zip(ours.trie.keys, theirs.trie.keys, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    for mine, other in zip(
+        [*ours.log_probabilities, *ours.backoffs], [*theirs.log_probabilities, *theirs.backoffs], strict=True
+    ):
+        np.testing.assert_allclose(mine, other, atol=1e-6)
+    tokens = tokens_of(new, words)
+    scores = ours.score(tokens, tokens == BEGIN)[tokens != BEGIN]
+    assert 10 ** -scores.mean() == pytest.approx(70.45128578124891, rel=1e-6)
 
 
 def test_kenlm_reads_what_we_write_and_scores_the_same(ours: Ngrams, tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.models.ngram import NgramOptions, Ngrams
 from regard.models.ngram.counting import NgramCounts
-from regard.models.ngram.smoothing import absolute_discount, adjusted_counts, estimate, kneser_ney_discounts
+from regard.models.ngram.discounts import absolute_discount, kneser_ney_discounts
+from regard.models.ngram.kneser_ney import adjusted_counts
+from regard.models.ngram.smoothing import estimate
 
 LINES = ["a b", "b a c"]
 A, B, C = FIRST, FIRST + 1, FIRST + 2
@@ -121,6 +123,18 @@ def test_a_text_is_scored_as_its_words_are_predicted_one_by_one(settings: dict[s
         assert scores[place] == pytest.approx(following(model, *context[-2:])[text[place]], abs=1e-5)
 
 
+@pytest.mark.parametrize("prune", [[0, 1], [0, 0, 1], [0, 1, 2, 3], [0, 9]])
+def test_what_is_pruned_leaves_its_probability_to_the_others(prune: list[int]) -> None:
+    lines = ["a b a c", "a b", "c c a b", "a", "b b b b a", "d a b", "a b a c"]
+    whole, pruned = (model_of(lines, 4, discount_fallback=True, prune=each) for each in ([], prune))
+    counts = counts_of(lines, 4)
+    for order, threshold in enumerate(NgramOptions(order=4, prune=prune).thresholds[1:], 2):
+        assert pruned.trie.rows(order) == np.count_nonzero(counts.counts[order - 1] > threshold)
+    assert pruned.trie.rows(4) < whole.trie.rows(4)
+    for context in ([], [BEGIN], [BEGIN, A], [A, B], [B, A, B], [UNKNOWN]):
+        assert after(pruned, *context).sum() == pytest.approx(1, abs=1e-6)
+
+
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "back-off"])
 def test_discounts_that_cannot_be_estimated_are_refused_with_what_to_do(smoothing: str) -> None:
     with pytest.raises(Fault, match=r"No discounts can be estimated for the 1-grams.*discount_fallback"):
@@ -147,6 +161,11 @@ def test_an_imported_model_is_not_counted() -> None:
         ({"k": 0.5}, "k is for smoothing = 'add-k'"),
         ({"k": 0.0, "smoothing": "add-k"}, "k is 0.0, expected more than 0"),
         ({"smoothing": "add-k", "discount_fallback": True}, "discount_fallback is for smoothing that discounts"),
+        ({"prune": [0, 2, 1]}, "0, 2, 1], but its numbers may not fall"),
+        ({"prune": [1, 1]}, "prune begins with 0, for words themselves are left out by data.tokeniser.at_least"),
+        ({"prune": [0, -1]}, "expected numbers of 0 or more"),
+        ({"order": 2, "prune": [0, 0, 1]}, "prune has 3 numbers, but the longest n-grams have 2 words"),
+        ({"smoothing": "add-k", "prune": [0, 1]}, "prune is for smoothing = 'kneser-ney'"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(table: dict[str, Any], words: str) -> None:

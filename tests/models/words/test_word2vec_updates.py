@@ -38,24 +38,6 @@ PATHS = [
 ]
 
 
-def test_a_score_and_the_softmax_on_paper() -> None:
-    """v_c = (.1, −.3, 1.4, .2, .5) with the row (0, 1, 2, −.5, 1) gives −.3 + 2.8 − .1 + .5 = 2.9."""
-    centre, row = torch.tensor([0.1, -0.3, 1.4, 0.2, 0.5]), torch.tensor([0.0, 1.0, 2.0, -0.5, 1.0])
-    assert text_updates._dot(row.numpy(), centre.numpy()) == pytest.approx(2.9)
-    # A vocabulary whose scores are those of the lecture: U is their column, and the only centre is 1.
-    scores = torch.tensor([[0.0], [2.9], [0.1], [1.4], [-0.5], [0.0], [0.0]])
-    options = Word2VecOptions(width=1, window=1, loss="softmax")
-    predictions = Predictions(options, torch.ones(7, 1), scores, torch.zeros(7), None)
-    chances = [
-        # The first word predicts each of the others, and they predict it, which costs the same for all of them.
-        predictions._row_costs(torch.ones(1, 1)) + predictions._pair_costs(torch.ones(1, 1), word[:1] * 0, word)
-        for word in torch.arange(7)[:, None]
-    ]
-    assert torch.cat(chances).neg().exp().tolist() == pytest.approx(
-        [0.04, 0.67, 0.04, 0.15, 0.02, 0.04, 0.04], abs=5e-3
-    )
-
-
 def tables(kind: torch.dtype, contexts: int = 7) -> tuple[Tensor, Tensor]:
     chance = torch.Generator().manual_seed(4)
     return (

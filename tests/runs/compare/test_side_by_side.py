@@ -103,6 +103,8 @@ def test_a_run_is_trained_by_the_ordinary_command(small: ComparisonPlan, tmp_pat
         "--resume",
         "--minutes",
         "1.5",
+        "--set",  # so that the run is stopped by the clock, and not planned to other steps than its variants have
+        f"training.steps={run.recipe.training.steps}",
     ]
     assert check_recipe(read_table(recipe)) == run.recipe
     assert "--minutes" not in side_by_side._command(run, None)

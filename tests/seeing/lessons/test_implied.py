@@ -12,8 +12,9 @@ from untrained import untrained
 
 from regard.base.faults import Fault
 from regard.models.recurrent.cells import HiddenState, unroll
+from regard.models.recurrent.implied import implied_weights, mean_weights, recombine
 from regard.models.recurrent.reset_first import ResetFirstGru
-from regard.seeing.lessons.implied import START, implied_matrices, implied_weights, mean_weights, recombine
+from regard.seeing.lessons.implied import START, implied_matrices
 
 TEXT = "Ana reads a green book."
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.progress import Progress
 from regard.console.refused import refusal_sentence
@@ -60,14 +61,9 @@ class RayWorker:
 
 def finish_on_ray(job: BulkJob, shards: list[Shard], workers: int | None, progress: Progress) -> Tally:
     """Bring all shards to their ends on the cluster that RAY_ADDRESS names, or else on one of this machine alone."""
-    try:
+    with importing("ray", "--on ray"):
         import ray
         import ray.data
-    except ImportError:
-        raise Fault(
-            "Ray is not installed; install it with pip install 'regard[ray]', or omit --on to translate on this "
-            "machine with --workers."
-        ) from None
     tally, total, done = Tally(), sum(shard.lines.count for shard in shards), 0
     _join_cluster(ray)
     try:

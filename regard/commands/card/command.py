@@ -1,0 +1,42 @@
+"""The command `regard card`."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.console import refuse_existing, refuse_folder, remark_written
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A model folder.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write, as README.md for a hub.", show_default="print it")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option(metavar="ID", help="Licence of the weights, by its SPDX identifier, as CC-BY-4.0.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write a model card: what RUN is, its data, figures, limits, licence and files, with the head that hubs read."""
+    from regard.commands.card.facts import gather, is_own_file
+    from regard.commands.card.head import head_of
+    from regard.commands.card.page import page_of
+
+    if licence is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", licence):
+        raise Fault(f"--licence takes the identifier of a licence, as CC-BY-4.0, and not {licence!r}.")
+    if out is not None:
+        refuse_folder(out)
+        if is_own_file(run, out):
+            raise Fault(f"{out} is a file of the model itself; write the card elsewhere.")
+        refuse_existing(out, overwrite)
+    facts = gather(run)
+    card = f"{head_of(facts, licence)}\n\n{page_of(facts, licence)}"
+    if out is None:
+        print(card, end="")
+    else:
+        write_file(out, card.encode("utf-8"))
+        remark_written(out)

@@ -1,0 +1,97 @@
+"""The head of a model card: the YAML that hubs read, with fields as the Hugging Face Hub has them."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from regard.commands.card.facts import CardFacts
+
+# What hubs call the tasks that they know; of others nothing is said.
+PIPELINES = {
+    "translation": "translation",
+    "language": "text-generation",
+    "masked": "fill-mask",
+    "classification": "text-classification",
+    "tagging": "token-classification",
+    "answering": "question-answering",
+    "contexts": "feature-extraction",
+    "words": "feature-extraction",
+    "transcription": "automatic-speech-recognition",
+    "speaking": "text-to-speech",
+    "captioning": "image-to-text",
+    "handwriting": "image-to-text",
+    "glimpses": "image-classification",
+    "drawing": "unconditional-image-generation",
+    "painting": "text-to-image",
+    "nodes": "graph-ml",
+}
+_UNKNOWN_LANGUAGES = {"src", "tgt"}  # stand for languages that nobody named
+
+
+def head_of(facts: CardFacts, licence: str | None) -> str:
+    """Return the head of a card, between its lines of dashes; what the folder does not know is left out."""
+    recipe = facts.recipe
+    fields: dict[str, Any] = {
+        "language": languages_of(facts),
+        "license": licence and licence.lower(),
+        "library_name": "regard",
+        "pipeline_tag": PIPELINES.get(recipe.task),
+        "tags": list(dict.fromkeys(["regard", "attention", recipe.family, recipe.task])),
+        "datasets": [entry.name for entry in facts.sets],
+        "metrics": list(dict.fromkeys(score["metric"] for score in facts.scores)),
+        "model-index": [{"name": facts.name, "results": results}] if (results := list(_results(facts))) else [],
+    }
+    lines = _yaml_lines({name: value for name, value in fields.items() if value})
+    return "\n".join(["---", *lines, "---"])
+
+
+def languages_of(facts: CardFacts) -> list[str]:
+    """Return the codes of the languages of a model, as far as its recipe gives codes."""
+    data = facts.recipe.data
+    codes = [getattr(data, side, "") for side in ("source_language", "target_language")]
+    is_code = [code for code in codes if code.isalpha() and code.islower() and len(code) in (2, 3)]
+    return [code for code in dict.fromkeys(is_code) if code not in _UNKNOWN_LANGUAGES]
+
+
+def _results(facts: CardFacts) -> Iterator[dict[str, Any]]:
+    """Yield the finite scores, those of each split together."""
+    for split in dict.fromkeys(score["split"] for score in facts.scores):
+        scores = [score for score in facts.scores if score["split"] == split and _is_finite(score["value"])]
+        if scores:
+            yield {
+                "task": {"type": PIPELINES.get(facts.recipe.task, facts.recipe.task)},
+                "dataset": {"name": data_name(facts, split), "type": data_name(facts, split), "split": split},
+                "metrics": [
+                    {"type": score["metric"], "value": score["value"]}
+                    | ({"name": f"{score['metric']} ({score['signature']})"} if score["signature"] else {})
+                    for score in scores
+                ],
+            }
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def data_name(facts: CardFacts, split: str) -> str:
+    """Return the names of the files of a split; where it has none of its own, those that it is held out of."""
+    files = [file.name for file in facts.data if file.split == split]
+    whole = files or [file.name for file in facts.data if file.split in ("", "train")]
+    return ", ".join(whole) or f"data of the task {facts.recipe.task}"
+
+
+def _yaml_lines(value: Any, indent: str = "") -> Iterator[str]:
+    """Yield lines of YAML: tables and lists as blocks, everything else as JSON, which is YAML too."""
+    for key, inner in value.items() if isinstance(value, dict) else ((None, item) for item in value):
+        mark = "-" if key is None else f"{key}:"
+        if not isinstance(inner, dict | list):
+            yield f"{indent}{mark} {json.dumps(inner, ensure_ascii=False)}"
+            continue
+        lines = list(_yaml_lines(inner, f"{indent}  "))
+        if key is None:
+            yield f"{indent}- {lines[0].lstrip()}"
+            yield from lines[1:]
+        else:
+            yield f"{indent}{mark}"
+            yield from lines
