@@ -18,7 +18,6 @@ from regard.families import check_recipe, task_class
 from regard.families.abilities import has, needs, verbs_of
 from regard.families.model_folder import facts_of, open_folder
 from regard.hardware.devices import pick_device
-from regard.models.ngram.mapped import open_mapped
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Describes, OwnWeights
 from regard.training import checkpoint
@@ -127,6 +126,8 @@ def load_as(
 
 def _load_mapped(path: Path) -> tuple[Any, Recipe]:
     """Open an n-gram model that lies in one file, and return its task and its recipe."""
+    from regard.models.ngram.mapped import open_mapped
+
     mapped = open_mapped(path)
     with faults_of(path):
         recipe = check_recipe(parse_toml(mapped.recipe, str(path)))

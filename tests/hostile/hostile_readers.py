@@ -202,7 +202,7 @@ READERS: dict[str, Reader] = {
     "model, lexicon": _model("tagging rnn", "lexicon.json", "data.prepared"),
     "model, voices": _model("tacotron", "voices.json", "data.prepared"),
     "model of words, weights": Reader(
-        ("tasks.words.folder",), models.make_words_folder, models.read_words_folder, models.vouch
+        ("tasks.words.ready_vectors",), models.make_words_folder, models.read_words_folder, models.vouch
     ),
     "checkpoint, facts": Reader(("training.checkpoint",), models.make_checkpoint, models.read_checkpoint, models.vouch),
     "export, record": Reader(

@@ -12,10 +12,12 @@ _FOLDER = (
 )
 
 TRUSTED: dict[str, str] = {
+    "base.plugin_record": _FOLDER,
+    "promises.learning": _WORKING,
+    "promises.using": _WORKING,
     "base.processes": "What Linux says of a process.",
     "verbs.translate.bulk.finishing": _WORKING,
     "verbs.translate.bulk.workers": _WORKING,
-    "commands.heads": _LINES,
     "console.lines": _LINES,
     "commands.serve": "The file with the user's own key.",
     "verbs.translate.command": _LINES,
@@ -57,7 +59,7 @@ TRUSTED: dict[str, str] = {
     "runs.recipes": _SHIPPED,
     "serving.http.bodies": "Bodies of requests, which have a table of their own.",
     "serving.known": _FOLDER,
-    "serving.queue.memory": "What Linux says of this process.",
+    "serving.queue.process_memory": "What Linux says of this process.",
     "serving.shared_metrics": _WORKING,
     "serving.static": _SHIPPED,
     "tasks.classification.contexts": "Weights of a model folder, bounded as all others are.",
