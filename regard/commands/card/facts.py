@@ -117,9 +117,9 @@ def data_files(table: dict[str, Any], place: Path) -> Iterator[FileFact]:
             size, sum_ = (listed.size, listed.sha256 or None) if listed else (None, None)
             yield FileFact(name, size, sum_, split, entry.licence)
         else:
-            input_ = recorded.get(name)
-            shown = Path(name).name or name
-            yield FileFact(shown, input_ and input_.size, input_ and input_.checksum, split)
+            shown, input_ = Path(name).name or name, recorded.get(name)
+            size, sum_ = (input_.size, input_.checksum) if input_ else (None, None)
+            yield FileFact(shown, size, sum_, split)
 
 
 def _named_files(value: Any, key: str, split: str) -> Iterator[tuple[str, str]]:
