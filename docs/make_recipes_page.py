@@ -28,8 +28,10 @@ nearest right name. `--set training.steps=200` changes one option on the command
 
 CORPORA = """\
 A name is a path, `SET:path` for a file of the [data catalogue](data.md), or one of `demo:train`, `demo:valid` and
-`demo:test`, a generated corpus; others are `politeness`, `paraphrase` and `talks` ([text-to-text.md](text-to-text.md)),
-`names` and `summaries` ([copying.md](copying.md)). One corpus may be written short, and several are a list of tables.
+`demo:test`, a generated corpus with `demo-ru`, `demo-pronouns` and `demo-pronouns-ru` beside it
+([demo-corpus.md](demo-corpus.md)); others are `politeness`, `paraphrase` and `talks`
+([text-to-text.md](text-to-text.md)), `names` and `summaries` ([copying.md](copying.md)). One corpus may be written
+short, and several are a list of tables.
 With the weights 3 and 1 three of four pairs come from the first, whatever their sizes, so a small corpus is gone
 through more often than a large one. Either every corpus of `train` has a weight or none has; with none, every pair
 comes equally often:

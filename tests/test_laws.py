@@ -216,6 +216,8 @@ def test_watched_is_unwatched(task: Translation) -> None:
     for gaze in gazes:
         alone = gaze.where.startswith(("pointer", "copying", "alignment"))
         heads = 1 if alone else getattr(task.model.options, "heads", 1)
+        if gaze.looks_from == "source":
+            heads = getattr(task.model.options, "encoder_heads", heads)
         assert gaze.weights.shape == (len(PAIRS), heads, sizes[gaze.looks_from], sizes[gaze.looks_at])
         if gaze.looks_at != "target":
             for row, length in enumerate(extents[gaze.looks_at].tolist()):

@@ -2,4 +2,4 @@
 
 from typing import Literal
 
-CellName = Literal["vanilla", "logistic", "lstm", "gru", "gru-reset-first"]
+CellName = Literal["vanilla", "lstm", "gru", "logistic", "gru-reset-first"]

@@ -51,9 +51,6 @@ class FromGatesOptions(GPTOptions):
         description="How a state mixes its past: 0 by gates, 1 by free weights, 2 with free candidates too, 3 with "
         "keys apart from values, 4 with heads.",
     )
-    positions: Literal["learned", "sinusoidal", "rotary", "alibi", "none"] = Field(
-        default="sinusoidal", description="How a token knows its place: sinusoidal, learned or none."
-    )
 
     @model_validator(mode="after")
     def _check_step(self) -> "FromGatesOptions":

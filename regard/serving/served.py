@@ -195,14 +195,18 @@ class ServedTranslator(FolderTranslator, Served):
     @cached_property
     def blocks(self) -> dict[str, list[int]]:
         """The heads of each block on each side that has attention."""
-        built = self.recipe["model"]
-        if self.recipe["family"] == "transformer":
+        built, family = self.recipe["model"], self.recipe["family"]
+        if family == "transformer":
             decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
-            sides = {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
-            return {side: sides[side] for side in sides if side != "encoder" or built.get("encoder") != "recurrent"}
-        encoder = [built["encoder_heads"]] * built["encoder_layers"] if built.get("encoder") == "transformer" else []
-        cross = [] if built.get("decoder") == "bottleneck" else [built.get("heads", 1)]
-        return {side: heads for side, heads in (("encoder", encoder), ("cross", cross)) if heads}
+            encoder = [] if built.get("encoder") == "recurrent" else [built["heads"]] * built["encoder_layers"]
+            sides = {"encoder": encoder, "decoder": decoder, "cross": decoder}
+        elif family == "seq2seq":
+            blocks = built["encoder_layers"] if built.get("encoder") == "transformer" else 0
+            cross = [] if built.get("decoder") == "bottleneck" else [built.get("heads", 1)]
+            sides = {"encoder": [built.get("encoder_heads")] * blocks, "cross": cross}
+        else:
+            sides = {"cross": [] if built.get("decoder") == "bottleneck" else [1]}
+        return {side: heads for side, heads in sides.items() if heads}
 
 
 def _language(code: str) -> Language:

@@ -8,7 +8,9 @@ import pytest
 import torch
 from small import write_recurrent_recipe
 from torch import nn
+from toys import TOYS
 
+from regard.base.faults import Fault
 from regard.base.recipe import apply_settings, read_table
 from regard.cli import main
 from regard.families import check_recipe
@@ -43,6 +45,18 @@ def test_what_needs_no_lstm_in_bf16_is_possible(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("regard.hardware.precision.has_bf16_lstm", lambda device: False)
     table = read_table(write_recurrent_recipe(tmp_path, cell="lstm"))
     assert runs.check_possible(check_recipe(apply_settings(table, [*IN_BF16, setting]))) == torch.device("cpu")
+
+
+def test_a_cell_that_does_nothing_is_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Transformer has an LSTM only where its encoder is recurrent, and a decoder of tanh layers has none."""
+    monkeypatch.setattr("regard.hardware.precision.has_bf16_lstm", lambda device: False)
+    transformer = TOYS["transformer"].table(tmp_path) | {"family": "transformer"}
+    assert runs.check_possible(check_recipe(apply_settings(transformer, IN_BF16))) == torch.device("cpu")
+    with pytest.raises(Fault, match="on this CPU torch has no LSTM in bf16"):
+        runs.check_possible(check_recipe(apply_settings(transformer, [*IN_BF16, "model.encoder=recurrent"])))
+    tanh = [*IN_BF16, "model.encoder=transformer", "model.decoder=tanh", "model.encoder_heads=1"]
+    table = read_table(write_recurrent_recipe(tmp_path, cell="lstm"))
+    assert runs.check_possible(check_recipe(apply_settings(table, tanh))) == torch.device("cpu")
 
 
 def test_on_this_machine_it_trains_or_is_refused(tmp_path: Path) -> None:

@@ -69,6 +69,27 @@ def test_a_bias_is_part_of_the_logits_and_what_is_never_written_learns_nothing()
     assert of_weight[:12].any(dim=1).all()
 
 
+def test_a_bias_that_learns_has_torchs_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cross_entropy.PORTION, "cpu", 40)
+    generator = torch.Generator().manual_seed(0)
+    states = torch.randn(2, 9, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(13, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(13, generator=generator, dtype=torch.float64, requires_grad=True)
+    wanted, leaves = torch.randint(13, (9,), generator=generator), (states, weight, bias)
+    p, q = (states @ weight.T + bias).log_softmax(-1)
+    once = F.cross_entropy(p, wanted, reduction="sum", label_smoothing=0.1)
+    both = 0.5 * (once + F.cross_entropy(q, wanted, reduction="sum", label_smoothing=0.1))
+    both = both + 0.75 * sum(F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((p, q), (q, p)))
+    for ours, theirs in (
+        (projected_cross_entropy(states[0], weight, wanted, 0.1, bias), once),
+        (consistent_cross_entropy(states, weight, wanted, 0.1, 3.0, bias), both),
+    ):
+        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(
+            torch.autograd.grad(ours, leaves), torch.autograd.grad(theirs, leaves, retain_graph=True)
+        )
+
+
 def test_passes_that_agree_cost_the_plain_cross_entropy() -> None:
     states, weight = torch.randn(4, 2), torch.randn(8, 2)
     wanted = torch.tensor([0, 1, 2, 7])

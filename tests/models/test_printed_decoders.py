@@ -248,7 +248,7 @@ def test_changing_an_option_changes_the_output(change: dict[str, Any], base: dic
         ({"encoder": "transformer", "encoder_heads": 3}, "width 8 cannot be shared out among 3 heads"),
         ({"encoder": "transformer", "bidirectional": False}, "blocks see both sides of a place, so bidirectional"),
         ({"encoder": "transformer", "decoder": "tanh", "cell": "gru"}, "there are no recurrent layers, so cell would"),
-        ({"cell": "gru-reset-last"}, "cell is 'gru-reset-last', expected one of 'vanilla', 'logistic', 'lstm', 'gru'"),
+        ({"cell": "gru-reset-last"}, "cell is 'gru-reset-last', expected one of 'vanilla', 'lstm', 'gru', 'logistic'"),
     ],
 )
 def test_impossible_builds_are_refused(table: dict[str, Any], words: str) -> None:

@@ -57,7 +57,10 @@ def test_what_a_sequence_costs() -> None:
     ("table", "words"),
     [
         ({"periods": [1, 3]}, "periods is for cell = 'clockwork', and cell is 'lstm'"),
-        ({"cell": "clockwork", "orthogonal": False}, "orthogonal is for cell = 'vanilla, lstm, gru'"),
+        (
+            {"cell": "clockwork", "orthogonal": False},
+            "orthogonal is for cell = 'vanilla, lstm, gru, logistic",
+        ),
         ({"cell": "clockwork", "periods": [2, 3], "width": 4}, "each to be a multiple of the one before it"),
         ({"cell": "clockwork", "periods": [1, 2, 4], "width": 4}, "width 4 cannot be shared out among 3 modules"),
         ({"cell": "delays", "delays": [2, 3]}, "expected 1 and then larger ones"),

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from loopback import on_loopback
-from toy import make_recurrent
+from toy import make_family, make_recurrent
 
 import regard
 from regard.cli import main
@@ -25,7 +25,11 @@ HEADS = {  # of each block, on each side that has attention
     "uneven": {"encoder": [2], "decoder": [8, 8, 8], "cross": [8, 8, 8]},
     "luong": {"cross": [1]},
     "bottleneck": {},
+    "heads behind blocks": {"encoder": [2], "cross": [4]},
+    "bottleneck behind blocks": {"encoder": [2]},
+    "recurrent encoder": {"decoder": [2], "cross": [2]},
 }
+BLOCKS = {"encoder": "transformer", "encoder_heads": 2, "feed_forward": 8}
 LOOKING = [name for name, heads in HEADS.items() if heads]
 
 
@@ -40,6 +44,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         assert main(["import", "marian", str(folder / "marian" / name), "-o", str(folder / name)]) == 0
     for name in ("luong", "bottleneck"):
         make_recurrent(folder / name, name)
+    make_recurrent(folder / "heads behind blocks", "tanh", projected=True, heads=4, **BLOCKS)
+    make_recurrent(folder / "bottleneck behind blocks", "bottleneck", **BLOCKS)
+    sizes = {"width": 16, "heads": 2, "feed_forward": 8, "encoder_layers": 1, "decoder_layers": 1}
+    make_family(folder / "recurrent encoder", "transformer", encoder="recurrent", **sizes)
     return {name: folder / name for name in HEADS}
 
 

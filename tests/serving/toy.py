@@ -49,10 +49,16 @@ def make_model(folder: Path, source: str = "en", target: str = "pt", export: boo
     return folder
 
 
-def make_recurrent(folder: Path, decoder: str, source: str = "en", target: str = "ru") -> Path:
+def make_recurrent(folder: Path, decoder: str, source: str = "en", target: str = "ru", **model: Any) -> Path:
     """A recurrent one of the same words."""
-    sizes = {"embedding": 12, "width": 16, "longest": LONGEST}
-    recipe = check_recipe({"family": "seq2seq", "data": _data(source, target), "model": {**sizes, "decoder": decoder}})
+    sizes = {"embedding": 12, "width": 16, "decoder": decoder}
+    return make_family(folder, "seq2seq", source, target, **sizes, **model)
+
+
+def make_family(folder: Path, family: str, source: str = "en", target: str = "ru", **model: Any) -> Path:
+    """A translator of any family with weights as they were drawn."""
+    table = {"family": family, "data": _data(source, target), "model": {"longest": LONGEST, **model}}
+    recipe = check_recipe(table)
     _save(folder, recipe, build_translation(recipe, TOKENISER, TOKENISER))
     return folder
 

@@ -42,6 +42,9 @@ class PronounSentences:
 
     def __init__(self, lexicon: Lexicon, dice: Dice, side: Side) -> None:
         self.sentences, self.dice, self.side = DemoSentences(lexicon, dice, side), dice, side
+        # Nothing that a pronoun could not stand for is drawn in vain.
+        alone = {"pronoun": 0.0, "two_names": 0.0, "owner": 0.0}
+        self.sentences.phrases.shares = self.sentences.phrases.shares.model_copy(update=alone)
         self.grammar = check(PronounPatterns, read_grammar("pronouns.toml"), "pronouns.toml")
         self.first = self.sentences.rules_of(self.grammar.first)
         self.descriptions = _by_noun((entry, entry.nouns, entry.of_people) for entry in self.sentences.descriptions)

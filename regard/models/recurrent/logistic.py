@@ -22,6 +22,11 @@ from regard.models.recurrent.fused import end_to_end
 class Logistic(nn.RNN):
     """A layer of logistic cells with the weights and the calls of torch's vanilla layer."""
 
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_ih_l0: Tensor
+    bias_hh_l0: Tensor
+
     def __init__(
         self,
         depth: int,
@@ -33,21 +38,22 @@ class Logistic(nn.RNN):
     ) -> None:
         super().__init__(depth, width, batch_first=batch_first, bidirectional=bidirectional, dtype=dtype)
 
-    def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:  # type: ignore[override]
+    def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the states of all places, packed if the inputs are, and those behind the last."""
         weights = end_to_end(self._in_tanh_coordinates())
         if not isinstance(inputs, PackedSequence):
             begun = self._begin(inputs, inputs.shape[0], start)
-            sizes = (True, 1, 0.0, self.training, self.bidirectional, True)
-            outputs, final = torch.rnn_tanh(inputs, begun, weights, *sizes)
+            outputs, final = torch.rnn_tanh(
+                inputs, begun, weights, True, 1, 0.0, self.training, self.bidirectional, True
+            )
             return _as_logistic(outputs), _as_logistic(final)
         rows = int(inputs.batch_sizes[0])
         begun = self.permute_hidden(self._begin(inputs.data, rows, start), inputs.sorted_indices)
-        sizes = (True, 1, 0.0, self.training, self.bidirectional)
-        outputs, final = torch.rnn_tanh(inputs.data, inputs.batch_sizes, begun, weights, *sizes)
-        return inputs._replace(data=_as_logistic(outputs)), self.permute_hidden(
-            _as_logistic(final), inputs.unsorted_indices
+        outputs, final = torch.rnn_tanh(
+            inputs.data, inputs.batch_sizes, begun, weights, True, 1, 0.0, self.training, self.bidirectional
         )
+        last: Tensor = self.permute_hidden(_as_logistic(final), inputs.unsorted_indices)
+        return inputs._replace(data=_as_logistic(outputs)), last
 
     def step(self, inputs: Tensor, state: Tensor) -> Tensor:
         """Return the state after one step, of a layer that reads forward."""

@@ -21,6 +21,11 @@ from torch.nn.utils.rnn import PackedSequence
 class ResetFirstGru(nn.GRU):
     """A layer of such cells with the weights and the calls of torch's GRU, one step after another."""
 
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_ih_l0: Tensor
+    bias_hh_l0: Tensor
+
     def __init__(
         self,
         depth: int,
@@ -32,7 +37,7 @@ class ResetFirstGru(nn.GRU):
     ) -> None:
         super().__init__(depth, width, batch_first=batch_first, bidirectional=bidirectional, dtype=dtype)
 
-    def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:  # type: ignore[override]
+    def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the states of all places, packed if the inputs are, and those behind the last."""
         if not isinstance(inputs, PackedSequence):
             times = inputs.transpose(0, 1)

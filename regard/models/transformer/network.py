@@ -21,7 +21,6 @@ from regard.models.copying import Copying, Pointed, Pointer
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.transformer.options import TransformerOptions, transformer_cost
-from regard.models.transformer.recurrent_encoder import RecurrentBlock
 from regard.models.translator import Translator
 
 
@@ -111,7 +110,7 @@ class Transformer(Translator):
         is_recurrent = options.encoder == "recurrent"  # and so knows the order of its words by itself
         self.source_places, self.target_places = Unplaced() if is_recurrent else places_of(options), places_of(options)
         self.dropout = nn.Dropout(options.dropout)
-        block = RecurrentBlock if is_recurrent else EncoderBlock
+        block = _recurrent_block() if is_recurrent else EncoderBlock
         self.encoder = nn.ModuleList(block(options) for _ in range(options.encoder_layers))
         self.decoder = nn.ModuleList(DecoderBlock(options) for _ in range(options.decoder_layers))
         last_norm = options.norm == "before"
@@ -237,6 +236,13 @@ def _feed_forward(options: TransformerOptions, hidden: int) -> FeedForward:
 
 def _residual(options: TransformerOptions) -> Residual:
     return Residual(options.width, options.dropout, options.norm)
+
+
+def _recurrent_block() -> type[nn.Module]:
+    """Return the block of a recurrent encoder, which is imported by those alone who have one."""
+    from regard.models.transformer.recurrent_encoder import RecurrentBlock
+
+    return RecurrentBlock
 
 
 def places_of(options: TransformerOptions) -> nn.Module:

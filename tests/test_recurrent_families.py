@@ -1,0 +1,35 @@
+"""Every family with recurrent layers can be built of the cells that torch does not have, and learns with them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from toys import open_toy, open_trained_toy
+
+from regard.models.recurrent.layers import CELLS
+
+FURTHER = ("logistic", "gru-reset-first")  # the toys have the others
+TEXTS = ("seq2seq", "online", "ctc-text", "transducer-text", "hred", "rnn", "rnnlm", "bilm")
+OTHERS = ("recurrent", "ctc", "online-sounds", "transducer", "sketch-rnn")
+PERIODS = [1, 2, 4, 8, 16, 32, 64, 128]  # of a clockwork, which the toy is otherwise
+
+
+@pytest.mark.parametrize("cell", FURTHER)
+@pytest.mark.parametrize("toy", [*TEXTS, *OTHERS])
+def test_each_learns_with_any_cell(tmp_path: Path, toy: str, cell: str) -> None:
+    model: dict[str, Any] = {"cell": cell} | ({"periods": PERIODS} if toy == "recurrent" else {})
+    (tmp_path / "before").mkdir()
+    before = _recurrent_weights(open_toy(toy, tmp_path / "before", **model), cell)
+    (tmp_path / "after").mkdir()
+    after = _recurrent_weights(open_trained_toy(toy, tmp_path / "after", **model), cell)
+    assert before.keys() == after.keys() != set()
+    for name, weight in after.items():
+        assert weight.isfinite().all(), name
+        assert not torch.equal(weight, before[name]), name
+
+
+def _recurrent_weights(run: Any, cell: str) -> dict[str, torch.Tensor]:
+    """The matrices from state to state in all layers of this cell."""
+    layers = {name: part for name, part in run.task.named_modules() if isinstance(part, CELLS[cell])}
+    return {name: part.weight_hh_l0.detach() for name, part in layers.items()}
