@@ -15,7 +15,7 @@ from regard.base.head_costs import Join, head_depths
 
 
 class Remembered(NamedTuple):
-    """What is looked at: keys before the score prepares them, and values."""
+    """Keys before the score prepares them, and values."""
 
     keys: Float[Tensor, "batch head key key_depth"]
     values: Float[Tensor, "batch head key value_depth"]

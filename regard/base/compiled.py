@@ -1,4 +1,4 @@
-"""Whether loops that numba compiles are worth their start."""
+"""Decision if loops that numba compiles are worth their start-up time."""
 
 import sys
 from importlib.util import find_spec

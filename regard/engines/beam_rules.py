@@ -1,4 +1,4 @@
-"""What exports can do of a beam search, and our length penalty; importing this costs no numpy."""
+"""Rules on which beam searches exports can do, and our length penalty; importing this costs no numpy."""
 
 from regard.decoding.options import DecodingOptions
 

@@ -27,7 +27,7 @@ _USUAL = (
 
 @dataclass(frozen=True)
 class Smoothing:
-    """What sacreBLEU counts for an order without a match.
+    """Smoothing: what sacreBLEU counts for an order without a match.
 
     Nothing (`none`), `value` of a match (`floor`, 0.1), `value` more in every count above the first order (`add-k`, 1),
     or half a match at the first such order, a quarter at the next, and so on (`exp`), which is usual.
@@ -113,7 +113,7 @@ def tokeniser_of(metric: str, tokenise: str | None) -> str | None:
 
 
 def tokeniser_remark(language: str, metrics: Sequence[str], tokenise: str | None) -> str | None:
-    """What to tell people whose language is not usually cut by 13a, unless they chose a tokeniser."""
+    """Return a remark for a language that 13a does not usually cut, unless a tokeniser was chosen."""
     usual = _USUAL.get(re.split("[-_]", language.lower())[0])
     if usual is None or tokenise is not None or CHOOSABLE not in metrics:
         return None

@@ -120,7 +120,7 @@ def remarks(
     tokenise: str | None = None,
     language: str = "",
 ) -> list[str]:
-    """What is odd: files that look tokenised or hold the same lines, and metrics that are not made for the language."""
+    """Return remarks on files that look tokenised or hold the same lines, and on metrics not made for the language."""
     same = [name for name, lines in texts.references.items() if lines == texts.hypotheses]
     odd = [f"{texts.name} holds the same lines as its reference {name}; is it the right file?" for name in same]
     files = {texts.name: texts.hypotheses, **texts.references}
@@ -171,7 +171,7 @@ def _with_sums(texts: Texts, metric: str, choices: Choices) -> tuple[Score, Sums
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be explained: the whole or one line, up to which order, with what weights, and BLEU as chosen."""
+    """A request to explain: all or one line, up to which order, with which weights, and BLEU as chosen."""
 
     line: int | None
     orders: int

@@ -97,7 +97,7 @@ def partners(written: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, i
 
 
 def _has_neighbours(written: Sequence[str], i: int, wanted: Sequence[str], j: int) -> bool:
-    """Whether a word at the same distance is the same on both sides."""
+    """Return True if a word at the same distance is the same on both sides."""
     steps = [step for step in range(-_REACH, _REACH + 1) if step]
     return any(
         0 <= i + step < len(written) and 0 <= j + step < len(wanted) and written[i + step] == wanted[j + step]

@@ -38,7 +38,7 @@ from regard.metrics.wordnet import Synset, WordNet, wordnet
 
 @dataclass(frozen=True)
 class Parameters:
-    """What METEOR was tuned with, by its letters in the paper, and the weights of its stages."""
+    """Parameters that METEOR was tuned with, by their letters in the paper, and the weights of its stages."""
 
     alpha: float
     beta: float

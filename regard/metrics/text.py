@@ -76,7 +76,7 @@ def _ter() -> Any:
 
 
 def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
-    """What sacreBLEU's metric gives; a sentence with fewer references than others is scored on those it has."""
+    """Return a metric of sacreBLEU; a sentence with fewer references than others is scored on those it has."""
 
     def measure(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         metric = make()
@@ -161,7 +161,7 @@ def is_metric(name: str, measures: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Choices:
-    """What can be chosen of a metric: BLEU's tokeniser and smoothing, and the word vectors of those that need them."""
+    """Choices for metrics: BLEU's tokeniser and smoothing, and word vectors for those that need them."""
 
     tokenise: str | None = None
     smoothing: Smoothing = USUAL_SMOOTHING
@@ -199,7 +199,7 @@ NOTHING_CHOSEN = Choices()
 
 
 def language_remarks(language: str, metrics: Sequence[str], tokenise: str | None) -> list[str]:
-    """What to tell people whose language is not the one that a metric is made for, where that is known."""
+    """Return remarks on metrics that are not made for a language, where that is known."""
     found, code = tokeniser_remark(language, metrics, tokenise), re.split("[-_]", language.lower())[0]
     remarks = [] if found is None else [found]
     if "meteor" in metrics and code != "en" and code in STEMMERS:

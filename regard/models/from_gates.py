@@ -39,7 +39,7 @@ States = Float[Tensor, "row time width"]
 
 
 class FromGatesOptions(GPTOptions):
-    """What a language model between gates and attention is built like; the preset gives every size not given."""
+    """Options of a language model between gates and attention; the preset gives every size not given."""
 
     preset: Literal["tiny", "shakespeare", "small"] = Field(
         default="tiny", description="A named set of sizes: tiny, shakespeare or small, as of family gpt."
@@ -62,7 +62,7 @@ class FromGatesOptions(GPTOptions):
 
     @property
     def looks(self) -> int:
-        """How many heads a block has: those of the options at the last step, one before it."""
+        """Number of heads of a block: those of the options at the last step, one before it."""
         return self.heads if self.step == 4 else 1
 
 

@@ -52,7 +52,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the ranks ended: trained to the end, or stopped."""
+    """Outcome of the ranks: trained to the end, or stopped."""
 
     was_finished: bool
     interrupted: bool

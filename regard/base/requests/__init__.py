@@ -1,1 +1,1 @@
-"""What the requests of all verbs are made of: fields, rules of what goes together, and names in refusals."""
+"""Parts of all verbs' requests: fields, rules on which go together, and names in refusals."""

@@ -1,4 +1,4 @@
-"""How whoever asks names the fields of a request, so that a refusal speaks of what they wrote.
+"""Names of a request's fields as the caller writes them, for refusals.
 
 A rule is stated once, with the names of fields in braces; the command line fills them with its options, JSON with the
 fields themselves.

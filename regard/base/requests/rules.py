@@ -31,7 +31,7 @@ class Rule(ABC):
 
     @abstractmethod
     def schema(self, defaults: Fields) -> JsonSchemaValue:
-        """What is right, as JSON Schema; `defaults` are the values of fields that are not given."""
+        """Return the rule as JSON Schema; `defaults` are the values of fields that are not given."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class OneForEach(Rule):
         raise Fault(f"There are {len(values)} of {name} for {texts} texts; give one for all, or one for each.")
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
-        """That several need several texts, and none no text; how many, no schema can compare."""
+        """Return the schema: several need several texts, and none no text; how many, no schema can compare."""
         items = {"items": {"type": "array"}} if self.nests else {}
         several = {"properties": {self.field: {"type": "array", "minItems": 2, **items}}, "required": [self.field]}
         rules = [{"if": several, "then": _texts(2)}]
@@ -164,7 +164,7 @@ def _texts(least: int, most: int | None = None) -> JsonSchemaValue:
 
 
 class VerbRequest(Options):
-    """What is asked of a verb; its fields must agree by its rules."""
+    """A request to a verb; its fields must agree by its rules."""
 
     verb: ClassVar[str] = ""  # that it asks for
     items: ClassVar[str] = ""  # the field whose values are answered one by one
@@ -187,7 +187,7 @@ class VerbRequest(Options):
             rule.refuse(given, names)
 
     def has_any(self, *names: str) -> bool:
-        """Whether any of these fields is given."""
+        """Return True if any of these fields is given."""
         return not self._given_fields().keys().isdisjoint(names)
 
     def _given_fields(self) -> Fields:

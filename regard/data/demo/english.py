@@ -97,7 +97,7 @@ class English:
         return tuple(before)
 
     def _before(self, phrase: Phrase, slot: str, following: str) -> Words:
-        """What stands before noun and adjective: a number, an owner, a determiner or nothing."""
+        """Return the words before noun and adjective: a number, an owner, a determiner or nothing."""
         if phrase.number:
             return (Word(phrase.number, (f"{slot}.number",)),)
         if phrase.owner:

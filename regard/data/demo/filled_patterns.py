@@ -82,7 +82,7 @@ class DemoSentences:
         return DemoSentence(self.english.wording(scene), target, frozenset(scene.facts))
 
     def _filler(self, pattern: Pattern) -> Callable[[DemoScene], None]:
-        """What fills the slots of the pattern."""
+        """Return the function that fills the slots of the pattern."""
         match pattern.verb:
             case "being" | "feeling":
                 described = [entry for entry in self.descriptions if pattern.takes_adjective(entry.adjective)]
@@ -128,7 +128,7 @@ class DemoSentences:
         self._put_subject(scene, subject)
 
     def _put_object(self, scene: DemoScene, action: Action, subject: Phrase) -> None:
-        """What it is done to, and who gets it."""
+        """Put the object, and the recipient if there is one."""
         pattern = scene.pattern
         if not pattern.has("object"):
             return

@@ -34,7 +34,7 @@ class Combination(NamedTuple):
 
 
 class Shares(Options):
-    """How often a phrase has which shape, as `patterns.toml` explains."""
+    """Shares of the shapes that a phrase may have, as `patterns.toml` explains."""
 
     pronoun: float = Field(ge=0, le=1)
     name: float = Field(ge=0, le=1)
@@ -77,7 +77,7 @@ class Phrase(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What stands around a noun: an owner, a number or a determiner."""
+    """Words around a noun: an owner, a number or a determiner."""
 
     plural: bool
     determiner: Determiner | None = None
@@ -129,7 +129,7 @@ class DemoPhrases:
             yield (determiner, False), determiner.weight * (1 - plural)
 
     def subject(self, nouns: Sequence[Noun], people: bool = True, gendered: bool = False) -> Phrase:
-        """Who does it: one of the nouns or, where `people` may, a pronoun, a name or two names.
+        """Draw a subject: one of the nouns or, where `people` may, a pronoun, a name or two names.
 
         `gendered` leaves out the pronouns whose gender nobody can know.
         """
@@ -158,7 +158,7 @@ class DemoPhrases:
         return Phrase(names=first.names + second.names, plural=True, feminine=both, forms=(2, 3))
 
     def target(self, subject: Phrase, nouns: Sequence[Noun], role: Role, people: bool) -> Phrase:
-        """What it is done to; a pronoun or a name where `people` may."""
+        """Draw an object; a pronoun or a name where `people` may."""
         if people and self.dice.chance(self.shares.object_pronoun):
             return self._object_pronoun(subject)
         if people and self.dice.chance(self.shares.object_name):
@@ -166,7 +166,7 @@ class DemoPhrases:
         return self._other_noun(subject, nouns, role)
 
     def recipient(self, subject: Phrase) -> Phrase:
-        """Who gets it: the girl of *to the girl*."""
+        """Draw a recipient: the girl of *to the girl*."""
         if self.dice.chance(self.shares.recipient_name):
             return self.other_name(subject)
         return self._other_noun(subject, self.people, "object")
@@ -222,7 +222,7 @@ class DemoPhrases:
         )
 
     def _setting(self, noun: Noun, role: Role) -> Setting:
-        """What stands around the noun: an owner, a number, or a determiner."""
+        """Draw the words around the noun: an owner, a number, or a determiner."""
         owned = noun.name in self.owned
         if owned and role in ("subject", "object", "place") and self.dice.chance(self.shares.owner):
             return self._owner(noun, role)

@@ -56,13 +56,13 @@ class Pattern(Options):
         return f"{{{slot}}}" in self.english
 
     def takes_adjective(self, adjective: Adjective) -> bool:
-        """Whether the adjective can fill a pattern of being or feeling."""
+        """Return True if the adjective can fill a pattern of being or feeling."""
         if self.verb == "feeling" and adjective.copula != "estar":
             return False
         return adjective.gradable or not self.gradable
 
     def takes(self, action: "Action") -> bool:
-        """Whether the verb can fill the pattern."""
+        """Return True if the verb can fill the pattern."""
         verb = action.verb
         if (self.has("place") and not action.places) or (self.event and verb.state):
             return False
@@ -81,7 +81,7 @@ class Pattern(Options):
 
 
 class Standing(Options):
-    """What can be where."""
+    """Things and the places where they can be."""
 
     subjects: list[str]
     places: list[str]
@@ -125,5 +125,5 @@ class Description:
         }
 
     def clashes(self, subject: Phrase) -> bool:
-        """Whether the subject is already said to be so, or the contrary: the hot soup is cold."""
+        """Return True if the subject is already said to be so, or the contrary: the hot soup is cold."""
         return any(kind == "adjective-noun" and words[0] in self.clashing for kind, words in subject.facts)

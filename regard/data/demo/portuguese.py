@@ -69,7 +69,7 @@ class Portuguese:
         return self.contract(self._entry(own, english, f"{slot}.preposition"), tuple(words))
 
     def _around(self, phrase: Phrase, slot: str) -> tuple[Words, Words]:
-        """What stands before the noun, and what stands behind it: o livro dele, o livro de Ana."""
+        """Return the words before the noun, and those after it: o livro dele, o livro de Ana."""
         if phrase.number:
             assert phrase.noun is not None
             return (Word(self.words.numbers[phrase.number][phrase.noun.feminine], (f"{slot}.number",)),), ()

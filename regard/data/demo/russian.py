@@ -18,7 +18,7 @@ NO_ONE = ""  # what an impersonal verb agrees with
 
 
 class Verbal(NamedTuple):
-    """What stands for the verb: не, the verb itself, the verb behind it; where its subject stands, and what it is."""
+    """Words of the verb: не, the verb itself, the verb after it; the place of its subject, and its meaning."""
 
     verb: Words
     negation: Words = ()
@@ -175,7 +175,7 @@ class Russian:
         return *self._entry(text, phrase.preposition.english, "place.preposition"), *words
 
     def _adjective(self, scene: DemoScene) -> Words:
-        """What is said of the subject: short if it has such forms, else nominative or, behind "be", instrumental."""
+        """Return the predicate: short if it has such forms, else nominative or, after "be", instrumental."""
         assert scene.adjective is not None
         gender = self.phrases.gender(scene.phrases["subject"])
         if gender is None:

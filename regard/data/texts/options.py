@@ -1,4 +1,4 @@
-"""What a recipe says about the text of a language model: which files, and what its tokens are."""
+"""Recipe options for the text of a language model: files and tokens."""
 
 from typing import Any, Literal, Self
 
@@ -16,7 +16,7 @@ _SUBWORDS = 8000
 
 
 class TextTokeniserOptions(Options):
-    """How the lines of a text are cut into tokens."""
+    """Options for cutting the lines of a text into tokens."""
 
     kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece", "gpt2", "marian"] = Field(
         "spaces",
@@ -54,16 +54,16 @@ class TextTokeniserOptions(Options):
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether the tokeniser is that of another model, and none is made."""
+        """True if the tokeniser is that of another model, and none is made."""
         return False
 
     @property
     def is_of_words(self) -> bool:
-        """Whether its tokens are words, some of which may be unknown."""
+        """True if its tokens are words, some of which may be unknown."""
         return self.kind in _OF_WORDS
 
     def full(self) -> TokeniserOptions:
-        """The same as the options of any tokeniser."""
+        """Return the options as those of any tokeniser."""
         unlimited = MOST_TOKENS if self.is_of_words else _SUBWORDS
         return TokeniserOptions(
             kind=self.kind,
@@ -153,7 +153,7 @@ class TextFile(Options):
         return value
 
     def has(self, number: int) -> bool:
-        """Whether the line of this number is read."""
+        """Return True if the line of this number is read."""
         return not self.lines or any(first <= number <= last for first, last in self.lines)
 
 
@@ -233,7 +233,7 @@ class LanguageData(Options):
 
 
 class LanguageTokeniserOptions(TextTokeniserOptions):
-    """How the lines of a text are cut into tokens: by a tokeniser that is made of it, or by that of a model."""
+    """Tokeniser options of a language model: one made from its text, or that of another model."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 

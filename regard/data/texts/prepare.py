@@ -48,7 +48,7 @@ Phrases = Sequence[set[Pair]]
 
 
 class TextPurpose(BaseModel):
-    """What a folder is the preparation of."""
+    """Sources of a prepared text: files, options and their checksums."""
 
     format: int
     options: SerializeAsAny[LanguageData | LanguageModelData | SpelledData | WordsData]
@@ -63,7 +63,7 @@ class PhraseRecord(BaseModel):
 
 
 class SplitRecord(BaseModel):
-    """What became of the lines of a split."""
+    """Counts of what became of the lines of a split."""
 
     lines: int = 0
     blank: int = 0  # passed over
@@ -73,7 +73,7 @@ class SplitRecord(BaseModel):
     checksum: str = ""
 
     def report(self, name: str) -> str:
-        """What was read, and what was passed over, for people."""
+        """Report what was read, and what was skipped."""
         words = self.tokens - self.lines
         said = f"{name}: {quantity(self.lines, 'line')}, {words:,} tokens"
         if self.unknown:
@@ -105,7 +105,7 @@ class PreparedText:
                 yield self.tokeniser.decode(tokens[start : end - 1].tolist())
 
     def files(self) -> dict[str, bytes]:
-        """What travels in the model folder."""
+        """Return its files for the model folder."""
         return self.tokeniser.files(_NAME)
 
 
@@ -123,7 +123,7 @@ class _Layout:
         return self.folder / f"{split}.bin"
 
     def record(self, split: str) -> Path:
-        """What became of a split; it comes after its tokens, and vouches for them."""
+        """Return the path of a split's record, which is written after its tokens and vouches for them."""
         return self.folder / f"{split}.json"
 
     def clear(self) -> None:
@@ -203,7 +203,7 @@ def _checksum(tokeniser: Tokeniser) -> str:
 
 
 def _is_of(layout: _Layout, tokeniser: Tokeniser | None) -> bool:
-    """Whether this very tokeniser was made in the folder."""
+    """Return True if this very tokeniser was made in the folder."""
     if tokeniser is None or not are_whole(layout.tokeniser_done):
         return False
     return all((layout.tokeniser / name).read_bytes() == own for name, own in tokeniser.files(_NAME).items())
@@ -231,7 +231,7 @@ def _claim(layout: _Layout, purpose: TextPurpose, remark: Remark, is_own: bool) 
 
 
 def _changes(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[str]:
-    """What one preparation is made from and another is not."""
+    """Describe what two preparations are made from differently."""
     before = {each.name: each for each in stored.inputs}
     changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
     if purpose.given != stored.given and not is_own:
@@ -344,7 +344,7 @@ def _tokens_of(
 
 
 def _type_of(tokeniser: Tokeniser) -> np.dtype:
-    """What a token is stored as, little-endian on every machine."""
+    """Return the type that tokens are stored as, little-endian on every machine."""
     return np.dtype("<u2" if tokeniser.size <= 2**16 else "<u4")
 
 

@@ -79,7 +79,7 @@ def _refuse_table(name: str) -> None:
 
 
 def _changes(file: TextFile) -> Callable[[str], str]:
-    """What is done to each line of a file."""
+    """Return the changes made to each line of a file."""
 
     def change(line: str) -> str:
         if file.label:

@@ -114,7 +114,7 @@ class _Section:
 
 
 def _read_header(lines: _Lines) -> list[int]:
-    """How many n-grams of each order the file promises."""
+    """Return how many n-grams of each order the file promises."""
     line = lines.next()
     while line is not None and line.startswith(b"#"):
         line = lines.next()

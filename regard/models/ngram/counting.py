@@ -16,7 +16,7 @@ _MOST_PLACES = 2**31 - 1  # that are sorted by compiled loops
 
 @dataclass(frozen=True)
 class NgramCounts:
-    """How often each n-gram occurs; `counts` has one array for each order."""
+    """Counts of n-grams; `counts` has one array for each order."""
 
     trie: Trie
     counts: Sequence[Rows]
@@ -26,7 +26,7 @@ class NgramCounts:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """Number of values it holds."""
         return sum(map(len, self.counts))
 
 

@@ -1,4 +1,4 @@
-"""What is taken from the counts of n-grams that were seen and given to those that were not."""
+"""Discounts: what is taken from the counts of seen n-grams and given to unseen ones."""
 
 import numpy as np
 

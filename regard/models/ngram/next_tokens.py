@@ -1,4 +1,4 @@
-"""What may follow many contexts at once, by an n-gram model whose arrays lie on a device as tensors.
+"""Next tokens after many contexts at once, by an n-gram model whose arrays are tensors on a device.
 
 Along a context the back-off weights add up, so that with h_k its last k words, K the longest that is in the model, and
 k(w) the longest after which w is in it,

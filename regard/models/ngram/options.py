@@ -1,4 +1,4 @@
-"""What a recipe may say of an n-gram model."""
+"""Options of an n-gram model."""
 
 from itertools import pairwise
 from typing import Literal
@@ -12,7 +12,7 @@ Smoothing = Literal["kneser-ney", "back-off", "add-k", "imported"]
 
 
 class NgramOptions(Options):
-    """How many words are counted together, and what probability is given to those never seen together."""
+    """Order of an n-gram model, and its smoothing."""
 
     order: int = Field(
         5,

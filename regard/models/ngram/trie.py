@@ -52,7 +52,7 @@ class Trie:
         return len(self.keys) + 1
 
     def rows(self, order: int) -> int:
-        """How many n-grams there are of an order."""
+        """Return the number of n-grams of an order."""
         return self.size if order == 1 else len(self.keys[order - 2])
 
     def parents(self, order: int) -> Rows:
@@ -127,7 +127,7 @@ class Trie:
 
 
 def shift(rows: Places, starts: Bool[np.ndarray, " place"]) -> Places:
-    """What stands one place before; nothing does at a start."""
+    """Shift by one place; nothing comes before a start."""
     before = np.empty_like(rows)
     before[0:1], before[1:] = NOWHERE, rows[:-1]
     before[starts] = NOWHERE

@@ -26,7 +26,7 @@ from regard.models.recurrent.layers import Stack
 
 
 class BilmOptions(Options):
-    """What two language models over the same words are built like."""
+    """Options of two language models over the same words."""
 
     cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers of each direction.")
@@ -105,7 +105,7 @@ class Bilm(nn.Module):
         return self.output(states)
 
     def multiplications(self) -> int:
-        """How many it takes to read a token, and to predict it both ways."""
+        """Return the multiplications for reading a token and predicting it both ways."""
         inside = sum(each.numel() for each in (*self.forwards.parameters(), *self.backwards.parameters()))
         return inside + 2 * self.output.weight.numel()
 

@@ -30,13 +30,13 @@ class Weights(NamedTuple):
 
 
 class HiddenState(NamedTuple):
-    """What vanilla and logistic cells and GRUs remember."""
+    """State of vanilla and logistic cells and GRUs."""
 
     hidden: Vector
 
 
 class LstmState(NamedTuple):
-    """What an LSTM remembers: what it shows, and the memory cell behind it."""
+    """State of an LSTM: its output and its memory cell."""
 
     hidden: Vector
     cell: Vector
@@ -47,7 +47,7 @@ class NoGates(NamedTuple):
 
 
 class LstmGates(NamedTuple):
-    """What an LSTM lets in, keeps and shows, and the candidate that it may let in."""
+    """Input, forget and output gates of an LSTM, and its candidate."""
 
     input: Vector
     forget: Vector
@@ -56,7 +56,7 @@ class LstmGates(NamedTuple):
 
 
 class GruGates(NamedTuple):
-    """What of the state the candidate of a GRU sees, how much of the state is kept, and the candidate.
+    """Reset and update gates of a GRU, and its candidate.
 
     The kept share is `update` in both GRUs: z in torch's, 1 − z in the one whose reset gate comes first.
     """
@@ -166,7 +166,7 @@ def weights_of(module: nn.RNNBase, backward: bool = False) -> Weights:
 
 
 def zero_state(module: nn.RNNBase, inputs: Inputs) -> HiddenState | LstmState:
-    """What a module remembers before it has read anything; `inputs` are those of one step."""
+    """Return a module's state before it has read anything; `inputs` are those of one step."""
     nothing = inputs.new_zeros(*inputs.shape[:-1], module.hidden_size)
     return LstmState(nothing, nothing) if isinstance(module, nn.LSTM) else HiddenState(nothing)
 

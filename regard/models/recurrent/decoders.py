@@ -19,7 +19,7 @@ Parts = tuple[Tensor, ...]
 
 
 class RecurrentMemory(NamedTuple):
-    """What was read of each sentence: the encoder's states as values and as keys of every head, and where it ended."""
+    """Encoded sentences: the encoder's states as values and as keys of every head, and its last state."""
 
     values: Float[Tensor, "batch head source width"]
     keys: PreparedKeys
@@ -52,7 +52,7 @@ class Writing(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step gives: parts of the state to read out, where the decoder then stands, and its looks, if any.
+    """Result of one step: parts of the state to read out, the decoder's state, and its looks, if any.
 
     All steps in one go give the same, with an axis of time.
     """

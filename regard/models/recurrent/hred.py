@@ -32,7 +32,7 @@ _OF_WORDS = ("copies", "ctc", "window")
 
 
 class HredOptions(Seq2SeqOptions):
-    """What a hierarchical encoder and its decoder are built like; the encoder's layers are those over words."""
+    """Options of a hierarchical encoder and its decoder; the encoder's layers are those over words."""
 
     turn_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers over the turns.")
 
@@ -95,7 +95,7 @@ class TurnEncoder(Encoder):
     def read_turns(
         self, embedded: Float[Tensor, "batch time depth"], turns: Turns
     ) -> tuple[Float[Tensor, "batch turn width"], Float[Tensor, "batch width"]]:
-        """What each turn says and what was known after it, and where the dialogue ended."""
+        """Return the encoding of each turn, the state after it, and the last state of the dialogue."""
         said = self.stack.last(embedded.flatten(0, 1)[turns.words], turns.lengths)[turns.turns]
         known, last = self.turns.read(said, turns.counts)
         return said + known, last
@@ -129,12 +129,12 @@ class Hred(Seq2Seq):
         return {TURNS: split_turns(source, lengths, self.marks)}
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
-        """What the decoder may know of each dialogue: where it ended, and its turns."""
+        """Encode each dialogue for the decoder: its last state, and its turns."""
         turns = split_turns(source, lengths, self.marks)
         states, last = self.encoder.read_turns(self.dropout(self.source_embedding(source)), turns)
         return unseen(last) if self.decoder.look is None else self._remember(self.dropout(states), turns.counts, last)
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """What is known of each source token within its turn: its embedding, then the states of every layer."""
+        """Return the vectors of each source token within its turn: its embedding, then the states of every layer."""
         embedded, turns = self.source_embedding(source), split_turns(source, lengths, self.marks)
         return [embedded, *self.encoder.read_words(self.dropout(embedded), turns)]

@@ -26,7 +26,7 @@ _PARTS = ("hidden", "cell")  # of what a layer remembers, as `layers.Hidden` has
 
 
 class RecurrentLanguageOptions(Options):
-    """What a recurrent language model is built like."""
+    """Options of a recurrent language model."""
 
     cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
     layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers.")
@@ -76,7 +76,7 @@ class RecurrentLanguageOptions(Options):
 
     @property
     def widths(self) -> list[int]:
-        """That of each layer."""
+        """Width of each layer."""
         return [*[self.width] * (self.layers - 1), self.embedding if self.tied else self.width]
 
 

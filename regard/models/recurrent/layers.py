@@ -85,7 +85,7 @@ class Stack(nn.Module):
         return inputs, finals
 
     def _read(self, layer: Any, inputs: Tensor, start: Tensor | Hidden | None) -> tuple[Tensor, Any]:
-        """What a layer gives, in training with some of its weights left out."""
+        """Run a layer, in training with some of its weights dropped."""
         if not self.weight_drop or not self.training:
             return layer(inputs, start)
         dropped = {name: self._drop(name, weight) for name, weight in layer.named_parameters()}

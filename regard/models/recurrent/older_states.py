@@ -25,7 +25,7 @@ Matrices = Float[Tensor, "delay width width"]
 
 
 class Links(NamedTuple):
-    """How the steps of a layer hang together: how far back it reads, and how many units each step renews."""
+    """Links between the steps of a layer: how far back it reads, and how many units each step renews."""
 
     delays: tuple[int, ...]  # in rising order
     renewed: tuple[int, ...]  # of every step; the first renews all
@@ -70,7 +70,7 @@ class _Unrolled(torch.autograd.Function):
 
 
 class LinkGradients(NamedTuple):
-    """What a loss says of every state, later steps included, and of what the inputs alone brought to it."""
+    """Gradients of a loss with respect to every state, later steps included, and to what the inputs brought to it."""
 
     of_states: States
     of_driven: States
@@ -114,7 +114,7 @@ class LinkedLayer(nn.Module):
         nn.init.zeros_(self.bias)
 
     def links(self, length: int) -> Links:
-        """How the steps of a sequence of this length hang together."""
+        """Return the links between the steps of a sequence of this length."""
         return Links(self.delays, (self.width,) * length)
 
     def matrices(self) -> Matrices:
@@ -131,7 +131,7 @@ class LinkedLayer(nn.Module):
         return unroll_links(driven, self.matrices().to(driven.dtype), links).transpose(0, 1)
 
     def multiplications(self, length: int) -> int:
-        """How many a sequence of this length takes."""
+        """Return the multiplications for a sequence of this length."""
         return sum(self._step(time, count) for time, count in enumerate(self.links(length).renewed))
 
     def _step(self, time: int, count: int) -> int:

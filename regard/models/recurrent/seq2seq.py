@@ -54,11 +54,11 @@ class Seq2Seq(Translator):
 
     @property
     def chooses(self) -> bool:
-        """Whether the places looked at are drawn at random in training, so that their choice must be learnt too."""
+        """True if the places it looks at are sampled in training, so that choosing must be learnt too."""
         return self.options.hard == "reinforce"
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
-        """What the decoder may know of each source sentence."""
+        """Encode each source sentence for the decoder."""
         embedded = self.dropout(self.source_embedding(source))
         if self.decoder.look is None:
             return unseen(self.encoder.whole(embedded, lengths))
@@ -77,7 +77,9 @@ class Seq2Seq(Translator):
         return RecurrentMemory(values, self.decoder.look.prepare(keys), allowed, last, frames)
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """What is known of each source token: its embedding, then the states of every layer (batch, source, width)."""
+        """Return the vectors of each source token: its embedding, then the states of every layer (batch, source,
+        width).
+        """
         embedded = self.source_embedding(source)
         return [embedded, *self.encoder.layer_states(self.dropout(embedded), lengths)]
 
@@ -122,7 +124,7 @@ class Seq2Seq(Translator):
     def _steps(
         self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float = 0.0
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
-        """What all steps give, where the decoder then stands, and where each of them looked."""
+        """Run all steps; return their outputs, the decoder's state after them, and their attention."""
         alone = embedded.shape[0] == memory.values.shape[0]  # every sentence has one row
         if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
             parts, past, looks = self.decoder.whole(embedded, memory, past)
@@ -152,7 +154,7 @@ class Seq2Seq(Translator):
         return parts, self._with_choices(past, looks), weights
 
     def _with_choices(self, past: Writing, looks: list[Look]) -> Writing:
-        """What must be known of the choices that were made, where they are to be learnt."""
+        """Return the state with what must be known of choices that are to be learnt."""
         if not self.chooses:
             return past
         rows = len(past.place)
@@ -172,11 +174,11 @@ class Seq2Seq(Translator):
         return torch.where(use, self._embed(drawn)[:, 0].to(inputs.dtype), inputs)
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """What a state is multiplied with to score every token."""
+        """The output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
-        """What is then added to the scores: something behind the two tanh layers alone, where it is learnt."""
+        """The bias of the output layer: learnt after the two tanh layers, otherwise none."""
         return self.out.bias
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:

@@ -18,7 +18,7 @@ from regard.models.translator_options import CopyOptions, CTCOptions
 
 
 class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
-    """What a recurrent translator is built like."""
+    """Options of a recurrent translator."""
 
     decoder: Literal["bottleneck", "bahdanau", "luong", "tanh"] = Field(
         default="luong",
@@ -198,7 +198,7 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     @model_validator(mode="after")
     def _check_copying(self) -> "Seq2SeqOptions":
-        """What is copied is shared out among all places by weights that sum to one."""
+        """Check that copying shares out all places by weights that sum to one."""
         for name in ("window", "hard", "own_tokens"):
             if self.copies and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"copies go by weights over the whole source and true tokens, so not with {name}")
@@ -230,6 +230,6 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
         of_training = {"dropout", "own_tokens", "own_tokens_after", "expected", *ReinforceOptions.model_fields}
         return frozenset(of_training | {"longest"})

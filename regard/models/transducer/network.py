@@ -48,14 +48,14 @@ class PredictionOptions(Options):
 
 
 class HeardFrames(NamedTuple):
-    """What the encoder knows of each frame, as the joint network takes it, and how many frames each row has."""
+    """Encoded frames as the joint network takes them, and the number of frames of each row."""
 
     frames: Float[Tensor, "batch frame joint"]
     counts: Counts
 
 
 class Written(NamedTuple):
-    """What the prediction network knows of the labels so far, as the joint network takes it, and what it remembers."""
+    """State of the prediction network after the labels so far, as the joint network takes it, and its memory."""
 
     state: Float[Tensor, "row joint"]
     hidden: list[Hidden]
@@ -107,7 +107,7 @@ class Joint(nn.Module):
 
 
 class TransducerNetwork(nn.Module):
-    """What writes labels along frames, whatever was read; an encoder and the embeddings belong to its subclasses."""
+    """Network that writes labels along frames, whatever was read; subclasses bring encoder and embeddings."""
 
     target_embedding: Embedding
     predictor: Predictor

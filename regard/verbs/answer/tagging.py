@@ -20,7 +20,7 @@ Sentences = Sequence[str | Sequence[str] | TaggedSentence]
 
 @dataclass(frozen=True)
 class TagSearch:
-    """How sentences are read, and the beam for tags; a beam of one takes the best tag at each word.
+    """Search for tags: how sentences are read, and the beam; a beam of one takes the best tag at each word.
 
     The taggers find the columns that a model reads beside words, one for each column.
     """

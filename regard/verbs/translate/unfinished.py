@@ -31,7 +31,7 @@ Asked = dict[str, list[Any]]  # of the outputs of some lines, by name: a list wi
 
 @dataclass(frozen=True)
 class Kept:
-    """How far an unfinished file is vouched for: lines of input, bytes of their translations, and digests of both."""
+    """State of an unfinished file: lines of input, bytes of their translations, and digests of both."""
 
     lines: int = 0
     size: int = 0

@@ -25,7 +25,7 @@ MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likenes
 
 @dataclass(frozen=True)
 class Manner:
-    """How words of questions are looked up: among the most frequent, in any case or in their own.
+    """Look-up of words of questions: among the most frequent, in any case or in their own.
 
     Of a model, `side` says by which of its vectors.
     """

@@ -21,7 +21,7 @@ _MOST = 1_000_000  # shards that --shard may ask for
 
 @dataclass(frozen=True)
 class Sharing:
-    """How the work on a file is shared, from the command line."""
+    """Sharing of the work on a file, from the command line."""
 
     workers: int | None = None
     shard: str | None = None
