@@ -57,14 +57,24 @@ def _from_root(link: re.Match[str], pages: Path) -> str:
 
 
 def _page_of(name: str, pages: Path) -> str:
-    """Return the page of a file of the repository; that of a source file is written."""
+    """Return the page of a file or folder of the repository; that of source code is written."""
     if name in AT_THE_ROOT:
         return AT_THE_ROOT[name]
+    name, source = name.rstrip("/"), ROOT / name
     page = Path("source", f"{name}.md")
     (pages / page).parent.mkdir(parents=True, exist_ok=True)
-    source = (ROOT / name).read_text(encoding="utf-8")
-    (pages / page).write_text(f"# {name}\n\n````{_language(name)}\n{source}````\n", encoding="utf-8")
+    if source.is_dir():
+        files = [file for file in sorted(source.iterdir()) if file.is_file()]
+        text = "\n".join(f"## {file.name}\n\n{_shown(file)}" for file in files)
+    else:
+        text = _shown(source)
+    (pages / page).write_text(f"# {name}\n\n{text}", encoding="utf-8")
     return page.as_posix()
+
+
+def _shown(file: Path) -> str:
+    """Return a file as a block of code."""
+    return f"````{_language(file.name)}\n{file.read_text(encoding='utf-8')}````\n"
 
 
 def _language(name: str) -> str:
