@@ -3,7 +3,7 @@
 .venv/bin/python benchmarks/maps.py 300 1000
 """
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 
@@ -50,4 +50,6 @@ def main(counts: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    main([int(count) for count in sys.argv[1:]] or [300, 1000])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("counts", nargs="*", type=int, default=[300, 1000], help="how many vectors to lay out")
+    main(parser.parse_args().counts)

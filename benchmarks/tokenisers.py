@@ -7,8 +7,8 @@ others on the machine do not count. Names of files are as in recipes.
     .venv/bin/python benchmarks/tokenisers.py brown:brown.txt tatoeba-en-pt:eng-por.test-v2021-08-07.tsv
 """
 
+import argparse
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -77,4 +77,6 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", help="text files, named as in recipes")
+    main(parser.parse_args().names)

@@ -259,8 +259,11 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
         (["--channel", "x", "--prior-weight", "1"], "The weight of a prior would do nothing without a prior."),
         (["--prior", "LM"], "A prior reranks beside a channel model; name a channel model too."),
         (["--fuse", "TRANSLATOR"], "TRANSLATOR is a transformer, which gives a text for each text."),
-        (["--fuse", "TRANSLATOR"], "A language model (rnnlm, gpt, ngram) is wanted, and "),
-        (["--channel", "TRANSLATOR", "--prior", "TRANSLATOR"], "A language model (rnnlm, gpt, ngram) is wanted, and "),
+        (["--fuse", "TRANSLATOR"], "A language model (rnnlm, gpt, from-gates, ngram) is wanted, and "),
+        (
+            ["--channel", "TRANSLATOR", "--prior", "TRANSLATOR"],
+            "A language model (rnnlm, gpt, from-gates, ngram) is wanted, and ",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(
