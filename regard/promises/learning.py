@@ -73,7 +73,7 @@ def same_batches_in_another_thread(trial: Trial) -> None:
         raise Broken("the batches of another thread differ from those of this one")
 
 
-def _stop_after(events: int) -> Callable[[Event], str | None]:
+def stop_after(events: int) -> Callable[[Event], str | None]:
     """Return a listener that asks a run to stop when it has learnt from so many batches."""
     seen: list[Event] = []
 
@@ -88,7 +88,7 @@ def resumed_is_never_stopped(trial: Trial) -> None:
     """A run that was stopped between two checkpoints and resumed has the same weights, bit for bit."""
     with TemporaryDirectory() as other:
         folder = Path(other)
-        if train(open_toy(trial.family, trial.toy, folder), [_stop_after(3)]).finished:
+        if train(open_toy(trial.family, trial.toy, folder), [stop_after(3)]).finished:
             raise Broken("a run that was asked to stop after its third batch went on to its end")
         if not train(open_toy(trial.family, trial.toy, folder), []).finished:
             raise Broken("a run that was resumed did not come to its end")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from test_promises import stop_after
 
 import regard
 from regard.attention import watching
@@ -28,6 +27,7 @@ from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
 from regard.models.transformer.packing import serves
+from regard.promises.learning import stop_after
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
 from regard.seeing.lessons.losses import sentence_loss

@@ -33,7 +33,7 @@ class TransducerPrefixes(NamedTuple):
 
 
 class Following(NamedTuple):
-    """Continuations of a prefix: log p(k | l, x) of each label, log p(end | l, x), and p that a label is written at t."""
+    """Continuations of a prefix: log p(k | l, x) of each label, log p(end | l, x), and p of a label at each t."""
 
     labels: Float[Tensor, "row label"]
     end: Float[Tensor, " row"]

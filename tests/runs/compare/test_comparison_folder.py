@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.runs import open as runs
-from regard.runs.compare import folder as comparison_folder
+from regard.runs.compare import comparison_folder
 from regard.runs.compare.plan import ComparisonPlan, make_plan
 from regard.runs.compare.request import asked_for
 from regard.training.checkpoint import RunFolder
