@@ -1,4 +1,4 @@
-"""What we compute ourselves, beside libraries that the field trusts; those not installed are skipped."""
+"""Our own computations compared with libraries that the field trusts; those not installed are skipped."""
 
 import math
 import os

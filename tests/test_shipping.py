@@ -120,7 +120,7 @@ def test_the_citation_is_whole_and_of_this_version() -> None:
 
 
 def test_the_package_takes_its_version_from_the_code() -> None:
-    """What is installed from this checkout has the version that the code says, by one line alone."""
+    """The installed package has the version that the code says, by one line alone."""
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in metadata["project"]
     assert "version" in metadata["project"]["dynamic"]

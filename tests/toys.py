@@ -28,7 +28,7 @@ from regard.runs.train import train
 
 @dataclass(frozen=True)
 class Toy(promises.Toy):
-    """What a family is tried on; where it has several tasks, and so several toys, each names it."""
+    """Toy on which a family is tried; where it has several tasks, and so several toys, each names it."""
 
     family: str | None = None
 

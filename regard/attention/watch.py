@@ -116,7 +116,7 @@ def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
 
 
 class _Notebook:
-    """What one block of watching records, and what it has recorded so far."""
+    """Record of one block of watching: what it wants to see, and what it has seen so far."""
 
     def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
         self.names, self.rows, self.queries, self.limit = names, rows, queries, limit

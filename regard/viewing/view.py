@@ -3,7 +3,6 @@
 import base64
 import json
 import shutil
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
 from regard.base.notebook import frame, stacked
+from regard.viewing.saving import save_by
 from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Joining
 
@@ -53,7 +53,7 @@ class PageDrawing(Drawing, Protocol):
 
 @dataclass(frozen=True)
 class DrawingRequest:
-    """What to show and how; a drawer refuses options it has no use for."""
+    """Options of a drawing; a drawer refuses those it has no use for."""
 
     layer: int | None = None
     head: int | None = None
@@ -104,7 +104,7 @@ class HeadsDrawing:
 
 @dataclass(frozen=True)
 class View:
-    """What a model looked at, or may write, while it read one text, as `regard look` draws it.
+    """A view of what a model looked at, or may write, while it read one text, as `regard look` draws it.
 
     It shows itself in a terminal and, as the page of `regard look -o x.html`, in a notebook.
     """
@@ -120,12 +120,7 @@ class View:
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
         """Save it as the suffix of the file asks: .png, .svg, .html, .json or, of what happens step by
         step, .gif; a file that exists is refused."""
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise Fault(f"{path} exists already; give overwrite=True to replace it.")
-        if missing := self.write(path):
-            warnings.warn(f"No font here can draw {' '.join(sorted(missing))}.", stacklevel=2)
-        return path
+        return save_by(self.write, Path(path), overwrite)
 
     def write(self, path: Path) -> set[str]:
         """Write the kind of file that its suffix asks for; gives the characters that no font here can draw."""

@@ -1,7 +1,6 @@
 """A map of words in the plane: as a picture, as a page to pan and zoom, as numbers."""
 
 import json
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.viewing.canvas import (
     FAINT,
@@ -22,6 +20,7 @@ from regard.viewing.canvas import (
     show_word,
     word_widths,
 )
+from regard.viewing.saving import save_by
 from regard.viewing.sealed import SealedPage
 
 if TYPE_CHECKING:
@@ -69,12 +68,7 @@ class WordMap:
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
         """Save it as the suffix of the file asks: .png, .svg, .html or .json; a file that exists is refused."""
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise Fault(f"{path} exists already; give overwrite=True to replace it.")
-        if missing := self.write(path):
-            warnings.warn(f"No font here can draw {' '.join(sorted(missing))}.", stacklevel=2)
-        return path
+        return save_by(self.write, Path(path), overwrite)
 
     def write(self, path: Path) -> set[str]:
         """Write the kind of file that its suffix asks for; gives the characters that no font here can draw."""

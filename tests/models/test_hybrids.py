@@ -99,7 +99,7 @@ def test_gradients_of_a_recurrent_encoder_are_those_of_finite_differences() -> N
 
 
 def test_a_recurrent_encoder_has_no_weights_to_count() -> None:
-    """Of one block and two recurrent layers: the decoder's two attentions with two heads each."""
+    """One block and two recurrent layers: the decoder's two attentions with two heads each."""
     assert recurrent().cost(5)["weights"] == 2 * 2 * 25
 
 

@@ -13,7 +13,7 @@ from regard.base.recipe import Options
 
 
 class PointerOptions(Options):
-    """How a pointer network is built."""
+    """Options of a pointer network."""
 
     width: int = Field(64, ge=1, le=4096, description="Width of the encoder, the decoder and the attention.")
 

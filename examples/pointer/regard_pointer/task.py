@@ -25,7 +25,7 @@ TOY = Toy(
 
 
 class PointingData(Options):
-    """What is pointed at."""
+    """Elements that are pointed at."""
 
     job: Literal["sort", "hull"] = Field("sort", description="Numbers in order, or the convex hull of points.")
     fewest: int = Field(5, ge=3, le=100, description="The fewest elements of a sequence.")

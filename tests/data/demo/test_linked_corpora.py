@@ -170,7 +170,7 @@ def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
 
 
 def subject_genders(pair: LinkedPair, words: list[str], j: int) -> set[str]:
-    """What agrees with a subject: the gender of a noun or name, the plural of several."""
+    """Return what agrees with a subject: the gender of a noun or name, the plural of several."""
     word = words[j]
     if word in PRONOUNS:
         return {"p"} if PRONOUNS[word][-1] == "p" else {PRONOUNS[word][0]}

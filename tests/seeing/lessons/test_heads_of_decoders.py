@@ -1,4 +1,4 @@
-"""What is seen of recurrent decoders with heads, and of models that are half a Transformer."""
+"""Views of recurrent decoders with heads, and of models that are half a Transformer."""
 
 from pathlib import Path
 
