@@ -210,7 +210,7 @@ def test_what_cannot_be_done_is_refused(
     [
         (["training.steps=5"], "models that learn by gradient"),
         (["model.discount_fallback=false"], "No discounts can be estimated for the"),
-        (["data.longest=3"], "line 1 has 7 tokens, more than the 3 of data.longest"),
+        (["data.longest=3"], "line 1 has 7 tokens, more than data.longest (3)"),
         (["data.tokeniser.at_least=100"], "The vocabulary has no word"),
         (["model.prune=[0, 2, 1]"], "prune is [0, 2, 1], but its numbers may not fall"),
         (["training.scratch=."], "scratch is for counts beyond training.memory, which is not given"),

@@ -224,7 +224,7 @@ def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
     assert f"{shard} is missing, damaged" in say(capsys)
     shard.write_bytes(good)
     assert main(["train", "--out", str(out), "--resume"]) == 0
-    assert f"{source} is not there any more; going on with what was prepared from it." in say(capsys)
+    assert f"{source} no longer exists; continuing with what was prepared from it." in say(capsys)
     _same(uninterrupted, out)
 
 
