@@ -207,10 +207,10 @@ def _finish(search: _Search, living: _Living, choice: Choice, token_scores: Tens
 def _keep(search: _Search, living: _Living, place: int, row: int, hypothesis: Hypothesis) -> None:
     """Keep a finished hypothesis of a row if it is among the best of its group."""
     width = search.options.beam // search.options.groups
-    kept = living.finished[place][row // width]
-    kept.append(hypothesis)
-    kept.sort(key=lambda finished: -finished.score)  # stable: the one found earlier stays first among equals
-    del kept[width:]
+    best = living.finished[place][row // width]
+    best.append(hypothesis)
+    best.sort(key=lambda finished: -finished.score)  # stable: the one found earlier stays first among equals
+    del best[width:]
 
 
 def _cut_at_limits(search: _Search, living: _Living, coverage: Tensor, done: list[int]) -> list[int]:
@@ -241,9 +241,11 @@ def _done(search: _Search, living: _Living) -> list[int]:
     if options.stop == "exhaustive":
         lengths = search.limits[living.numbers].tolist()
     done = []
-    for place, kept in enumerate(living.finished):
+    for place, groups in enumerate(living.finished):
         penalty = search.penalty(lengths[place])
-        over = [_over(options.stop, hope / penalty, best, width) for hope, best in zip(hopes[place], kept, strict=True)]
+        over = [
+            _over(options.stop, hope / penalty, best, width) for hope, best in zip(hopes[place], groups, strict=True)
+        ]
         for group in [group for group, is_over in enumerate(over) if is_over and options.groups > 1]:
             living.sums[place, group * width : (group + 1) * width] = NOTHING
         if all(over):
@@ -251,15 +253,15 @@ def _done(search: _Search, living: _Living) -> list[int]:
     return done
 
 
-def _over(stop: str, hope: float, kept: list[Hypothesis], width: int) -> bool:
+def _over(stop: str, hope: float, best: list[Hypothesis], width: int) -> bool:
     if not math.isfinite(hope):
         return True
-    return len(kept) == width and (stop == "first" or hope <= kept[-1].score)
+    return len(best) == width and (stop == "first" or hope <= best[-1].score)
 
 
 def _gather(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
     """Return the finished hypotheses of all groups, best first, without duplicates."""
-    best = sorted((hypothesis for kept in groups for hypothesis in kept), key=lambda hypothesis: -hypothesis.score)
+    best = sorted((hypothesis for group in groups for hypothesis in group), key=lambda hypothesis: -hypothesis.score)
     distinct: dict[tuple[int, ...], Hypothesis] = {}
     for hypothesis in best:
         distinct.setdefault(tuple(hypothesis.tokens), hypothesis)

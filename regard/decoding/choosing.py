@@ -73,8 +73,8 @@ def choose_nested(sums: Tensor, end: int) -> Choice:
     sentences, beam, vocabulary = sums.shape
     # No place can need more than `beam` continuations of one hypothesis, and one more may end.
     _, candidates = largest_first(sums.flatten(0, 1), beam + 1)
-    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates.view(sentences, beam, -1), True)
-    best, index = largest_first(sums.masked_fill(~kept, NOTHING).flatten(1), beam * candidates.shape[1])
+    is_candidate = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates.view(sentences, beam, -1), True)
+    best, index = largest_first(sums.masked_fill(~is_candidate, NOTHING).flatten(1), beam * candidates.shape[1])
     origin, token = index // vocabulary, index % vocabulary
     free, ends = best.isfinite(), token == end
     finishes, places = torch.zeros_like(free), torch.arange(index.shape[1], device=index.device)
@@ -135,10 +135,10 @@ def _bank_candidates(sums: Tensor, end: int, time: int, standing: BegunSearch) -
     best = sums.argmax(dim=2, keepdim=True)
     last = torch.where(standing.met.all(dim=2, keepdim=True), end, best)
     candidates = torch.cat([best, torch.where(wanted >= 0, wanted, best), last], dim=2)
-    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates, True).flatten(1)
+    is_candidate = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates, True).flatten(1)
     _, top = largest_first(sums.flatten(1), 2 * size)
-    kept = kept.scatter(1, top, True)
-    return largest_first(sums.flatten(1).masked_fill(~kept, NOTHING), 2 * size + candidates[0].numel())
+    is_candidate = is_candidate.scatter(1, top, True)
+    return largest_first(sums.flatten(1).masked_fill(~is_candidate, NOTHING), 2 * size + candidates[0].numel())
 
 
 def _turns(bank: Tensor, taking_part: Tensor) -> Tensor:

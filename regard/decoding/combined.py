@@ -68,9 +68,13 @@ class Fused:
         return _side_by_side([task.start(batch), language_model.start(self.context(batch))])
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        (own, other), states = _step_all(self.tasks, tokens, state)
+        (log_probabilities, of_language), states = _step_all(self.tasks, tokens, state)
         # Weight zero must mean no influence, even where the language model says -inf.
-        return (own + self.weight * other.to(own.dtype) if self.weight else own), states
+        return (
+            log_probabilities + self.weight * of_language.to(log_probabilities.dtype)
+            if self.weight
+            else log_probabilities
+        ), states
 
     def coverage(self, state: State) -> Tensor:
         return _coverage(self.tasks[0], _apart(state, 2)[0])

@@ -71,7 +71,7 @@ def _fewest(log_probabilities: Tensor, order: Tensor, mass: float) -> Tensor:
     return _only(log_probabilities, order, first | (before < mass - ROUNDING))
 
 
-def _only(log_probabilities: Tensor, order: Tensor, kept: Tensor) -> Tensor:
+def _only(log_probabilities: Tensor, order: Tensor, is_kept: Tensor) -> Tensor:
     """Give all the probability to the tokens whose places in the order are kept."""
-    mask = torch.zeros_like(order, dtype=torch.bool).scatter(-1, order, kept.expand_as(order))
+    mask = torch.zeros_like(order, dtype=torch.bool).scatter(-1, order, is_kept.expand_as(order))
     return log_probabilities.double().masked_fill(~mask, NOTHING).log_softmax(dim=-1)

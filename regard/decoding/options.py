@@ -113,20 +113,20 @@ class DecodingOptions(Options):
 
 
 def change_options(
-    options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[str, Any] | None
+    options: DecodingOptions, changes: Mapping[str, Any], sample: Mapping[str, Any] | None
 ) -> DecodingOptions:
     """Return the options with some changed; None changes nothing.
 
     With `sample`, a table of sampling options, outputs are sampled, and `n_best` says how many.
     """
-    given = {name: value for name, value in given.items() if value is not None}
-    own_sampling = given.pop("sampling", {})
+    changes = {name: value for name, value in changes.items() if value is not None}
+    own_sampling = changes.pop("sampling", {})
     if not all(isinstance(table, Mapping) for table in (own_sampling, sample or {})):
         raise Fault("Sampling takes a table of options, such as sampling.top_k=10 or {'top_k': 10}.")
     sampling = options.sampling.model_dump() | dict(own_sampling) | dict(sample or {})
-    if sample is not None and "n_best" in given:
-        sampling["samples"] = given.pop("n_best")
+    if sample is not None and "n_best" in changes:
+        sampling["samples"] = changes.pop("n_best")
     # Asking for more outputs than the beam size widens the beam.
-    if isinstance(given.get("n_best"), int) and "beam" not in given:
-        given["beam"] = options.beam_for(given["n_best"])
-    return check(DecodingOptions, options.model_dump() | given | {"sampling": sampling}, "the search")
+    if isinstance(changes.get("n_best"), int) and "beam" not in changes:
+        changes["beam"] = options.beam_for(changes["n_best"])
+    return check(DecodingOptions, options.model_dump() | changes | {"sampling": sampling}, "the search")

@@ -52,9 +52,9 @@ class Hypothesis:
         return len(self.token_scores) > len(self.tokens)
 
 
-def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
+def check_numbers(results: Sequence[Sequence[Hypothesis]]) -> None:
     """Refuse outputs of a model that gives NaN; a search may also find no outputs then."""
-    for number, outputs in enumerate(found):
+    for number, outputs in enumerate(results):
         if not outputs or math.isnan(outputs[0].score):
             raise TextFault(number, NO_NUMBERS)
 

@@ -18,10 +18,18 @@ ORIGIN, TOKEN, OWN, ENDED_ORIGIN, ENDED_OWN, SCORE, CUT = range(7)
 
 
 def record_of(
-    origin: Tensor, token: Tensor, own: Tensor, ended_origin: Tensor, ended_own: Tensor, score: Tensor, cut: Tensor
+    origin: Tensor,
+    token: Tensor,
+    token_score: Tensor,
+    ended_origin: Tensor,
+    end_score: Tensor,
+    score: Tensor,
+    cut: Tensor,
 ) -> Tensor:
     """Return the record of one step, from tables (sentence, beam)."""
-    return torch.stack([table.double() for table in (origin, token, own, ended_origin, ended_own, score, cut)], dim=2)
+    return torch.stack(
+        [table.double() for table in (origin, token, token_score, ended_origin, end_score, score, cut)], dim=2
+    )
 
 
 class Records:

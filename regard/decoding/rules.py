@@ -50,8 +50,8 @@ def unforbidden(tokens: Tensor, phrases: Tensor, vocabulary: int) -> Tensor:
     if time < earlier:
         return tokens.new_ones(rows, vocabulary, dtype=torch.bool)
     recent = tokens[:, time - earlier :]
-    begun = (recent[:, None] == phrases[None, :, :-1]).all(dim=-1)
-    return _without(begun, phrases[:, -1].expand(rows, -1), vocabulary)
+    is_begun = (recent[:, None] == phrases[None, :, :-1]).all(dim=-1)
+    return _without(is_begun, phrases[:, -1].expand(rows, -1), vocabulary)
 
 
 def _without(blocked: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:

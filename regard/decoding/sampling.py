@@ -58,7 +58,7 @@ def sample(
     if len(keys) != count:
         raise ValueError(f"{len(keys)} line numbers were given for {count} sentences")
     nothing = torch.empty(count, copies, 0, device=device)
-    drawn = _Drawn(
+    samples = _Drawn(
         torch.arange(count, device=device),
         nothing.long(),
         nothing.double(),
@@ -66,15 +66,15 @@ def sample(
     )
     state, last = task.start(batch).spread(copies), torch.full((count * copies,), task.begin, device=device)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
-    while len(drawn.numbers):
+    while len(samples.numbers):
         between_steps()
         log_probabilities, state = task.step(last, state)
-        values = rules(log_probabilities, drawn.tokens.flatten(0, 1), drawn.numbers.repeat_interleave(copies))
-        chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])
+        values = rules(log_probabilities, samples.tokens.flatten(0, 1), samples.numbers.repeat_interleave(copies))
+        chances = _chances(options.sampling.seed, keys[samples.numbers], copies, samples.tokens.shape[2])
         last = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
-        _append(drawn, last, log_probabilities, task.end)
-        drawn.ended |= (limits[drawn.numbers] <= drawn.tokens.shape[2])[:, None]
-        state, last = _move_on(drawn, state, last, task.end, must_end, results)
+        _append(samples, last, log_probabilities, task.end)
+        samples.ended |= (limits[samples.numbers] <= samples.tokens.shape[2])[:, None]
+        state, last = _move_on(samples, state, last, task.end, must_end, results)
     check_numbers(results)
     return results
 
@@ -101,33 +101,33 @@ def _chances(seed: int, lines: Tensor, copies: int, time: int) -> Tensor:
     return uniform(seed, line, number, torch.full_like(line, time))
 
 
-def _append(drawn: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) -> None:
+def _append(samples: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) -> None:
     """Append the tokens; a sample that has ended continues in place and is cut when it is read."""
     token_scores = log_probabilities.double().gather(1, tokens[:, None])
-    shape = (*drawn.ended.shape, 1)
-    drawn.tokens = torch.cat([drawn.tokens, tokens.view(shape)], dim=2)
-    drawn.scores = torch.cat([drawn.scores, token_scores.view(shape)], dim=2)
-    drawn.ended = drawn.ended | (tokens == end).view(shape[:2])
+    shape = (*samples.ended.shape, 1)
+    samples.tokens = torch.cat([samples.tokens, tokens.view(shape)], dim=2)
+    samples.scores = torch.cat([samples.scores, token_scores.view(shape)], dim=2)
+    samples.ended = samples.ended | (tokens == end).view(shape[:2])
 
 
 def _move_on(
-    drawn: _Drawn, state: State, last: Tensor, end: int, must_end: bool, results: list[list[Hypothesis]]
+    samples: _Drawn, state: State, last: Tensor, end: int, must_end: bool, results: list[list[Hypothesis]]
 ) -> tuple[State, Tensor]:
     """Store the results of sentences whose samples have all ended, and continue with the others."""
-    done = drawn.ended.all(dim=1)
+    done = samples.ended.all(dim=1)
     if not done.any():
         return state, last
     for place in done.nonzero().flatten().tolist():
-        written = zip(drawn.tokens[place].tolist(), drawn.scores[place].tolist(), strict=True)
-        results[int(drawn.numbers[place])] = [hypothesis_of(*row, end, must_end) for row in written]
+        written = zip(samples.tokens[place].tolist(), samples.scores[place].tolist(), strict=True)
+        results[int(samples.numbers[place])] = [hypothesis_of(*row, end, must_end) for row in written]
     remaining = (~done).nonzero().flatten()
     rows = (
-        torch.arange(done.numel() * drawn.ended.shape[1], device=remaining.device)
-        .view(drawn.ended.shape)[remaining]
+        torch.arange(done.numel() * samples.ended.shape[1], device=remaining.device)
+        .view(samples.ended.shape)[remaining]
         .flatten()
     )
-    drawn.numbers, drawn.ended = drawn.numbers[remaining], drawn.ended[remaining]
-    drawn.tokens, drawn.scores = drawn.tokens[remaining], drawn.scores[remaining]
+    samples.numbers, samples.ended = samples.numbers[remaining], samples.ended[remaining]
+    samples.tokens, samples.scores = samples.tokens[remaining], samples.scores[remaining]
     return state.keep(remaining, rows), last[rows]
 
 

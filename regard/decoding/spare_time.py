@@ -44,10 +44,10 @@ def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item])
         while read := reading.result():
             reading = _Begun(_read_next(stages, waiting))
             with pausing(_spend_on([reading, writing] if writing else [reading])):
-                found = stages.search(read[0])
+                hypotheses = stages.search(read[0])
             if writing is not None:
                 yield writing.result()
-            writing = _Begun(stages.write(read[0], found))
+            writing = _Begun(stages.write(read[0], hypotheses))
     except Exception:
         if writing is not None:
             yield writing.result()

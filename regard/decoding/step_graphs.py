@@ -67,10 +67,10 @@ _captures: WeakKeyDictionary[nn.Module, tuple[tuple[int, ...], CapturedSteps]] =
 def captures_of(module: nn.Module) -> CapturedSteps:
     """Return the captured steps of a module, kept as long as it lives and its weights stay in place."""
     places = tuple(weights.data_ptr() for weights in (*module.parameters(), *module.buffers()))
-    kept = _captures.get(module)
-    if kept is None or kept[0] != places:
-        kept = _captures[module] = places, CapturedSteps()
-    return kept[1]
+    entry = _captures.get(module)
+    if entry is None or entry[0] != places:
+        entry = _captures[module] = places, CapturedSteps()
+    return entry[1]
 
 
 class Delayed:

@@ -171,7 +171,7 @@ def _learn_all(word, tables, rate, room):
 
 
 @register_jitable
-def _gather(kept, low, high, without, tables, room):
+def _gather(words, low, high, without, tables, room):
     """Set h to the mean of the rows of some words, except the one at a place; return the number of rows."""
     hidden, count = room.hidden, 0
     hidden[:] = 0
@@ -179,7 +179,7 @@ def _gather(kept, low, high, without, tables, room):
     for place in range(low, high):
         if place == without:
             continue
-        first, last = tables.part_starts[kept[place]], tables.part_starts[kept[place] + 1]
+        first, last = tables.part_starts[words[place]], tables.part_starts[words[place] + 1]
         count += last - first
         for part in range(first, last):
             row = tables.centres[tables.part_rows[part]]
@@ -202,12 +202,12 @@ def _move_hidden(room, count):
 
 
 @register_jitable
-def _move(kept, low, high, without, tables, room):
+def _move(words, low, high, without, tables, room):
     """Move the rows that h was the mean of by their total movement."""
     for place in range(low, high):
         if place == without:
             continue
-        word = kept[place]
+        word = words[place]
         for part in range(tables.part_starts[word], tables.part_starts[word + 1]):
             row = tables.centres[tables.part_rows[part]]
             for unit in range(len(row)):

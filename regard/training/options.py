@@ -108,11 +108,11 @@ class OptimizerOptions(Options):
 
     @model_validator(mode="after")
     def _check_own(self) -> "OptimizerOptions":
-        own = OWN_OPTIONS[self.kind]
+        own_options = OWN_OPTIONS[self.kind]
         for name in {name: None for others in OWN_OPTIONS.values() for name in others}:
-            if name not in own and getattr(self, name) is not None:
+            if name not in own_options and getattr(self, name) is not None:
                 owners = " and ".join(kind for kind, others in OWN_OPTIONS.items() if name in others)
-                raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own)}")
+                raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own_options)}")
         if self.nesterov and not self.momentum:
             raise ValueError("nesterov needs momentum, which is 0")
         if self.average_trigger and self.average_from != OWN_OPTIONS["asgd"]["average_from"]:

@@ -68,7 +68,7 @@ def _let_begin(module: Any) -> None:
 
 
 def _tell_of_total(module: Any) -> None:
-    """Return the loss of a task with its total in a tuple, where FSDP2 looks for tensors with gradients.
+    """Wrap the loss of a task so that it returns its total in a tuple, where FSDP2 looks for tensors with gradients.
 
     In torch 2.11 it does not look into a dataclass, and so would silently sum no gradients.
     """

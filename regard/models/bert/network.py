@@ -112,7 +112,7 @@ class Bert(OrderedReader):
             self.places.copy_(sinusoids(torch.arange(options.longest), options.width) * _SPREAD * 2**0.5)
 
     def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
-        """The blocks."""
+        """Yield the blocks."""
         return ((block, ()) for block in self.blocks)
 
     @property

@@ -60,8 +60,8 @@ class BertOptions(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, given: Any) -> Any:
-        return with_preset(cls, given, PRESETS)
+    def _fill_from_preset(cls, values: Any) -> Any:
+        return with_preset(cls, values, PRESETS)
 
     @model_validator(mode="after")
     def _check(self) -> "BertOptions":

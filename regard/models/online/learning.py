@@ -40,7 +40,7 @@ def learn_to_write(
     tokens its own path has written, but not on what that path decides from here on.
     """
     options, tokens = network.options, target.shape[1]
-    paths, drawn = options.paths, slice(0, options.samples)
+    paths, sampled = options.paths, slice(0, options.samples)
     manners = manners_of_paths(options, len(target), target.device).view(-1, 1)
     past = network.begin(memory, paths)._replace(manner=manners)
     course, _ = network.follow(inputs.repeat_interleave(paths, dim=0), memory, past)
@@ -55,8 +55,8 @@ def learn_to_write(
     weight = _entropy_weight(options, int(batches))
     decisions, entropy = _learn_decisions(options, weight, course, surplus, real.sum(dim=-1, keepdim=True))
     # Only the gradient of the decisions' term counts; its value would mean nothing.
-    loss = -likelihood.smoothed[:, drawn].sum() / options.samples + decisions - decisions.detach()
-    place = (late * real)[:, drawn].sum(), real.sum() * options.samples
+    loss = -likelihood.smoothed[:, sampled].sum() / options.samples + decisions - decisions.detach()
+    place = (late * real)[:, sampled].sum(), real.sum() * options.samples
     return LearntWriting(loss, entropy, place, {"baseline": average, "batches": batches + 1})
 
 

@@ -117,9 +117,9 @@ class Bahdanau(nn.Module):
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         before = past.hidden[-1][0]
         query = torch.cat([before, embedded], dim=-1) if self.token_in_score else before
-        looked, context = look_from(self.look, self.projections, query, memory, past)
+        attention, context = look_from(self.look, self.projections, query, memory, past)
         state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
-        return Step((state, embedded, context), _onward(self.look, past, looked, hidden, past.fed), [looked])
+        return Step((state, embedded, context), _onward(self.look, past, attention, hidden, past.fed), [attention])
 
     def readout(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         mixed = self.deep(torch.cat([state, embedded, context], dim=-1))
@@ -143,10 +143,10 @@ class Luong(nn.Module):
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
-        looked, context = look_from(self.look, self.projections, state, memory, past)
+        attention, context = look_from(self.look, self.projections, state, memory, past)
         combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
-        after = _onward(self.look, past, looked, hidden, combined if self.fed else past.fed)
-        return Step((combined,), after, [looked])
+        after = _onward(self.look, past, attention, hidden, combined if self.fed else past.fed)
+        return Step((combined,), after, [attention])
 
     def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         """Compute all steps at once, for a decoder without input feeding."""
@@ -154,10 +154,10 @@ class Luong(nn.Module):
         steps = torch.arange(states.shape[1], device=states.device)
         places = past.place[0] + steps if self.look.focus is not None else None
         queries = self.projections.queries(states)
-        looked = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
-        combined = self.combine(torch.cat([self.projections.join(looked.context), states], dim=-1)).tanh()
+        attention = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
+        combined = self.combine(torch.cat([self.projections.join(attention.context), states], dim=-1)).tanh()
         after = past._replace(hidden=hidden, place=past.place + len(steps))
-        return Step((combined,), after, [looked])
+        return Step((combined,), after, [attention])
 
     def readout(self, combined: Tensor) -> Tensor:
         return combined
@@ -183,9 +183,9 @@ class Tanh(nn.Module):
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         entered = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
-        looked, context = look_from(self.look, self.projections, entered, memory, past)
+        attention, context = look_from(self.look, self.projections, entered, memory, past)
         state = self.combine(torch.cat([context, entered], dim=-1)).tanh()
-        return Step((state,), _onward(self.look, past, looked, [(state,)], past.fed), [looked])
+        return Step((state,), _onward(self.look, past, attention, [(state,)], past.fed), [attention])
 
     def readout(self, states: Tensor) -> Tensor:
         return states
@@ -203,7 +203,7 @@ def look_from(
     """
     sentences = memory.values.shape[0]
     rows = query.shape[0] // sentences
-    looked = look.full(
+    attention = look.full(
         projections.queries(query.reshape(sentences, rows, -1)),
         memory.keys,
         memory.values,
@@ -212,12 +212,12 @@ def look_from(
         past.place[:rows] if look.focus is not None else None,
         manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
     )
-    return looked, projections.join(looked.context).flatten(0, 1)
+    return attention, projections.join(attention.context).flatten(0, 1)
 
 
-def _onward(look: Attention, past: Writing, looked: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
+def _onward(look: Attention, past: Writing, attention: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
     """Return the decoder's state after a step, as far as the next one needs it."""
-    weights = looked.weights.flatten(0, 2) if look.follows else past.weights
+    weights = attention.weights.flatten(0, 2) if look.follows else past.weights
     if look.gathers:
         weights = past.weights + weights
     place = past.place if look.focus is None else past.place + 1

@@ -122,25 +122,29 @@ class Seq2Seq(Translator):
         return self.dropout(self.target_embedding(tokens))
 
     def _steps(
-        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float = 0.0
+        self,
+        embedded: Float[Tensor, "row target depth"],
+        memory: RecurrentMemory,
+        past: Writing,
+        own_share: float = 0.0,
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         """Run all steps; return their outputs, the decoder's state after them, and their attention."""
         alone = embedded.shape[0] == memory.values.shape[0]  # one row per sentence
-        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
+        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own_share:
             parts, past, looks = self.decoder.whole(embedded, memory, past)
             return parts, self._with_choices(past, looks), looks[0].weights[:, 0] if looks else embedded[..., :0]
-        return self._step_by_step(embedded, memory, past, own)
+        return self._step_by_step(embedded, memory, past, own_share)
 
     def _step_by_step(
-        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float
+        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own_share: float
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         steps: list[Parts] = []
         looks: list[Look] = []
         with without_watching():
             for place in range(embedded.shape[1]):
                 inputs = embedded[:, place]
-                if own and steps:
-                    inputs = self._sometimes_own(inputs, steps[-1], own)
+                if own_share and steps:
+                    inputs = self._sometimes_own(inputs, steps[-1], own_share)
                 parts, past, looked = self.decoder.step(inputs, memory, past)
                 steps.append(parts)
                 looks += looked
@@ -165,12 +169,12 @@ class Seq2Seq(Translator):
         return past._replace(log_probability=log_probability, entropy=entropy)
 
     def _sometimes_own(
-        self, inputs: Float[Tensor, "row depth"], before: Parts, own: float
+        self, inputs: Float[Tensor, "row depth"], before: Parts, own_share: float
     ) -> Float[Tensor, "row depth"]:
         """Replace random inputs by the embedding of a token sampled from the model's own distribution."""
         with torch.no_grad():  # no gradient passes through the sampling, but the embedding still learns
             sampled = self.logits(self.decoder.readout(*before)).float().softmax(-1).multinomial(1)
-        use = torch.rand(len(inputs), 1, device=inputs.device) < own
+        use = torch.rand(len(inputs), 1, device=inputs.device) < own_share
         return torch.where(use, self._embed(sampled)[:, 0].to(inputs.dtype), inputs)
 
     def token_weights(self) -> Float[Tensor, "token width"]:
