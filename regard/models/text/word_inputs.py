@@ -1,4 +1,4 @@
-"""From tokens to vectors: learnt from random, pretrained and frozen or tuned, or both; and language-model features."""
+"""Word vectors: random and learnt, pretrained and frozen or tuned, or both; and features of language models."""
 
 from typing import Literal
 
