@@ -294,7 +294,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
         assert process.wait() == 130
     assert "2 runs not finished; --resume continues from there." in rest
     for log in logs:
-        assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
+        assert "interrupted; --resume continues from here" in log.read_text(encoding="utf-8")
         with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 
