@@ -155,7 +155,7 @@ def test_words_that_look_like_special_ones_are_written_otherwise(
     )
     assert main(["train", str(recipe), "--out", str(tmp_path / "run")]) == 0
     assert main(["export", str(tmp_path / "run"), "--to", "arpa", "-o", str(tmp_path / "model.arpa")]) == 0
-    assert "The word <unk> of the text is <<<unk>>> in the file" in capsys.readouterr().err
+    assert "The word <unk> is written as <<<unk>>>" in capsys.readouterr().err
     words = [line.split("\t")[1] for line in (tmp_path / "model.arpa").read_text().splitlines()[5:12]]
     assert words == ["<unk>", "<s>", "</s>", "a", "<<unk>>", "<<<unk>>>", "b"]
 

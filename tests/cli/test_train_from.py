@@ -97,14 +97,14 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
     ("change", "words"),
     [
         ("model.width=32", "does not fit parent, which it starts from: model.width is 32, but the model has 16"),
-        ("model.encoder_layers=3", "model.encoder_layers is 3, there 1"),
+        ("model.encoder_layers=3", "model.encoder_layers is 3, but the model has 1"),
         (
             "model.preset=small",
-            "model.encoder_layers is 3, there 1; model.decoder_layers is 3, there 2; model.width is",
+            "model.encoder_layers is 3, but the model has 1; model.decoder_layers is 3, but the model has 2; model.width is",
         ),
-        ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, there 400"),
-        ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', there 'unigram'"),
-        ("family=seq2seq", "family is 'seq2seq', there 'transformer'"),
+        ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, but the model has 400"),
+        ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', but the model has 'unigram'"),
+        ("family=seq2seq", "family is 'seq2seq', but the model has 'transformer'"),
         ("start_from=begun", "begun has no weights.safetensors yet: its training has not reached its first validation"),
         ("start_from=nowhere", "There is no model folder at nowhere"),
         (

@@ -185,9 +185,9 @@ def test_tags_come_from_the_first_part_of_each_word(masked: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"family": "rnn"}, "family is 'rnn', there 'bert'"),
-        ({"model": {"width": 12}}, "model.width is 12, there 8"),
-        ({"model": {"preset": "tiny"}}, "model.layers is 2, there 1"),
+        ({"family": "rnn"}, "family is 'rnn', but the model has 'bert'"),
+        ({"model": {"width": 12}}, "model.width is 12, but the model has 8"),
+        ({"model": {"preset": "tiny"}}, "model.layers is 2, but the model has 1"),
     ],
 )
 def test_what_does_not_fit_the_parent_is_refused(
@@ -200,7 +200,7 @@ def test_what_does_not_fit_the_parent_is_refused(
 def test_masks_are_not_learnt_from_a_model_of_classes(masked: Run, tmp_path: Path) -> None:
     run = tuned(masked, tmp_path, classes(tmp_path))
     data = {"train": str(tmp_path / "texts.txt")}
-    with pytest.raises(Fault, match="task is 'masked', there 'classification'"):
+    with pytest.raises(Fault, match="task is 'masked', but the model has 'classification'"):
         resolve({"task": "masked", "start_from": str(run.folder.folder), "data": data})
 
 
