@@ -100,7 +100,7 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
         ("model.encoder_layers=3", "model.encoder_layers is 3, but the model has 1"),
         (
             "model.preset=small",
-            "model.encoder_layers is 3, but the model has 1; model.decoder_layers is 3, but the model has 2; model.width is",
+            "model.encoder_layers is 3, but the model has 1; model.decoder_layers is 3, but the model has 2; model",
         ),
         ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, but the model has 400"),
         ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', but the model has 'unigram'"),

@@ -225,7 +225,7 @@ def test_folders_of_something_else_are_refused(tmp_path: Path, change: Any, word
         ({"model_type": "gpt2"}, "describes a model of type 'gpt2'; only 'bert' can be imported"),
         ({"hidden_act": "gelu_new"}, "hidden_act is 'gelu_new', but regard supports only relu, gelu, swish"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
-        ({"hidden_size": 16}, r"is of shape \(23, 8\), but config.json says \(23, 16\)"),
+        ({"hidden_size": 16}, r"has the shape \(23, 8\), but config.json says \(23, 16\)"),
     ],
 )
 def test_models_that_ours_is_not_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

@@ -106,7 +106,7 @@ def other_merges(folder: Path) -> None:
         (rewritten("config.json", n_layer=1), "holds 'h.1.attn.c_attn.bias', which does not fit config.json"),
         (
             rewritten("config.json", n_embd=24),
-            "'wte.weight' in .* is of shape .265, 12., but config.json says .265",
+            "'wte.weight' in .* has the shape .265, 12., but config.json says .265",
         ),
         (rewritten("config.json", scale_attn_by_inverse_layer_idx=True), "says scale_attn_by_inverse_layer_idx = True"),
         (

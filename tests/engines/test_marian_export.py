@@ -161,7 +161,7 @@ def test_there_and_back_again(tmp_path: Path) -> None:
         ({"shared_key_value": True}, "model.shared_key_value = true"),
         ({"join": "averaged"}, 'model.join = "averaged"'),
         ({"key_value_heads": 2}, "model.key_value_heads = 2; each of its heads has its own."),
-        ({"tokeniser": {"kind": "words"}}, "data.tokeniser.kind = words stands in the way"),
+        ({"tokeniser": {"kind": "words"}}, "data.tokeniser.kind = words cannot be exported"),
         ({"tokeniser": {"shared": False, "ignore_case": True}}, "data.tokeniser.ignore_case cannot be exported"),
         ({"family": "seq2seq"}, "Marian needs a Transformer, and this model is of the family seq2seq."),
     ],

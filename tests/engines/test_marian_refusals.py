@@ -132,7 +132,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "absurd width": (config(d_model=10**9), "d_model is 1000000000, expected 65536 or less"),
     "absurd depth": (config(encoder_layers=10**12), "encoder_layers is 1000000000000, expected 512 or less"),
     "absurd vocabulary": (config(vocab_size=10**10), "vocab_size is 10000000000, expected 16777216 or less"),
-    "another width": (config(d_model=32), "is of shape ({tokens}, 16), but config.json says ({tokens}, 32)"),
+    "another width": (config(d_model=32), "has the shape ({tokens}, 16), but config.json says ({tokens}, 32)"),
     "odd heads": (config(encoder_attention_heads=3), "width 16 cannot be shared out among 3 heads"),
     "more layers": (config(encoder_layers=3), "has no 'model.encoder.layers.2.fc1.weight'"),
     "fewer layers": (
@@ -140,7 +140,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "holds 'model.encoder.layers.1.fc1.bias', which does not fit config.json",
     ),
     "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
-    "larger vocabulary": (config(vocab_size=600), "is of shape ({tokens}, 16), but config.json says (600, 16)"),
+    "larger vocabulary": (config(vocab_size=600), "has the shape ({tokens}, 16), but config.json says (600, 16)"),
     "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its {tokens} pieces"),
     "unknown activation": (
         config(activation_function="mish"),
@@ -170,7 +170,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an empty pickle": (
         pickled(lambda folder: b"", lambda made, file: file.write(made)),
-        "holds more than weights and is not loaded: its pickles do not end",
+        "holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a packed pickle": (packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)), "records are packed"),
     "a long pickle": (
