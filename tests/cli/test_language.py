@@ -186,11 +186,11 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(tmp_path: Path, monkeyp
     [
         (["translate", "RUN"], "An ngram gives text that continues a prompt; use `regard generate`. It can train"),
         (["generate", "RUN", "--beam", "2", "--samples", "3"], "--beam is for beam search, but --samples samples"),
-        (["generate", "RUN", "--set", "sampling=3"], "Sampling takes a table of options"),
+        (["generate", "RUN", "--set", "sampling=3"], "Sampling has several options"),
         (["generate", "RUN", "--set", "beams=3"], "the search has no 'beams'"),
         (["evaluate", "RUN", "--sentences"], "--sentences is for a language model and the text of a --source"),
         (["evaluate", "RUN", "--beam", "3"], "--beam is for translators; an ngram is scored on a --split"),
-        (["evaluate", "RUN", "--source", "RECIPE", "--sentences", "--metric", "unknown"], "knows no other --metric"),
+        (["evaluate", "RUN", "--source", "RECIPE", "--sentences", "--metric", "unknown"], "omit --metric"),
         (["evaluate", "RUN", "--source", "RECIPE", "--metric", "bleu"], "is measured by perplexity"),
         (["evaluate", "RUN", "--metric", "bleu"], "is measured by perplexity, perplexity_of_known, unknown"),
         (["export", "RUN", "--to", "arpa"], "Name a file for the arpa model with -o"),

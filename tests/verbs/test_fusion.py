@@ -320,7 +320,7 @@ def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders
         translator.translate(TEXTS, channel=translator, sample={})
     with pytest.raises(Fault, match="The weight of a channel model is nan; give a number"):
         translator.translate(TEXTS, channel=translator, channel_weight=float("nan"))
-    with pytest.raises(Fault, match=r"is wanted, and .* is a transformer, which gives a text for each text"):
+    with pytest.raises(Fault, match=r"is needed, but .* is a transformer, which gives a text for each text"):
         translator.translate(TEXTS, channel=translator, prior=translator)
 
 
