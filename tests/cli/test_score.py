@@ -51,7 +51,7 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["scores"][0]["value"] == plain["scores"][0]["value"]
-    marked = "begins with a byte order mark, which is no part of its text and is left out\n"
+    marked = "begins with a byte order mark, which is dropped\n"
     assert (said.err.count(f"good {marked}"), said.err.count(f"ref {marked}")) == (1, 1)
 
 
@@ -193,7 +193,7 @@ def test_explaining_a_line(capsys: Captured) -> None:
     assert "reference: there is a cat on the mat" in said
     assert "1-grams that count: the (2 of 7)" in said
     assert "2-grams that do not: the the (0 of 6)" in said
-    assert "7 tokens, wanted were 7" in said
+    assert "7 tokens against 7" in said
     assert "(smoothed)" in said
 
 

@@ -177,7 +177,7 @@ def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):
 def test_a_packed_file_that_is_cut_is_refused(tmp_path):
     content = "".join(f"palavra{number} {number}.5\n" for number in range(500)).encode()
     for name, packed_content in (("v.gz", gzip.compress(content, mtime=0)), ("v.xz", lzma.compress(content))):
-        with pytest.raises(Fault, match="is damaged or not whole and cannot be decompressed"):
+        with pytest.raises(Fault, match="is damaged or incomplete and cannot be decompressed"):
             read(tmp_path, packed_content[: len(packed_content) // 2], name)
 
 
