@@ -153,7 +153,7 @@ def test_a_class_that_is_not_there_is_refused_where_it_is_needed(site: Path, tmp
 
 
 def test_an_unknown_family_is_refused_with_the_way_to_name_its_plugin() -> None:
-    with pytest.raises(regard.Fault, match="named by --plugin MODULE"):
+    with pytest.raises(regard.Fault, match="name it with --plugin MODULE"):
         check_recipe({"family": "twin"})
 
 

@@ -170,7 +170,7 @@ BROKEN = {
     "leaking-rows": (
         "shares = (-self._nats(batch.read, places)[0]).exp().tolist()",
         "shares = (-self._nats(batch.read, places)[0]).softmax(0).tolist()",
-        "inputs are answered together as alone",
+        "inputs have the same answers together and alone",
         "answer of input 1 among others",
     ),
 }

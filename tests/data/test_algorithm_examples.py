@@ -127,7 +127,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(algorithm: str, text: str,
         ({"kept": 0.5}, "kept is for 'sort', not for 'copy'"),
         ({"test": {"items": [4], "repeats": 2}}, "repeats are for 'repeat-copy', not for 'copy'"),
         ({"test": {"items": []}}, "data.test.items"),
-        ({"valid": {"items": [1], "slots": 2}}, "reach = 1 goes around a memory of 2 slots"),
+        ({"valid": {"items": [1], "slots": 2}}, "reach = 1 would go around a memory of 2 slots"),
     ],
 )
 def test_data_that_contradict_themselves_are_refused(table: dict[str, object], sentence: str) -> None:
@@ -136,5 +136,5 @@ def test_data_that_contradict_themselves_are_refused(table: dict[str, object], s
 
 
 def test_slots_are_refused_where_there_are_none() -> None:
-    with pytest.raises(Fault, match=r"data\.test\.slots is for models with a memory of slots"):
+    with pytest.raises(Fault, match=r"data\.test\.slots is for models with memory slots"):
         check_recipe({"family": "lstm", "data": {"algorithm": "copy", "test": {"items": [1], "slots": 9}}})

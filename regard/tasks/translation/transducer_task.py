@@ -1,4 +1,4 @@
-"""Translation by a transducer: what it minimises; it is written token by token, so that searches need not know it."""
+"""Translation by a transducer: its loss; it writes token by token, so searches need not know about it."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class TransducerLoss:
         passes = 2 if self.consistency else 1
         pairs = batch.twice() if self.consistency else batch
         heard = network.read(pairs.source, pairs.source_lengths)
-        # The target closes with an end token, which is no label: a transducer ends with its frames.
+        # The target's end token is not a label: a transducer ends with its frames.
         labels = pairs.target[:, :-1]
         counts = (pairs.target_lengths - 1).to(labels.device, non_blocking=True)
         logs = network.every_cell(heard, labels)
