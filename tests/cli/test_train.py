@@ -230,12 +230,12 @@ def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
 
 def test_without_a_run_there_is_no_recipe_to_go_on_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--resume"]) == 2
-    assert "Say with --out which run is to go on" in say(capsys)
+    assert "Name the run to resume with --out" in say(capsys)
     assert main(["train", "--out", str(tmp_path / "none"), "--resume"]) == 2
-    assert "none holds no recipe to go on with; give one, or text files" in " ".join(say(capsys).split())
+    assert "none has no recipe to resume; give the recipe or text files" in " ".join(say(capsys).split())
     assert not (tmp_path / "none").exists()
     assert main(["train", "--out", str(tmp_path / "none"), "--resume", "--languages", "en-pt"]) == 2
-    assert "go with text files" in say(capsys)
+    assert "belong to text files" in say(capsys)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_run_keeps_its_tokeniser(trained: Path, tmp_path: Path, capsys: pytest
     shutil.rmtree(out / "training" / "corpus")
     source.write_text("".join(f"{number} other words\n" for number in range(300)))
     assert main([*train_arguments(source, target, out, training__steps=16), "--resume"]) == 2
-    assert "does not belong to the data, which was prepared again" in say(capsys)
+    assert "does not match the data, which was prepared again" in say(capsys)
 
 
 def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path) -> None:

@@ -136,5 +136,5 @@ def test_data_that_contradict_themselves_are_refused(table: dict[str, object], s
 
 
 def test_slots_are_refused_where_there_are_none() -> None:
-    with pytest.raises(Fault, match=r"data\.test\.slots is for models with a memory of slots"):
+    with pytest.raises(Fault, match=r"data\.test\.slots is for models with memory slots"):
         check_recipe({"family": "lstm", "data": {"algorithm": "copy", "test": {"items": [1], "slots": 9}}})

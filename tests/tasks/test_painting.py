@@ -108,7 +108,7 @@ def test_captions_that_cannot_be_read_are_refused(caption: str, words: str) -> N
     [
         ({}, "give either labelled 'pictures' or generated 'shapes'"),
         ({"shapes": {}, "names": ["a"]}, "names are those of the classes of 'pictures'"),
-        ({"shapes": {"side": 10}}, "which makes cells of 4 × 4 pixels; pictures of 10 × 10 cannot be cut"),
+        ({"shapes": {"side": 10}}, "which makes cells of 4 × 4 pixels; pictures of 10 × 10 cannot be divided"),
     ],
 )
 def test_data_that_cannot_be_painted_is_refused(data: dict, words: str, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_the_classes_of_whole_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": {"latent": 3}}, "model.latent is for networks that draw; a class takes none"),
-        ({"model": {"gaussians": 3}}, "model.gaussians is for networks that draw; a class takes none"),
+        ({"model": {"latent": 3}}, "model.latent is for networks that draw; a classifier has none"),
+        ({"model": {"gaussians": 3}}, "model.gaussians is for networks that draw; a classifier has none"),
         ({"training": {"distort": 0.1}, "data": {"coding": "grid"}}, "training.distort is for data.coding = 'triples'"),
         ({"data": {"labels": ["a", "b"]}}, "train has 1 files, but there are 2 labels"),
         ({"data": {"labels": [" "]}}, "labels must not be empty"),

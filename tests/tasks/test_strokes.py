@@ -102,7 +102,7 @@ def test_the_way_between_begins_and_ends_with_what_is_drawn_again(tmp_path: Path
     drawn = task.sketch(3, torch.Generator().manual_seed(1), SketchRequest("between", [first, second], 0.01))
     again = task.sketch(1, torch.Generator().manual_seed(1), SketchRequest("reconstruct", [first], 0.01))
     assert drawn[0].as_dict() == again[0].as_dict()
-    with pytest.raises(Fault, match=r"only autoencoders do, which have model\.latent"):
+    with pytest.raises(Fault, match=r"only autoencoders can \(model\.latent above 0\)"):
         task_of(tmp_path / "..").sketch(1, torch.Generator(), SketchRequest("reconstruct", [first]))
 
 

@@ -165,7 +165,7 @@ def test_a_target_that_is_longer_than_its_sound_is_dropped_with_a_count(tmp_path
 
 
 def test_to_be_measured_on_such_a_target_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"\.wav, of the valid data, has too few frames for what it says, 'aaaaaaaa'; take"):
+    with pytest.raises(Fault, match=r"\.wav, of the valid data, has too few frames for its text, 'aaaaaaaa'; remove"):
         opened(tmp_path, {"train": "ab ba", "valid": "a" * 8})  # eight symbols and seven blanks between them
 
 
