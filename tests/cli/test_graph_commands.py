@@ -187,7 +187,7 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN", "0", "--sheet"], "--sheet goes with a matrix; what this model looks at is drawn as a graph."),
         (["look", "RUN", "0", "--layer", "3"], "This model has 2 blocks of 2, 1 heads on that side."),
         (["heads", "RUN", "--by", "diagonal"], "What these heads look at has no order"),
-        (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are watched on a --split."),
+        (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are measured on a --split."),
     ],
 )
 def test_what_cannot_be_looked_at_is_refused(

@@ -193,7 +193,7 @@ def test_explaining_a_line(capsys: Captured) -> None:
     assert "reference: there is a cat on the mat" in said
     assert "1-grams that count: the (2 of 7)" in said
     assert "2-grams that do not: the the (0 of 6)" in said
-    assert "7 tokens, wanted were 7" in said
+    assert "7 tokens against 7" in said
     assert "(smoothed)" in said
 
 

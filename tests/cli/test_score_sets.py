@@ -116,10 +116,10 @@ def test_of_a_set_in_xml_those_references_count_that_it_lists(capsys: Captured, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "Give what the outputs should be: --reference, or --test-set with --languages, not both."),
-        (("--reference", "ref", "--test-set", "wmt20"), "--reference, or --test-set with --languages, not both."),
-        (("--test-set", "wmt20"), "--test-set and --languages belong together"),
-        (("--reference", "ref", "--languages", "en-de"), "--test-set and --languages belong together"),
+        ((), "Give references: either --reference, or --test-set with --languages."),
+        (("--reference", "ref", "--test-set", "wmt20"), "--reference, or --test-set with --languages."),
+        (("--test-set", "wmt20"), "--test-set and --languages go together"),
+        (("--reference", "ref", "--languages", "en-de"), "--test-set and --languages go together"),
         (("--test-set", "wmt99", "--languages", "en-de"), "sacreBLEU has no test set 'wmt99'; `sacrebleu --list`"),
         (("--test-set", "wmt20", "--languages", "en-xx"), "The test set wmt20 has no 'en-xx'; it has cs-en, "),
         (

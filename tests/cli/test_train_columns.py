@@ -184,7 +184,7 @@ def test_what_is_refused_says_what_to_do(capsys: pytest.CaptureFixture[str], arg
     ("arguments", "words"),
     [
         (["--columns", "1:2"], "--columns and --header go with --data."),
-        (["--data", "a.tsv", "--split", "valid"], "--data is what the model is scored on; omit --split"),
+        (["--data", "a.tsv", "--split", "valid"], "--data names the data to score on; omit --split"),
         (["--data", "none.tsv"], "There is no file none.tsv."),
     ],
 )

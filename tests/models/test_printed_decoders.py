@@ -159,7 +159,7 @@ def test_positive_products_are_shared_out_and_others_refused() -> None:
     context = products / products.sum() @ read
     expected = model.decoder.combine(torch.cat([context, own])).tanh()
     torch.testing.assert_close(states(model)[0, 0], expected)
-    with pytest.raises(Fault, match=r"positive = 'none'.*here is one of -[0-9.]+: take another score, or set"):
+    with pytest.raises(Fault, match=r"positive = 'none'.*but one is -[0-9.]+. Choose another score, or set"):
         states(build(cell="vanilla", score="dot", normaliser="plain", positive="none"))
 
 

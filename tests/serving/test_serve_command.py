@@ -97,7 +97,7 @@ def test_options_hide_the_key_in_whatever_they_print(key: object) -> None:
 
 @pytest.mark.parametrize("origin", ["https://example.org/", "example.org", "https://a b", ""])
 def test_an_origin_that_no_browser_would_send_is_refused(capsys: pytest.CaptureFixture[str], origin: str) -> None:
-    assert "expected a scheme and a name alone" in refused(capsys, "model", "--allow-origin", origin)
+    assert "expected only a scheme and a host" in refused(capsys, "model", "--allow-origin", origin)
 
 
 def test_settings_are_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:

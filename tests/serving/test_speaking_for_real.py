@@ -146,13 +146,13 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
     given = ["speak", str(folder), "--text", "a b", "--seconds", "0.2", "--rounds", "2", "-o"]
     assert main([*given, str(out)]) == 0
     said = capsys.readouterr().err
-    assert "ann says it in 0." in said
+    assert "ann speaks for 0." in said
     assert f"Wrote {out}." in said
     (expected,) = model.speak(["a b"], seconds=0.2, rounds=2)
     np.testing.assert_allclose(read_sound(out, 4000), expected.samples, atol=1e-4)
     refusals = {
         (*given, str(out)): "exists already; give --overwrite to replace it.",
-        (*given, str(tmp_path / "said.mp3")): "does not end in .wav, the format in which sounds",
+        (*given, str(tmp_path / "said.mp3")): "does not end in .wav, the format of sounds",
         tuple(given[:-1]): "name one, as in -o sound.wav",
         ("speak", str(folder), "--text", " ", "-o", str(tmp_path / "b.wav")): "the text is empty",
         ("speak", str(folder), "--text", "z", "-o", str(tmp_path / "b.wav")): "regard: 'z' cannot be spoken",

@@ -193,7 +193,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
         ({"search": {"beam": 2}}, "'beam' has a field of its own"),
         ({"search": {"grups": 2}}, "the search has no 'grups'; did you mean 'groups'?"),
         ({"search": {"longest_extra": 0}}, "longest_extra is 0, expected 1 or more"),
-        ({"channel_weight": 2.0}, "'channel_weight' would do nothing without 'channel'"),
+        ({"channel_weight": 2.0}, "'channel_weight' has no effect without 'channel'"),
         ({"channel": "nobody"}, "There is no model 'nobody' here"),
         ({"channel": ""}, "There is no model '' here"),
         ({"channel": "forth"}, "must go from pt to en"),

@@ -227,7 +227,7 @@ def test_sentences_of_the_training_text_are_told_and_the_others_scored(
     assert found["learnt"]["scores_of_others"][0]["value"] == 0
     assert found["learnt"]["scores_of_others"][1]["value"] > found["scores"][1]["value"]
     assert "trained on 2 of these 4 sentences" in printed.err
-    assert "On the 2 that are new to it: exact 0.00, perplexity " in " ".join(printed.err.split())
+    assert "On the 2 new ones: exact 0.00, perplexity " in " ".join(printed.err.split())
 
 
 def test_of_new_sentences_nothing_is_told(speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,4 +130,4 @@ def test_the_command_draws_a_word_of_a_translator(
     assert main(["look", str(trained), "--contexts", "Ana", "--beam", *texts]) == 2
     assert "--beam and --contexts are views of different things; give one of them." in capsys.readouterr().err
     assert main(["look", str(trained), "--contexts", "Ana", "--sheet", *texts]) == 2
-    assert "--sheet says what attention to look at; omit it with --contexts." in capsys.readouterr().err
+    assert "--sheet chooses an attention; omit it with --contexts." in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_page_too_large_with_its_tokens_has_words_alone(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-o", "a.bmp"], "neither .png, .svg, .html nor .json"),
+        (["-o", "a.bmp"], "does not end in .png, .svg, .html or .json"),
         (["--head", "1", "--heads", "max"], "--head shows one head and --heads joins them all"),
         (["--sheet", "--layer", "1"], "omit --layer and --head"),
         (["--sheet", "--heads", "max"], "omit --heads"),

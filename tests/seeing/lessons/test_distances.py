@@ -59,7 +59,7 @@ def test_models_beside_each_other_by_the_command(tmp_path: Path, capsys: pytest.
     assert [len(line.points) for line in panel.lines] == [6 + 2 * 2, 6]
     assert main(["show", "gradients", "--model", str(folders[0]), "--text", "a"]) == 2
     assert main(["show", "gradients", "--text", "a"]) == 2
-    assert "--model and --text belong together" in capsys.readouterr().err
+    assert "--text needs one --model" in capsys.readouterr().err
 
 
 def test_a_translator_is_asked_for_its_text(tmp_path: Path) -> None:
