@@ -135,7 +135,10 @@ def test_names_of_a_stranger_stay_text(trained: Path, tmp_path: Path, capsys: py
         (["RUN", "-o", "RUN/recipe.toml", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "RUN/manifest.json", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "none/card.md"], "There is no folder none to write card.md into."),
-        (["RUN", "--licence", "mine: all"], "--licence takes the identifier of a licence, such as CC-BY-4.0, not 'mine"),
+        (
+            ["RUN", "--licence", "mine: all"],
+            "--licence takes the identifier of a licence, such as CC-BY-4.0, not 'mine",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(

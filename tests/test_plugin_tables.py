@@ -132,14 +132,14 @@ def test_views_draw_sides_of_their_own(many: Path) -> None:
     assert drawing_of(looks, DrawingRequest()).lines(80, False) == ["red green"]
     assert names_along(beads, words) == ["red", "green"]
     assert ("weights", Words, plugin.Beads) in DRAWERS
-    with pytest.raises(regard.Fault, match="--sheet goes with a matrix; what this model looks at is drawn as beads"):
+    with pytest.raises(regard.Fault, match="--sheet goes with a matrix; the attention of this model is drawn as beads"):
         drawing_of(looks, DrawingRequest(sheet=True))
 
     @dataclass(frozen=True)
     class Unknown:
         count: int
 
-    with pytest.raises(regard.Fault, match="There is no way yet to draw weights from words to unknown"):
+    with pytest.raises(regard.Fault, match="There is no drawing yet for weights from words to unknown"):
         drawing_of(LooksBetween("x", "a", "b", words, Unknown(2)), DrawingRequest())
 
 

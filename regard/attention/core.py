@@ -239,7 +239,7 @@ def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 
 def _allowed_after_bias(bias: Tensor, allowed: Tensor | None) -> Tensor:
-    """Where a query may look after a bias with some -inf entries is added to its scores."""
+    """Return where a query may look after a bias with some -inf entries is added to its scores."""
     unbarred = bias > float("-inf")
     return unbarred if allowed is None else unbarred & allowed
 

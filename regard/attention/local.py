@@ -43,7 +43,7 @@ class LocalMonotonic(nn.Module):
 
 
 class LocalPredictive(nn.Module):
-    """local-p: the keys within D = `reach` of p_t = S σ(vᵀ tanh(W q)), weighed by exp(−(s − p_t)² / 2σ²), σ = D/2.
+    """local-p: the keys within D = `reach` of p_t = S σ(vᵀ tanh(W q)), weighted by exp(−(s − p_t)² / 2σ²), σ = D/2.
 
     As in the paper (equations 9 and 10) the weights are not normalised again, so they sum to less than one.
     """

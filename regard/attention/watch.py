@@ -247,8 +247,8 @@ def count_gazes() -> int:
 def name_places(since: int, names: Callable[[str, str], Names]) -> None:
     """Name the places on both sides of the gazes recorded after the first `since`.
 
-    `names(side, opposite)` returns the names of a side, row by row. It also gets the opposite side because a place may
-    be named by what is read there within one side, and by what is written there otherwise. A single row holds for all.
+    `names(side, opposite)` returns the names of a side, row by row; a single row holds for all. The opposite side
+    matters because a place within one side is named by what is read there, and otherwise by what is written there.
     """
     notebook = _open.get()
     if notebook is None:

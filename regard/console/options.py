@@ -16,7 +16,7 @@ OneInput = Annotated[
     typer.Argument(metavar="INPUT", help="A text, or a file that holds one; - is standard input."),
 ]
 Texts = Annotated[
-    list[str] | None, typer.Option("--text", metavar="TEXT", help="A text to read, never a file's name; repeatable.")
+    list[str] | None, typer.Option("--text", metavar="TEXT", help="A text to read, never a file name; repeatable.")
 ]
 NoTexts = Annotated[
     list[str] | None, typer.Option("--text", hidden=True)

@@ -67,7 +67,7 @@ def test_links_are_needed_and_are_for_this_metric_alone(
 ) -> None:
     links = files.pop("alignments")
     assert main(asked(trained, files)) == 2
-    assert "aer compares with known links; give them as --alignments FILE" in capsys.readouterr().err
+    assert "aer needs known links; give them as --alignments FILE" in capsys.readouterr().err
     given = ["--source", str(files["source"]), "--reference", str(files["reference"]), "--alignments", str(links)]
     assert main(["evaluate", str(trained), *given]) == 2
     assert "--alignments is for the alignment error rate; add --metric aer." in capsys.readouterr().err

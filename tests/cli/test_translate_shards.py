@@ -87,7 +87,7 @@ def test_only_what_belongs_together_is_joined(
     refuses("1 of 3 shards of", "--join")
     refuses("1-of-3 was begun or is done; give --resume to continue, or --overwrite", "--shard", "1/3")
     refuses("was divided into 3 shards; give --shard I/3, or delete it.", "--shard", "1/4")
-    refuses("something else: --beam was not given and is now 2", "--shard", "1/3", "--resume", "--beam=2")
+    refuses("was begun differently: --beam was not given and is now 2", "--shard", "1/3", "--resume", "--beam=2")
     refuses("1-of-3 was begun differently: --beam was not given and is now 2", "--join", "--beam", "2")
     refuses("out was begun in shards; continue with --workers and --resume")
     assert main(["translate", *asked, "--shard", "3/3", "--resume"]) == 0

@@ -220,9 +220,7 @@ def test_more_connections_than_there_are_files_for_keep_nobody_out(forth: Path) 
             assert oldest.recv(1) == b""
         process.send_signal(signal.SIGTERM)
         _, rest = process.communicate(timeout=WAIT)
-    assert rest.splitlines() == [
-        "regard: all 64 connections are taken; those that wait longest for a client are closed."
-    ]
+    assert rest.splitlines() == ["regard: all 64 connections are in use; those idle for longest are closed."]
 
 
 def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path) -> None:
@@ -234,6 +232,6 @@ def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path
     said: list[str] = []
     make_app([forth, folder], warn=said.append)
     assert said == [
-        "listed has a shortlist, which the sentences of a batch share; now and then an answer depends on what else is "
-        "asked for at the same time."
+        "listed has a shortlist, which the sentences of a batch share, so an answer occasionally depends on other "
+        "requests at the same time."
     ]

@@ -190,7 +190,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
         ({"mbr": "chrf", "n_best": 40}, "'mbr' cannot give the 40 best of 32; raise 'samples'."),
         ({"too_long": "split", "prefix": "Eu"}, "'prefix' belongs to a whole output; omit 'too_long'."),
         ({"sample": {"temprature": 1}}, "sample has no 'temprature'; did you mean 'temperature'?"),
-        ({"search": {"beam": 2}}, "'beam' has a field of its own"),
+        ({"search": {"beam": 2}}, "'beam' has its own field"),
         ({"search": {"grups": 2}}, "the search has no 'grups'; did you mean 'groups'?"),
         ({"search": {"longest_extra": 0}}, "longest_extra is 0, expected 1 or more"),
         ({"channel_weight": 2.0}, "'channel_weight' has no effect without 'channel'"),

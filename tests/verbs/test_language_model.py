@@ -85,7 +85,7 @@ def test_many_prompts_keep_their_order(model: LanguageModel) -> None:
         ({"samples": 0}, "samples is 0, expected 1 or more"),
         ({"tokens": 0}, "tokens is 0, expected 1 or more"),
         ({"sample": {"top_q": 1}}, "sample has no 'top_q'"),
-        ({"search": {"beam": 2}}, "'beam' has a field of its own"),
+        ({"search": {"beam": 2}}, "'beam' has its own field"),
     ],
 )
 def test_what_does_not_go_together_is_refused(table: dict[str, Any], sentence: str) -> None:

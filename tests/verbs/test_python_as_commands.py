@@ -61,7 +61,7 @@ def test_an_output_goes_on_from_tokens(model: regard.Model) -> None:
     [
         ({"before": ["x"], "sample": {}}, "'before' continues exact tokens by beam search; omit 'sample'."),
         ({"before": ["nonsense"]}, "'nonsense' is not a token of the model."),
-        ({"samples": 3}, "'samples' says how many 'mbr' chooses among; to get several samples give 'n_best'."),
+        ({"samples": 3}, "'samples' is the number that 'mbr' chooses among; to get several samples, give 'n_best'."),
         (
             {"mbr": "chrf", "beam": 2},
             "'beam' is for beam search, but 'sample' and 'mbr' sample; give one or the other.",

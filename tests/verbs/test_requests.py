@@ -15,8 +15,8 @@ from regard.verbs.translate.request import TranslateRequest
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"samples": 3},
-        "'samples' says how many 'mbr' chooses among; to get several samples give 'n_best'.",
-        "--samples says how many --mbr chooses among; to get several samples give --n-best.",
+        "'samples' is the number that 'mbr' chooses among; to get several samples, give 'n_best'.",
+        "--samples is the number that --mbr chooses among; to get several samples, give --n-best.",
     ),
     (
         {"forced": [], "n_best": 2},

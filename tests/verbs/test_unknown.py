@@ -94,7 +94,7 @@ def test_all_doors_ask_by_the_same_request(tmp_path: Path) -> None:
     assert (plan.engine, plan.dictionary) == ("torch", (("a", "b"),))
     with pytest.raises(Fault, match="'dictionary' has no effect without 'replace_unknown'"):
         TranslateRequest.read({"text": TEXT, "dictionary": {"a": "b"}})
-    with pytest.raises(Fault, match="'forced' scores the outputs it is given"):
+    with pytest.raises(Fault, match="'forced' scores given outputs"):
         TranslateRequest.read({"text": TEXT, "forced": "a", "replace_unknown": True})
     words = tmp_path / "words.tsv"
     words.write_text("Zoë\tZoé\nZoë\tother\n", encoding="utf-8")
