@@ -17,7 +17,7 @@ LONGEST_DELAY = 100_000
 
 
 class SequenceData(Options):
-    """What to remember, and for how long.
+    """Sequences with something to remember, and for how long.
 
     adding: two of many numbers are marked, and the target is their sum. copy: some symbols are shown, and must be
     written many steps later. pixels: a picture is read pixel by pixel, and the target is its class.

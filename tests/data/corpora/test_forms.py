@@ -83,7 +83,7 @@ def test_notes_of_transcribers_are_no_speech(said: str, cleaned: str) -> None:
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        (TREES + "( (S \n", "trees", "file, line 3: not a tree, because 2 of its brackets stay open"),
+        (TREES + "( (S \n", "trees", "file, line 3: not a tree, because 2 of its brackets are not closed"),
         ("Hello.\n", "turns", "file, line 1: a conversation must begin with a turn such as 'A.1: Hello.'"),
     ],
 )

@@ -305,7 +305,7 @@ def test_a_script_without_a_main_guard_is_told(files: Path, tmp_path: Path) -> N
     command = [sys.executable, script, options_for(files).model_dump_json(), tmp_path / "prepared"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert "A worker process has ended early" in ended.stderr
+    assert "A worker process ended early" in ended.stderr
     assert "A script must call regard under `if __name__ == '__main__':`" in ended.stderr
 
 

@@ -95,7 +95,7 @@ def test_a_corpus_of_many_shards_may_have_that_many_files_open(tmp_path: Path, m
     opened(tmp_path, *[record] * 500)
     assert len(limits) == 2
     limits[-1] = (100, 200)
-    with pytest.raises(Fault, match="needs 1,256 open files, and this system allows 200"):
+    with pytest.raises(Fault, match="needs 1,256 open files, but this system allows 200"):
         opened(tmp_path, *[record] * 1000)
 
 
