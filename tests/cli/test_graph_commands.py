@@ -184,7 +184,10 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
         (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has one alone, so omit --side."),
         (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),
-        (["look", "RUN", "0", "--sheet"], "--sheet goes with a matrix; the attention of this model is drawn as a graph."),
+        (
+            ["look", "RUN", "0", "--sheet"],
+            "--sheet goes with a matrix; the attention of this model is drawn as a graph.",
+        ),
         (["look", "RUN", "0", "--layer", "3"], "This model has 2 blocks of 2, 1 heads on that side."),
         (["heads", "RUN", "--by", "diagonal"], "What these heads look at has no order"),
         (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are measured on a --split."),
