@@ -35,7 +35,7 @@ def test_settings_are_those_of_the_command_line() -> None:
         "on": True,
     }
     assert apply_settings({}, list(settings_of(given))) == expected
-    with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; leave it out"):
+    with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; omit it"):
         list(settings_of({"model": {"seed": None}}))
 
 
@@ -51,7 +51,7 @@ def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pyte
     )
     assert '"test"' in (run / "scores.json").read_text()
     assert capsys.readouterr() == ("", "")
-    with pytest.raises(regard.Fault, match="holds a run already"):
+    with pytest.raises(regard.Fault, match="already holds a run"):
         regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
     regard.train(out=run, resume=True)
     assert "is finished; there is nothing to resume" in capsys.readouterr().err

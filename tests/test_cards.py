@@ -109,7 +109,7 @@ def test_a_folder_without_records_of_training_says_so(
     bare = tmp_path / "bare"
     shutil.copytree(trained, bare, ignore=shutil.ignore_patterns("training"))
     card = card_of(bare, capsys)
-    assert "The folder does not say how far the training came." in card
+    assert "The folder does not record how far the training got." in card
     assert "not recorded" in card
     assert "regard train" not in card
 
@@ -135,7 +135,10 @@ def test_names_of_a_stranger_stay_text(trained: Path, tmp_path: Path, capsys: py
         (["RUN", "-o", "RUN/recipe.toml", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "RUN/manifest.json", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "none/card.md"], "There is no folder none to write card.md into."),
-        (["RUN", "--licence", "mine: all"], "--licence takes the identifier of a licence, as CC-BY-4.0, and not 'mine"),
+        (
+            ["RUN", "--licence", "mine: all"],
+            "--licence takes the identifier of a licence, such as CC-BY-4.0, not 'mine",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(

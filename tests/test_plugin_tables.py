@@ -132,14 +132,14 @@ def test_views_draw_sides_of_their_own(many: Path) -> None:
     assert drawing_of(looks, DrawingRequest()).lines(80, False) == ["red green"]
     assert names_along(beads, words) == ["red", "green"]
     assert ("weights", Words, plugin.Beads) in DRAWERS
-    with pytest.raises(regard.Fault, match="--sheet goes with a matrix; what this model looks at is drawn as beads"):
+    with pytest.raises(regard.Fault, match="--sheet goes with a matrix; the attention of this model is drawn as beads"):
         drawing_of(looks, DrawingRequest(sheet=True))
 
     @dataclass(frozen=True)
     class Unknown:
         count: int
 
-    with pytest.raises(regard.Fault, match="There is no way yet to draw weights from words to unknown"):
+    with pytest.raises(regard.Fault, match="There is no drawing yet for weights from words to unknown"):
         drawing_of(LooksBetween("x", "a", "b", words, Unknown(2)), DrawingRequest())
 
 
@@ -202,7 +202,7 @@ def test_what_is_wrong_with_a_table_that_nobody_reads_does_no_harm(site: Path, c
 def test_a_failure_inside_a_plugin_is_told_as_its_own(site: Path, capsys) -> None:
     (site / "many.py").write_text(ROWS.replace('    print(f"hello {name}")', "    return 1 / 0"), encoding="utf-8")
     assert main(["--plugin", "many", "hello", "Ana"]) == 1
-    assert "regard: the plugin many has failed: ZeroDivisionError: division by zero\n" in capsys.readouterr().err
+    assert "regard: the plugin many failed: ZeroDivisionError: division by zero\n" in capsys.readouterr().err
 
 
 def test_built_in_names_import_no_installed_plugin(site: Path, trained: Path, tmp_path: Path, capsys) -> None:

@@ -1,7 +1,7 @@
-"""The command line: dispatch by the table of commands, each imported only when someone uses it.
+"""The command line: looks a command up in the table and imports it only when it is used.
 
-Results go to standard output, everything else to standard error. The exit status is 0 for success, 2 for a fault of
-the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read our output has gone away.
+Results go to standard output, everything else to standard error. The exit status is 0 for success, 2 for a fault that
+the user can fix, 1 for a fault of ours, 130 after Ctrl-C, and 141 when the reader of our output has gone away.
 """
 
 import atexit
@@ -37,15 +37,15 @@ from regard.hardware.memory import is_out_of_memory
 from regard.training.pace import read_course
 from regard.verbs.table import ROOMS
 
-# Objects that come to be before the garbage collector looks at the young ones. Python's 700 let it look a thousand
-# times while torch is imported, which took a tenth of that time and found nothing: what a module makes stays.
+# Number of new objects after which the garbage collector runs. Python's default of 700 makes it run a thousand times
+# while torch is imported. That takes a tenth of the time and frees nothing, because modules keep what they create.
 _YOUNG = 20_000
 MODELS = ("model", "models")  # the parameters of commands that name model folders
 _HABITS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Deferred(TyperCommand):
-    """A command known by its row in the table; the module behind it is imported when its arguments are read."""
+    """A command from the table; its module is imported when its arguments are parsed."""
 
     def __init__(self, name: str, place: str, summary: str) -> None:
         super().__init__(name, help=summary, rich_markup_mode=None)
@@ -63,12 +63,12 @@ class _Deferred(TyperCommand):
 
 @cache
 def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
-    """A function or a group of them as a command, made once: who runs many command lines would wait for each."""
+    """Return a function or a group of functions as a command; cached, so that many command lines run quickly."""
     if not isinstance(target, typer.Typer):
         app = typer.Typer(add_completion=False)
         app.command(name, help=None if target.__doc__ else summary)(target)
         target = app
-    # Plain help is four times as quick as rich's, and square brackets in a help text stay what they are.
+    # Plain help is four times faster than rich's and leaves square brackets in help texts alone.
     target.rich_markup_mode = None
     command = get_command(target)
     command.context_settings = {**_HABITS, **command.context_settings}
@@ -79,7 +79,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
 
 
 def _write_arguments_in_capitals(command: Any) -> None:
-    """MODEL rather than model, as in every document."""
+    """Show arguments in capitals, MODEL rather than model, as the documents do."""
     for inner in getattr(command, "commands", {}).values():
         _write_arguments_in_capitals(inner)
     for parameter in command.params:
@@ -88,7 +88,7 @@ def _write_arguments_in_capitals(command: Any) -> None:
 
 
 def _caution_first(command: Any) -> None:
-    """Let a command, or each one of a group, say of the models it is given if they have hardly been trained."""
+    """Make a command, or each command of a group, warn if a model it is given has hardly been trained."""
     for inner in getattr(command, "commands", {}).values():
         _caution_first(inner)
     plain = command.callback
@@ -96,17 +96,17 @@ def _caution_first(command: Any) -> None:
         return
 
     @wraps(plain)
-    def callback(**given: Any) -> Any:
+    def callback(**arguments: Any) -> Any:
         for name in MODELS:
-            _caution(_places(given.get(name)))
-        return plain(**given)
+            _caution(_places(arguments.get(name)))
+        return plain(**arguments)
 
     command.callback = callback
 
 
 def _places(value: Any) -> list[Path]:
     values = value if isinstance(value, list | tuple) else [value]
-    return [each for each in values if isinstance(each, Path)]
+    return [place for place in values if isinstance(place, Path)]
 
 
 def _caution(folders: Iterable[Path]) -> None:
@@ -128,7 +128,7 @@ def _start(
     ] = False,
     traceback: Annotated[
         bool,
-        typer.Option("--traceback", help="After a fault of regard's own, show where; so does REGARD_TRACEBACK=1."),
+        typer.Option("--traceback", help="Print the traceback of an internal error; REGARD_TRACEBACK=1 does too."),
     ] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -138,20 +138,20 @@ def _start(
 
 
 class _Root(TyperGroup):
-    """All commands; verbs of plugins are listed if their plugins were named, and found if they are installed."""
+    """All commands. Verbs of plugins named by --plugin are listed; those of installed plugins can be called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *(name for name in ROOMS.named() if name not in self.commands)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = super().get_command(ctx, cmd_name)
-        if found is None and (room := ROOMS.get(cmd_name)) is not None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and (room := ROOMS.get(cmd_name)) is not None:
             return _Deferred(cmd_name, room.command, room.summary)
-        return found
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         for word, following in pairwise(args):
-            if word == "--plugin" and args[0] not in self.commands:  # which the plugin may have
+            if word == "--plugin" and args[0] not in self.commands:  # the plugin may provide it
                 name_plugin(following)
         return super().resolve_command(ctx, args)
 
@@ -167,9 +167,10 @@ def _root() -> TyperGroup:
 
 
 def run() -> NoReturn:
-    """The program: exits with the status of its command line, and after Ctrl-C without Python's own long end.
+    """Run the program and exit with the status of its command line.
 
-    That would stop threads which a second Ctrl-C left inside torch, and C++ would abort and say so.
+    After Ctrl-C, skip Python's own shutdown: it would stop threads that a second Ctrl-C left inside torch, and C++
+    would abort with a message.
     """
     status = 130
     gc.set_threshold(_YOUNG)
@@ -179,16 +180,16 @@ def run() -> NoReturn:
             _wait_for_gpu()
             os._exit(status)
 
-    atexit.register(leave_at_once)  # called last, being registered first
+    atexit.register(leave_at_once)  # registered first, so called last
     threading.excepthook = _hear_thread
-    with suppress(KeyboardInterrupt):  # a second one, while the first is being told
+    with suppress(KeyboardInterrupt):  # a second one, while the first is being reported
         status = main()
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
     sys.exit(status)
 
 
 def _wait_for_gpu() -> None:
-    """Wait for work on a GPU, where there is any; otherwise import nothing at the very end."""
+    """Wait for GPU work to finish, if there is any; otherwise import nothing this late."""
     cuda = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is not None and cuda.is_initialized():
         from regard.hardware.devices import wait_for_gpu
@@ -197,29 +198,29 @@ def _wait_for_gpu() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
+    """Run one command line and return its exit status; no exception escapes."""
     from regard.console import NoOutput, remarks_on_text
 
     if sys.stdout is None:
         sys.stdout = NoOutput()
     try:
         with warnings.catch_warnings(), remarks_on_text():
-            # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.
+            # On a CPU without bf16, torch falls back to another path and warns with a page of its own stack frames.
             warnings.filterwarnings("ignore", "mkldnn_matmul failed, switching to BLAS")
             remark_on_plugins()
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         if sys.stdout:
-            sys.stdout.flush()  # here, where a full disk or a reader that left can still be told
+            sys.stdout.flush()  # here, where a full disk or a closed pipe can still be reported
     except (Exception, KeyboardInterrupt) as error:
         status = _explain(error)
     _silence_what_cannot_be_written()
     return status
 
 
-def _hear_thread(ended: threading.ExceptHookArgs) -> None:
-    """Say nothing of an error in a thread of TensorBoard's, which raises it once more where we call it."""
-    if not type(ended.thread).__module__.startswith("tensorboard"):
-        threading.__excepthook__(ended)
+def _hear_thread(failure: threading.ExceptHookArgs) -> None:
+    """Ignore errors in TensorBoard's threads: it raises them again where we call it."""
+    if not type(failure.thread).__module__.startswith("tensorboard"):
+        threading.__excepthook__(failure)
 
 
 def _run(arguments: list[str]) -> int:
@@ -229,23 +230,23 @@ def _run(arguments: list[str]) -> int:
             root.main(prog_name="regard")
         with root.make_context("regard", arguments or ["--help"]) as context:
             root.invoke(context)
-    except typer.Exit as wish:
-        return wish.exit_code
-    except SystemExit as wish:
-        return wish.code if isinstance(wish.code, int) else int(wish.code is not None)
+    except typer.Exit as request:
+        return request.exit_code
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(request.code is not None)
     return 0
 
 
 def _explain(error: BaseException) -> int:
-    """Tell the user what happened, in sentences, and give the exit status that goes with it."""
+    """Report in sentences what happened, and return the matching exit status."""
     if sys.stdout:
         with suppress(OSError, ValueError):
-            sys.stdout.flush()  # what was written before comes before the sentences
+            sys.stdout.flush()  # earlier output comes before the sentences
     match error:
-        case ImportError() if isinstance(error.__cause__, KeyboardInterrupt):  # compiled modules say it like this
+        case ImportError() if isinstance(error.__cause__, KeyboardInterrupt):  # how compiled modules report it
             return _explain(error.__cause__)
         case KeyboardInterrupt() | typer.Abort():
-            # The terminal has just written ^C, so the sentence begins on a line of its own.
+            # The terminal has just written ^C, so the sentence starts on a new line.
             _tell("stopped.", before="\n" if sys.stderr and sys.stderr.isatty() else "")
             return 130
         case Fault():
@@ -259,46 +260,48 @@ def _explain(error: BaseException) -> int:
         case Exception() if sentence := refusal_sentence(error):
             return _tell(sentence)
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
-            return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
+            return _tell(f"{error.name} is not installed; `regard doctor` lists what is missing.")
         case MemoryError() | RuntimeError() if is_out_of_memory(error):
-            return _tell("The memory does not suffice for this; give less at a time, or a smaller model.")
+            return _tell("There is not enough memory for this; give less at a time, or use a smaller model.")
     return _own_fault(error)
 
 
 def _unwritable(character: str, encoding: str) -> str:
-    if "\udc80" <= character <= "\udcff":  # how Python holds what it could not read
-        return f"The byte {ord(character) - 0xDC00:#x} of what you gave is no UTF-8; give text and names in UTF-8."
-    return f"{character!a} cannot be written in the encoding {encoding}; PYTHONUTF8=1 makes it UTF-8."
+    if "\udc80" <= character <= "\udcff":  # how Python keeps bytes that it could not decode
+        return f"The byte {ord(character) - 0xDC00:#x} in your input is not UTF-8; give text and names in UTF-8."
+    return f"{character!a} cannot be written in the encoding {encoding}; set PYTHONUTF8=1 to write UTF-8."
 
 
 def _usage(error: typer.TyperException) -> list[str]:
-    """Say what is wrong with a command line, the nearest correct name, and where help is."""
+    """Return sentences that say what is wrong with a command line, the nearest correct name, and where to find help."""
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
-    if near and option:  # by their letters: two hyphens would make any two options a little alike
-        near = [each for each in near if get_close_matches(option.lstrip("-"), [each.lstrip("-")])]
+    if near and option:  # compare the letters alone: the shared hyphens would make any two options look alike
+        near = [name for name in near if get_close_matches(option.lstrip("-"), [name.lstrip("-")])]
         near = get_close_matches(option, near, 1, 0.0)
     if option and context and (hint := _hint(context, option)):
         message = f"{message}. {hint}"
     elif near:
-        message = f"{message}. Did you mean {', '.join(repr(each) for each in sorted(near))}?"
+        message = f"{message}. Did you mean {', '.join(repr(name) for name in sorted(near))}?"
     if message[-1:].isalnum():
         message += "."
     if context is None:
         return [message]
     if option in ("--traceback", "--version") and context.parent:
-        message = f"{option} stands before the command, as in `regard {option} {context.info_name}`."
-    return [message, f"`{context.command_path} --help` shows how it is used."]
+        message = f"{option} goes before the command, as in `regard {option} {context.info_name}`."
+    return [message, f"`{context.command_path} --help` shows how to use it."]
 
 
 def _hint(context: Any, option: str) -> str | None:
-    """Return what to type for an option that has another name in other tools: the command's own, or a recipe's key."""
+    """Return a hint for an option that other tools name differently: this command's option, or a recipe key."""
     from regard.base.suggestions import paths_called
 
-    own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
-    if known := paths_called(option, list(own)):
-        return f"Did you mean '{own[known[0]]}'?"
+    options = {
+        name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts
+    }
+    if names := paths_called(option, list(options)):
+        return f"Did you mean '{options[names[0]]}'?"
     if context.info_name not in SETS_RECIPE:
         return None
     from regard.families import described_options
@@ -320,9 +323,9 @@ def _own_fault(error: BaseException) -> int:
     what = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}".rstrip(": ")
     modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
     if plugin := next(filter(None, map(plugin_of, reversed(modules))), None):
-        _tell(f"the plugin {plugin} has failed: {what}", f"please report it to those who wrote it, {how}.")
+        _tell(f"the plugin {plugin} failed: {what}", f"please report it to its authors, {how}.")
     else:
-        _tell(f"this is a fault of regard's own: {what}", f"please report it in the project's issue tracker, {how}.")
+        _tell(f"this is a bug in regard: {what}", f"please report it in the project's issue tracker, {how}.")
     return 1
 
 
@@ -335,7 +338,7 @@ def _tell(*sentences: str, before: str = "") -> int:
 
 
 def _reader_is_gone() -> bool:
-    """Return True if our own output has no reader left; a pipe that broke elsewhere is a fault of ours."""
+    """Return True if nobody reads our output any more; a pipe that broke elsewhere is a bug of ours."""
     pipes = select.poll()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):
@@ -344,7 +347,7 @@ def _reader_is_gone() -> bool:
 
 
 def _silence_what_cannot_be_written() -> None:
-    """Python flushes once more when it ends, and would complain of what has been told already."""
+    """Redirect streams that cannot be flushed, so that Python's last flush does not report the same error again."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()

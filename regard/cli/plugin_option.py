@@ -1,4 +1,4 @@
-"""The option --plugin, which every command has, before its name and after it."""
+"""The option --plugin, which every command accepts before and after its name."""
 
 import warnings
 from functools import cache
@@ -30,7 +30,7 @@ Plugins = Annotated[
 
 
 def take_plugins(command: Any) -> None:
-    """Let a command, or each one of a group, take --plugin after its name too."""
+    """Let a command, or each command of a group, accept --plugin after its name too."""
     for inner in getattr(command, "commands", {}).values():
         take_plugins(inner)
     command.params.append(_plugin_option())
@@ -48,7 +48,7 @@ def _plugin_option() -> Any:
 
 
 def remark_on_plugins() -> None:
-    """Print warnings about plugins as remarks, each once; all others are shown as before."""
+    """Print each warning about plugins once, as a remark; other warnings are shown as before."""
     show, remarks = warnings.showwarning, set[str]()
 
     def showwarning(

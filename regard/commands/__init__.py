@@ -1,6 +1,6 @@
-"""The table of commands, and a room for each that is no question to a model: train, compare, serve and the like.
+"""The table of commands, and the commands that are not a question to a model: train, compare, serve and the like.
 
-Rows of verbs are those of their rooms. A row names its place and imports nothing.
+Verbs take their rows from `regard.verbs.table`. A row names a place and imports nothing.
 """
 
 from regard.verbs.table import ROOMS, Room
@@ -23,19 +23,19 @@ COMMANDS: dict[str, Room] = {
     "map": ROOMS["map"],
     "evaluate": Room("regard.commands.evaluate:command", "Score a model."),
     "score": Room("regard.commands.score:command", "Score text files, test a difference, work out BLEU."),
-    "compare": Room("regard.commands.compare:command", "Train variants of a recipe and say which is better."),
+    "compare": Room("regard.commands.compare:command", "Train variants of a recipe and compare their scores."),
     "look": ROOMS["look"],
-    "show": Room("regard.commands.show.command:app", "Show what teaches: gradients, gates, losses, galleries."),
-    "heads": Room("regard.commands.heads:command", "Rank the heads of a model by what their looks are like."),
-    "info": Room("regard.commands.info:command", "Say what a model folder holds."),
+    "show": Room("regard.commands.show.command:app", "Draw lessons: gradients, gates, losses, galleries."),
+    "heads": Room("regard.commands.heads:command", "Rank attention heads by sharpness, diagonal or alignment."),
+    "info": Room("regard.commands.info:command", "Describe a model folder: sizes, scores, cost."),
     "card": Room("regard.commands.card.command:command", "Write a model card: data, figures, limits, files."),
     "average": Room("regard.commands.average:command", "Average the last checkpoints of a run."),
-    "serve": Room("regard.commands.serve:command", "Serve models: a page and a REST interface."),
+    "serve": Room("regard.commands.serve:command", "Serve models with a web page and a REST API."),
     "export": Room("regard.commands.export:command", "Write a model for CTranslate2, ONNX or Marian."),
-    "import": Room("regard.commands.import_:app", "Bring in a model of another tool."),
+    "import": Room("regard.commands.import_:app", "Import a model from another tool."),
     "recipes": Room("regard.commands.recipes:command", "List the recipes, or print one."),
     "families": Room("regard.commands.families:command", "List the families of models and their papers."),
-    "check-family": Room("regard.commands.check_family:command", "Hold a family to what every family promises."),
-    "data": Room("regard.commands.data:app", "List the data sets and get them."),
-    "doctor": Room("regard.commands.doctor:command", "Say what is installed, what is missing and what to do next."),
+    "check-family": Room("regard.commands.check_family:command", "Check that a family keeps every promise."),
+    "data": Room("regard.commands.data:app", "List data sets and download them."),
+    "doctor": Room("regard.commands.doctor:command", "Check the installation and suggest the next command."),
 }

@@ -1,4 +1,4 @@
-"""`regard average`: the mean of a run's last checkpoints as a model of its own."""
+"""`regard average`: the mean of a run's last checkpoints as a separate model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,12 @@ from regard.console import refuse_existing, remark
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="A folder in which a model was trained.")],
+    run: Annotated[Path, typer.Argument(help="A run folder with its checkpoints.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the averaged model.")],
     last: Annotated[int, typer.Option(min=1, help="How many checkpoints to average.")] = 5,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Average the weights of the last checkpoints of RUN, which stays as it is."""
+    """Average the weights of the last checkpoints of RUN into a new model folder; RUN does not change."""
     from regard.base.faults import Fault
     from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
     from regard.families import check_recipe
@@ -35,14 +35,14 @@ def command(
         raise Fault(f"{run} has no checkpoints to average; it saves one every {quantity(every, 'step')}.")
     weights = folder.mean_of(steps)
     of_weights = (checkpoint.SCORES, checkpoint.CERTAINTY)
-    kept = {name: content for name, content in files.items() if name not in of_weights}
-    with whole_folder(out, MODEL_FOLDER) as beside:
-        checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
-    fewer = f", of which there are no more than {len(steps)}" if len(steps) < last else ""
+    contents = {name: content for name, content in files.items() if name not in of_weights}
+    with whole_folder(out, MODEL_FOLDER) as partial:
+        checkpoint.update_folder(partial, contents | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
+    fewer = f"; there are only {len(steps)}" if len(steps) < last else ""
     remark(f"{out} is the mean of the checkpoints at {_list_steps(steps)}{fewer}")
-    regular, usual = folder.regular_steps(), f"by itself it saves every {every} steps"
+    regular, usual = folder.regular_steps(), f"regular checkpoints come every {every} steps"
     if stops := [step for step in steps if step not in regular]:
-        remark(f"at {_list_steps(stops)} the run stopped; {usual}")
+        remark(f"the run stopped at {_list_steps(stops)}; {usual}")
     if later := [step for step in folder.steps() if step > steps[-1]]:
         remark(f"{_list_steps(later)}, where the run stopped, {'are' if len(later) > 1 else 'is'} left out; {usual}")
 

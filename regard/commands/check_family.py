@@ -1,4 +1,4 @@
-"""`regard check-family`: hold a family to what is promised of every family."""
+"""`regard check-family`: check that a family keeps the promises of every family."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,19 +18,19 @@ _WORDS = {True: "held", False: "broken", None: "does not apply"}
 
 
 def command(
-    family: Annotated[str, typer.Argument(help="The name of a family, such as one that a plugin adds.")],
+    family: Annotated[str, typer.Argument(help="Name of a family, such as one that a plugin adds.")],
     recipe: Annotated[
         Path | None,
-        typer.Option(help="A recipe of a few steps to check it on, in place of the toy that its row names."),
+        typer.Option(help="A recipe of a few steps to check it on, instead of the family's own toy."),
     ] = None,
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="With --recipe: an input to ask the model with; repeatable.")
+        list[str] | None, typer.Option("--input", help="With --recipe: an input for the model; repeatable.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> None:
-    """Train the toy of FAMILY and hold it to each promise that every family keeps.
+    """Train a toy model of FAMILY and check each promise that every family must keep.
 
-    Exits with status 1 if a promise is broken.
+    The exit status is 1 if a promise is broken.
     """
     if family not in FAMILIES:
         raise refuse_family(family)
@@ -54,7 +54,7 @@ def command(
 
 
 def _toy(family: str) -> "Toy":
-    """Return the toy that the row of a family names."""
+    """Return the toy that a family's row names."""
     from regard.promises.toy import Toy
 
     place = FAMILIES[family].toy

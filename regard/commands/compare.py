@@ -1,4 +1,4 @@
-"""`regard compare`: one recipe, several variants, one table."""
+"""`regard compare`: train several variants of a recipe and compare their scores in one table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,41 +16,44 @@ if TYPE_CHECKING:
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help="A recipe: a TOML file or a name from `regard recipes`.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe: a TOML file, or a name from `regard recipes`.")],
     vary: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=A,B,…", help="An option and its values: model.norm=before,after.")
+        list[str] | None,
+        typer.Option(metavar="NAME=A,B,…", help="An option and the values to compare: model.norm=before,after."),
     ] = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option(metavar="'NAME: OPTION=VALUE …'", help="A variant that changes several options."),
+        typer.Option(metavar="'NAME: OPTION=VALUE …'", help="A named variant that changes several options."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each variant.", show_default="3")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs per variant, each with its own seed.", show_default="3")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the comparison.", show_default="runs/compare-NAME")
+        Path | None, typer.Option("--out", help="Folder for the comparison.", show_default="runs/compare-NAME")
     ] = None,
     files: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--write", metavar="FILE", help="Write the table to a .tex, .csv, .md or .json file too."),
+        typer.Option("-o", "--write", metavar="FILE", help="Also write the table to a .tex, .csv, .md or .json file."),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="What to score with, as in `regard evaluate`.", show_default="bleu, chrf")
+        list[str] | None, typer.Option(help="Metrics, as in `regard evaluate`; repeatable.", show_default="bleu, chrf")
     ] = None,
     split: Annotated[
-        Literal["test", "valid"] | None, typer.Option(help="What to score.", show_default="test where there is one")
+        Literal["test", "valid"] | None, typer.Option(help="Split to score.", show_default="test if there is one")
     ] = None,
     by_length: Annotated[
-        bool | None, typer.Option("--by-length/--no-by-length", help="Scores by the length of the source too.")
+        bool | None, typer.Option("--by-length/--no-by-length", help="Also show scores by source length.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the comparison in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the comparison in --out.")] = False,
-    minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so many minutes.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs that are trained side by side.")] = 1,
+    minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after this many minutes.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs to train in parallel.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Train variants of a RECIPE with several seeds each, score them all, and say which differ by more than luck."""
+    """Train variants of RECIPE with several seeds each, score them, and test which differences are significant."""
     from regard.base.recipe import apply_settings
     from regard.runs.compare.plan import make_plan
     from regard.runs.compare.request import asked_for
@@ -65,27 +68,27 @@ def command(
     others = {"seeds": seeds, "metrics": metric, "by_length": by_length}
     plan = make_plan(asked_for(apply_settings(table, settings or []), vary or [], variant or [], others), name)
     folder = folder_of(name, out)
-    found = run_comparison(plan, folder, manner, console_audience())
-    _tell(found, folder, files or [], overwrite, as_json)
+    runs = run_comparison(plan, folder, manner, console_audience())
+    _tell(runs, folder, files or [], overwrite, as_json)
 
 
-def _tell(found: "ComparedRuns", folder: Path, files: list[Path], overwrite: bool, as_json: bool) -> None:
-    """Say what was found, or how far the comparison came."""
-    if found.interrupted:
-        remark(f"{quantity(found.planned - found.finished, 'run')} not finished; --resume goes on from there.")
+def _tell(runs: "ComparedRuns", folder: Path, files: list[Path], overwrite: bool, as_json: bool) -> None:
+    """Print the results, or how far the comparison got."""
+    if runs.interrupted:
+        remark(f"{quantity(runs.planned - runs.finished, 'run')} not finished; --resume continues from there.")
         raise typer.Exit(130)
-    if found.left:
-        remark(found.progress())
-    if found.comparison:
-        _say(found.comparison, folder, as_json)
+    if runs.left:
+        remark(runs.progress())
+    if runs.comparison:
+        _say(runs.comparison, folder, as_json)
         for file in files:
-            remark_written(found.comparison.save(file, overwrite))
-    if found.failures:
-        raise found.failure()
+            remark_written(runs.comparison.save(file, overwrite))
+    if runs.failures:
+        raise runs.failure()
 
 
 def _check_files(files: list[Path], overwrite: bool) -> None:
-    """Refuse files that could not be written in the end, before anything is trained."""
+    """Refuse files that could not be written later, before anything is trained."""
     from regard.runs.compare.formats import check_format
 
     for file in files:
@@ -98,7 +101,7 @@ def _check_files(files: list[Path], overwrite: bool) -> None:
 
 
 def _say(comparison: "Comparison", folder: Path, as_json: bool) -> None:
-    """Print the table, and say where it lies."""
+    """Print the tables and where the files are."""
     from regard.runs.compare import page
 
     if as_json:
@@ -106,7 +109,7 @@ def _say(comparison: "Comparison", folder: Path, as_json: bool) -> None:
         return
     say_table(*page.table(comparison))
     for place, measure in enumerate(comparison.variants[0].measures if comparison.buckets else []):
-        print(f"\n{measure.metric} by the length of the source")
+        print(f"\n{measure.metric} by source length")
         say_table(*page.length_table(comparison, place))
     for note in page.notes(comparison):
         remark(note)

@@ -1,4 +1,4 @@
-"""`regard data`: which data sets there are, under which licence, and how they come onto this machine."""
+"""`regard data`: list data sets with their licences, download them, and check prepared ones."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +10,9 @@ from regard.data.catalogue.entries import Entry, data_folder, entries, find, pre
 from regard.data.catalogue.get import get as get_set
 from regard.data.catalogue.get import lacking, unverified
 
-app = typer.Typer(add_completion=False, help="List the data sets and get them; check what was prepared.")
+app = typer.Typer(add_completion=False, help="List data sets, download them, and check prepared data.")
 
-_AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _names() -> list[str]:
@@ -21,9 +21,9 @@ def _names() -> list[str]:
 
 @app.command("list")
 def list_sets(as_json: _AsJson = False) -> None:
-    """List the data sets, their licences and what is here.
+    """List the data sets with their licences, and which are on this machine.
 
-    Sizes are of the unpacked content. The sets lie in the folder that REGARD_DATA names, otherwise in your cache.
+    Sizes are unpacked. The sets are in the folder that REGARD_DATA names, or else in your cache folder.
     """
     if as_json:
         print_json({"folder": str(data_folder()), "sets": [_description(entry) for entry in entries().values()]})
@@ -48,10 +48,10 @@ def get_sets(
     ] = None,
     as_json: _AsJson = False,
 ) -> None:
-    """Get data sets, by download or from a folder.
+    """Download data sets, or copy them from a folder.
 
-    The licence is shown, what is missing is brought into the data folder, and the checksums of its content are
-    verified. A download that was cut short goes on where it stopped; files that regard did not write are not touched.
+    This prints the licence, gets the missing files into the data folder, and verifies their checksums. An interrupted
+    download continues where it stopped. Files that regard did not write are not changed.
     """
     results = []
     for entry in [find(name) for name in names]:
@@ -63,9 +63,9 @@ def get_sets(
             with console_progress() as progress:
                 get_set(entry.name, source, progress)
         if not as_json:
-            for path, found in unverified(entry).items():
+            for path, sha256 in unverified(entry).items():
                 print(
-                    f"  {path} is not verified, for the catalogue has no checksum of it; its sha256 is {found}",
+                    f"  {path} is not verified: the catalogue has no checksum for it; its sha256 is {sha256}",
                     flush=True,
                 )
             print(f"  {'complete already' if complete else 'now'} in {entry.folder}", flush=True)
@@ -81,12 +81,12 @@ def check_corpus(
         typer.Argument(metavar="FOLDER", help="A prepared corpus of pairs: data.prepared, or RUN/training/corpus."),
     ],
 ) -> None:
-    """Read a prepared corpus from end to end and compare it with its checksums.
+    """Read a whole prepared corpus and compare it with its checksums.
 
-    Whoever opens a corpus verifies the files that have changed since they were last found whole. This verifies all of
-    them, and so finds what only the disk has got wrong.
+    Opening a corpus verifies only the files that changed since they were last verified. This command verifies all of
+    them, and so finds disk errors too.
     """
     from regard.data.corpora.prepared import verify_prepared
 
     size = verify_prepared(folder)
-    print(f"{folder} is whole: {size / 1e6:,.1f} MB are as they were written.")
+    print(f"{folder} is intact: {size / 1e6:,.1f} MB match their checksums.")

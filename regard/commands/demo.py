@@ -11,7 +11,7 @@ from regard.console import remark, terminal_width, wants_colour
 
 
 class Shown(NamedTuple):
-    """Sentences that the grammar can say, each with what it makes of it, and the one whose attention is drawn.
+    """Sentences of the grammar with their translations, and the one whose attention is drawn.
 
     Only the first is in the training text.
     """
@@ -73,27 +73,28 @@ SHOWN = {
     "demo-pronouns": PORTUGUESE_PRONOUNS,
     "demo-pronouns-ru": RUSSIAN_PRONOUNS,
 }
-TRY = {  # a text to translate, one to look at, and the name of its picture
+RUSSIAN_STEPS = 2000  # it inflects more and its word order varies, so the recipe's steps are too few
+TRY = {  # a text to translate, a text to look at, and the name of its picture
     False: ("We read the old books.", "The black cats sleep in the kitchen.", "cats"),
     True: ("Ana finds the key and Pedro loses it.", "Ana bought the chair because it was comfortable.", "chair"),
 }
 
 
 def command(
-    out: Annotated[Path, typer.Option("--out", help="Folder of the model and its pictures.")] = Path("runs/demo"),
-    languages: Annotated[str, typer.Option(help="From and into which language: en-pt or en-ru.")] = "en-pt",
+    out: Annotated[Path, typer.Option("--out", help="Folder for the model and its pictures.")] = Path("runs/demo"),
+    languages: Annotated[str, typer.Option(help="Source and target language: en-pt or en-ru.")] = "en-pt",
     pronouns: Annotated[
-        bool, typer.Option("--pronouns", help="Learn pairs of clauses with a pronoun and its antecedent instead.")
+        bool, typer.Option("--pronouns", help="Learn sentences with a pronoun and its antecedent instead.")
     ] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted demo in --out.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted demo in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
     write_corpus: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the corpus and its true links into this folder, and train nothing."),
+        typer.Option(metavar="DIR", help="Only write the corpus and its true links into this folder; do not train."),
     ] = None,
 ) -> None:
-    """Train a small English-Portuguese or English-Russian translator, score it, use it and draw what it looks at."""
+    """Train a small English-Portuguese or English-Russian translator, score it, use it and draw its attention."""
     from regard.data.demo.corpus import LANGUAGES, NOTICE, corpus_name
 
     corpus = corpus_name(languages, pronouns)
@@ -109,19 +110,21 @@ def command(
     if corpus != "demo":
         settings += [f"data.{split}={corpus}:{split}" for split in ("train", "valid", "test")]
         settings += [f"data.target_language={languages.partition('-')[2]}"]
-    asked = TrainingRequest("demo", settings, out=out, resume=resume, overwrite=overwrite)
-    started = start_training(asked, console_audience())
-    if started.interrupted:
+    if languages == "en-ru":
+        settings.append(f"training.steps={RUSSIAN_STEPS}")
+    request = TrainingRequest("demo", settings, out=out, resume=resume, overwrite=overwrite)
+    run = start_training(request, console_audience())
+    if run.interrupted:
         raise typer.Exit(130)
-    if not started.was_finished:
+    if not run.was_finished:
         say_result(out)
     _score(out)
     _show(out, SHOWN[corpus])
     tool = "regard" if shutil.which("regard") else _how_called()
-    text, drawn, picture = TRY[pronouns]
+    text, example, picture = TRY[pronouns]
     print("\nTry next:")
     print(f"  echo '{text}' | {tool} translate {out}")
-    print(f"  {tool} look {out} --text '{drawn}' -o {picture}.png")
+    print(f"  {tool} look {out} --text '{example}' -o {picture}.png")
     print(f"  {tool} evaluate {out} --metric aer     # how well its attention aligns words, against the true links")
     print(f"  {tool} serve {out}     # a page where translations appear as you type")
     print(f"  {tool} train --source mine.en --target mine.{languages.partition('-')[2]} --out runs/mine")
@@ -135,7 +138,7 @@ def _write_corpus(folder: Path, corpus: str, languages: str, overwrite: bool) ->
 
 
 def _how_called() -> str:
-    """Return how this command was called if no `regard` is on the path: by its file, or as a Python module."""
+    """Return how to call this program if `regard` is not on the path: by its file, or as a Python module."""
     return f"{sys.executable} -m regard" if Path(sys.argv[0]).name == "__main__.py" else sys.argv[0]
 
 
@@ -150,7 +153,7 @@ def _score(folder: Path) -> None:
         data = evaluation.from_split(model, folder, "test")
         scores = evaluation.evaluate(model, data, ["bleu", "chrf"], progress=progress).scores
     keep_scores(folder, scores)
-    print("\nOn 1,000 sentences whose combinations of words were held out of training:")
+    print("\nOn 1,000 sentences whose word combinations were held out of training:")
     for score in scores:
         print(f"  {score.metric} {score.shown}  ({score.signature})")
 
@@ -167,9 +170,9 @@ def _show(folder: Path, shown: Shown) -> None:
     model = load_translation_model(folder)
     translations = runner(model, model.plan())(whole_texts(list(shown.sentences)))
     print()
-    for (source, right), translated in zip(shown.sentences.items(), translations, strict=True):
-        wrong = "" if translated.text == right else f"  (the grammar says: {right})"
-        print(f"  {source}  →  {translated.text}{wrong}")
+    for (source, expected), translation in zip(shown.sentences.items(), translations, strict=True):
+        note = "" if translation.text == expected else f"  (the grammar says: {expected})"
+        print(f"  {source}  →  {translation.text}{note}")
     sight = see(model, shown.crossing)
     seen = sight.seen()
     pictures = folder / "pictures"
@@ -177,7 +180,7 @@ def _show(folder: Path, shown: Shown) -> None:
     draw_matrix(seen.one(), pictures / "crossing.png")
     draw_sheet(seen.every(), pictures / "heads.png", across=seen.heads)
     sight_page(model, sight, Start()).write(pictures / "page.html")
-    print(f"\nWhat it looked at for each word it wrote; {shown.remark}:\n")
+    print(f"\nWhere it looked as it wrote each word; {shown.remark}:\n")
     print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
     print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")
-    print(f"Open {pictures / 'page.html'} in a browser to choose blocks and heads and point at words.")
+    print(f"Open {pictures / 'page.html'} in a browser to choose blocks and heads, and to point at words.")

@@ -1,4 +1,4 @@
-"""`regard doctor`: what this machine has, what it lacks, and which command to type next."""
+"""`regard doctor`: check what is installed, what is missing, and suggest the next command."""
 
 import importlib
 import os
@@ -20,12 +20,12 @@ from regard.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
-_UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
+_UNINSTALLED = ", not installed; run `make setup` or `pip install .` in its checkout"
 
 
 @dataclass(frozen=True)
 class Dependency:
-    """A package regard needs: its name, the least version that will do ("" for any) and the one found."""
+    """A package that regard needs: its name, the minimum version ("" for any) and the installed one."""
 
     name: str
     needed: str
@@ -46,8 +46,8 @@ def dependencies(extra: str = "") -> list[Dependency]:
         requirements = metadata.requires("regard") or []
     except metadata.PackageNotFoundError:
         return []
-    wanted = [each for each in requirements if (f'extra == "{extra}"' in each if extra else "extra ==" not in each)]
-    return [_dependency(requirement) for requirement in wanted]
+    selected = [line for line in requirements if (f'extra == "{extra}"' in line if extra else "extra ==" not in line)]
+    return [_dependency(requirement) for requirement in selected]
 
 
 def _is_installed() -> bool:
@@ -67,9 +67,9 @@ def _dependency(requirement: str) -> Dependency:
 
 
 def examine() -> dict[str, Any]:
-    """Everything the doctor looks at, as plain values."""
+    """Return all findings as plain values."""
     needed = dependencies()
-    poor = [dependency for dependency in needed if not dependency.will_do]
+    unmet = [dependency for dependency in needed if not dependency.will_do]
     return {
         "regard": __version__,
         "folder": str(Path(__file__).parents[1]),
@@ -77,13 +77,13 @@ def examine() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
-        "missing": [dependency.name for dependency in poor],
+        "missing": [dependency.name for dependency in unmet],
         "extras": {extra: _works(extra) for extra in EXTRAS},
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
         "encoding": (sys.stdout and sys.stdout.encoding) or "none",
-        "next": _next(poor),
+        "next": _next(unmet),
     }
 
 
@@ -93,7 +93,7 @@ def _works(extra: str) -> bool:
 
 
 def _torch() -> dict[str, Any]:
-    """Describe the devices that torch can use; a broken torch says so itself."""
+    """Describe the devices that torch can use, or why torch cannot be loaded."""
     try:
         torch = importlib.import_module("torch")
     except (ImportError, OSError) as error:
@@ -112,7 +112,7 @@ def _torch() -> dict[str, Any]:
 
 
 def _data() -> dict[str, Any] | None:
-    """Which data sets lie here; None when the catalogue itself cannot be read for want of a package."""
+    """Return which data sets are on this machine; None if the catalogue needs a package that is missing."""
     try:
         from regard.data.catalogue.entries import data_folder, entries, presence
     except ImportError:
@@ -122,43 +122,43 @@ def _data() -> dict[str, Any] | None:
     return {
         "folder": str(folder),
         "writable": can_write(folder),
-        "here": [name for name, there in here.items() if there],
-        "absent": [name for name, there in here.items() if not there],
+        "here": [name for name, is_here in here.items() if is_here],
+        "absent": [name for name, is_here in here.items() if not is_here],
     }
 
 
 def can_write(folder: Path) -> bool:
-    """Return True if files can be made there; a folder that does not exist yet can be made if one above is writable."""
+    """Return True if files can be written there, creating the folder if need be."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
-def _next(poor: list[Dependency]) -> str:
-    if poor:
-        wanted = (f"'{dependency.name}>={dependency.needed}'".replace(">='", "'") for dependency in poor)
-        return f"{sys.executable} -m pip install {' '.join(wanted)}"
+def _next(unmet: list[Dependency]) -> str:
+    if unmet:
+        packages = (f"'{dependency.name}>={dependency.needed}'".replace(">='", "'") for dependency in unmet)
+        return f"{sys.executable} -m pip install {' '.join(packages)}"
     return f'echo "I love books." | regard translate {_DEMO}' if _DEMO.is_dir() else "regard demo"
 
 
-def report_lines(found: dict[str, Any]) -> list[str]:
+def report_lines(findings: dict[str, Any]) -> list[str]:
     """Return the report for people, one finding per line."""
     rows = [
-        ("regard", f"{found['regard']} in {found['folder']}{'' if found['installed'] else _UNINSTALLED}"),
-        ("python", f"{found['python']} on {found['system']}"),
-        *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
-        ("computes on", _computes_on(found["torch"])),
-        *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
-        *((f"extra {name}", "works" if works else _absence(name)) for name, works in found["extras"].items()),
-        *(_data_rows(found["data"]) if found["data"] else []),
-        ("chromium", found["chromium"] or "not found; only the browser tests need it"),
-        ("encoding", found["encoding"]),
+        ("regard", f"{findings['regard']} in {findings['folder']}{'' if findings['installed'] else _UNINSTALLED}"),
+        ("python", f"{findings['python']} on {findings['system']}"),
+        *((dependency["name"], _finding(dependency)) for dependency in findings["dependencies"]),
+        ("computes on", _computes_on(findings["torch"])),
+        *([("fast kernels", findings["torch"]["kernels"] or "work")] if findings["torch"].get("cuda") else []),
+        *((f"extra {name}", "works" if works else _absence(name)) for name, works in findings["extras"].items()),
+        *(_data_rows(findings["data"]) if findings["data"] else []),
+        ("chromium", findings["chromium"] or "not found; only the browser tests need it"),
+        ("encoding", findings["encoding"]),
     ]
     width = max(len(name) for name, _ in rows)
     return [f"{name:{width}}  {finding}" for name, finding in rows]
 
 
 def _absence(extra: str) -> str:
-    return f"not here; `{how_to_install(extra)}` brings it, for {EXTRAS[extra].purpose} alone"
+    return f"not installed; `{how_to_install(extra)}` installs it, only for {EXTRAS[extra].purpose}"
 
 
 def _finding(dependency: dict[str, Any]) -> str:
@@ -170,31 +170,31 @@ def _finding(dependency: dict[str, Any]) -> str:
 
 def _data_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
     return [
-        ("data folder", data["folder"] + ("" if data["writable"] else ", which may not be written to")),
+        ("data folder", data["folder"] + ("" if data["writable"] else ", which is not writable")),
         ("data sets", ", ".join(data["here"]) or "none yet"),
-        ("not here", f"{', '.join(data['absent']) or 'none'} (`regard data get NAME` brings one)"),
+        ("not here", f"{', '.join(data['absent']) or 'none'} (`regard data get NAME` downloads one)"),
     ]
 
 
 def _computes_on(torch: dict[str, Any]) -> str:
     if "fault" in torch:
-        return f"nothing, torch cannot be loaded: {torch['fault']}"
-    processor = f"the processor, {torch['threads']} threads"
+        return f"nothing: torch cannot be loaded: {torch['fault']}"
+    processor = f"the CPU, {torch['threads']} threads"
     if not torch["cuda"]:
         return f"{processor}; no CUDA device"
-    return f"{', '.join([*torch['cuda'], processor])}, of which {torch['threads_beside_gpu']} beside a GPU"
+    return f"{', '.join([*torch['cuda'], processor])}({torch['threads_beside_gpu']} next to a GPU)"
 
 
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Say what is installed, what is missing and which command to type next."""
-    found = examine()
+    """Print what is installed, what is missing, and which command to run next."""
+    findings = examine()
     if as_json:
-        print_json(found)
+        print_json(findings)
     else:
-        print(*report_lines(found), "", f"Next: {found['next']}", sep="\n")
-    if found["missing"]:
-        raise Fault(f"Missing or too old: {', '.join(found['missing'])}; the last line says how to get it.")
-    if "fault" in found["torch"]:
-        raise Fault(f"torch is installed and cannot be loaded: {found['torch']['fault']}.")
+        print(*report_lines(findings), "", f"Next: {findings['next']}", sep="\n")
+    if findings["missing"]:
+        raise Fault(f"Missing or too old: {', '.join(findings['missing'])}; the last line says how to install it.")
+    if "fault" in findings["torch"]:
+        raise Fault(f"torch is installed but cannot be loaded: {findings['torch']['fault']}.")

@@ -1,4 +1,4 @@
-"""`regard evaluate`: score a model on a split of its data or on files, and word vectors on questions about words."""
+"""`regard evaluate`: score a model on a split of its data or on files, or word vectors on word questions."""
 
 import json
 import math
@@ -25,49 +25,52 @@ if TYPE_CHECKING:
 
 
 _Model = Annotated[Path, typer.Argument(help="A model folder, or a file of word vectors.")]
-_Split = Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")]
+_Split = Annotated[
+    Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data; test by default.")
+]
 _Source = Annotated[
-    Path | None, typer.Option(help="Source sentences to translate instead, or the text for a language model.")
+    Path | None, typer.Option(help="Source sentences to translate instead, or a text for a language model.")
 ]
-_Reference = Annotated[
-    list[Path] | None, typer.Option(help="References for them; several files are several references.")
-]
+_Reference = Annotated[list[Path] | None, typer.Option(help="A file of references; repeat for several references.")]
 _Data = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE", help="Or a file like those that the model learnt from: TSV, CSV, JSONL, CoNLL-U, …"),
+    typer.Option(metavar="FILE", help="A file in the format of the training data: TSV, CSV, JSONL, CoNLL-U, …"),
 ]
 _Metric = Annotated[
     list[str] | None,
     typer.Option(
-        help="bleu, chrf, wer, perplexity, aer, … (`regard score --help` names the others).",
+        help="bleu, chrf, wer, perplexity, aer, … (`regard score --help` lists more); repeatable.",
         show_default="bleu and chrf",
     ),
 ]
 _TestSet = Annotated[
-    str | None, typer.Option(help="One of sacreBLEU's test sets that are here, as wmt20, in the model's languages.")
+    str | None, typer.Option(help="A sacreBLEU test set on this machine, such as wmt20, in the model's languages.")
 ]
 _Tokenise = Annotated[
     str | None, typer.Option(help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, …", show_default="13a")
 ]
 _Alignments = Annotated[
-    Path | None, typer.Option(help="Links of each pair for --metric aer, as in 0-0 1-2 (3p4 or 3?4: possible).")
+    Path | None, typer.Option(help="Word links of each pair for --metric aer, such as 0-0 1-2 (3p4 or 3?4: possible).")
 ]
-_Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")]
-_LengthPenalty = Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")]
+_Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Beam size; 1 is greedy search.")]
+_LengthPenalty = Annotated[float | None, typer.Option(min=0, help="Length penalty alpha; 0 is none.")]
 _Sentences = Annotated[
-    bool, typer.Option("--sentences", help="How probable each line of --source is, for a language model.")
+    bool, typer.Option("--sentences", help="For a language model: the log-probability of each line of --source.")
 ]
 _Analogies = Annotated[
-    list[str] | None, typer.Option(metavar="FILE", help="Analogies for word vectors, by path or as SET:path.")
+    list[str] | None, typer.Option(metavar="FILE", help="For word vectors: analogies, by path or as SET:path.")
 ]
 _Similarities = Annotated[
-    list[str] | None, typer.Option(metavar="FILE", help="Pairs of words with judgements, for word vectors.")
+    list[str] | None, typer.Option(metavar="FILE", help="For word vectors: word pairs with similarity judgements.")
 ]
 _Vocabulary = Annotated[
-    int | None, typer.Option(min=1, help="Of word vectors, so many words, the most frequent (300000).")
+    int | None, typer.Option(min=1, help="For word vectors: use only the N most frequent words (300000).")
 ]
 _OwnCase = Annotated[
-    bool, typer.Option("--own-case", help="Word vectors answer in their own case; otherwise it does not count.")
+    bool,
+    typer.Option(
+        "--own-case", help="For word vectors: distinguish upper and lower case, which are otherwise treated alike."
+    ),
 ]
 _AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
@@ -100,15 +103,21 @@ def command(
     own_case: _OwnCase = False,
     as_json: _AsJson = False,
 ) -> None:
-    """Score a model; the scores of a split are kept in the model folder with their signatures."""
+    """Score a model. Scores of a split are saved in the model folder with their signatures."""
     from regard.runs.word_scores import WordQuestions
 
     files = _check_data(split, source, test_set, data or [], columns, header)
-    asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
+    questions = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file() and not is_mapped(model):
-        of_folders = {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set, "--data": data}
-        _refuse_for_file(model, of_folders | {"--alignments": alignments})
-        _evaluate_vectors(model, asked, as_json)
+        folder_options = {
+            "--split": split,
+            "--source": source,
+            "--metric": metric,
+            "--test-set": test_set,
+            "--data": data,
+        }
+        _refuse_for_file(model, folder_options | {"--alignments": alignments})
+        _evaluate_vectors(model, questions, as_json)
         return
     from regard.families.abilities import needs
     from regard.model import load
@@ -116,10 +125,10 @@ def command(
     from regard.verbs.translate.request import helpers_of
 
     helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
-    scored_by = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, asked
-    request = EvaluationRequest(split or "test", source, *scored_by, files=files, alignments=alignments, parts=True)
+    scoring = reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise, questions
+    request = EvaluationRequest(split or "test", source, *scoring, files=files, alignments=alignments, parts=True)
     loaded = load(model)
-    asked.check(loaded.recipe)
+    questions.check(loaded.recipe)
     needs(loaded.recipe, "evaluate")
     if sentences:
         _score_sentences(loaded, request, as_json)
@@ -135,13 +144,13 @@ def _check_data(
     columns: str | None,
     header: bool | None,
 ) -> "OwnFiles | None":
-    """Refuse to score a model on two things at once; return the files that it is scored on, if some are given."""
+    """Return the files to score on, if any are given; refuse to score on two things at once."""
     if source is not None and split is not None:
-        raise Fault("Give --split, or the files of --source and --reference, not both.")
+        raise Fault("Give either --split or --source and --reference, not both.")
     if test_set is not None and (split or source):
-        raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
+        raise Fault("--test-set names the data to score on; omit --split, --source and --reference.")
     if data and (split or source or test_set):
-        raise Fault("--data is what the model is scored on; omit --split, --source, --reference and --test-set.")
+        raise Fault("--data names the data to score on; omit --split, --source, --reference and --test-set.")
     if not data:
         if columns is not None or header is not None:
             raise Fault("--columns and --header go with --data.")
@@ -151,34 +160,34 @@ def _check_data(
     return OwnFiles.checked(data, test=data, valid=data, columns=columns, header=header)
 
 
-def _evaluate(loaded: "Model", folder: Path, asked: "EvaluationRequest", as_json: bool) -> None:
+def _evaluate(loaded: "Model", folder: Path, request: "EvaluationRequest", as_json: bool) -> None:
     from regard.runs.evaluate_model import evaluate_model
 
     with console_progress() as progress:
-        found = evaluate_model(loaded, folder, asked, progress, remark)
+        evaluation = evaluate_model(loaded, folder, request, progress, remark)
     if as_json:
-        print_json(found.as_dict())
-    elif found.words is not None:
-        _say_word_scores(found.words.found, as_json, found.words.losses)
+        print_json(evaluation.as_dict())
+    elif evaluation.words is not None:
+        _say_word_scores(evaluation.words.found, as_json, evaluation.words.losses)
     else:
-        _say_scores(found.scores, found.counted)
-        _say_parts(found.parts)
+        _say_scores(evaluation.scores, evaluation.counted)
+        _say_parts(evaluation.parts)
 
 
-def _score_sentences(loaded: "Model", asked: "EvaluationRequest", as_json: bool) -> None:
-    """Say how probable each line of a text is."""
+def _score_sentences(loaded: "Model", request: "EvaluationRequest", as_json: bool) -> None:
+    """Print how probable each line of a text is."""
     from regard.runs.evaluate_model import way_to_score
     from regard.verbs.generate.evaluation import score_file
     from regard.verbs.generate.model import LanguageModel
 
-    if asked.source is None or not isinstance(loaded, LanguageModel):
+    if request.source is None or not isinstance(loaded, LanguageModel):
         raise Fault("--sentences is for a language model and the text of a --source.")
-    way_to_score(loaded, asked)  # which refuses what is asked of other models
-    if asked.metrics:
-        raise Fault("--sentences says how probable each line is, and knows no other --metric.")
-    for each in score_file(loaded, asked.source):
-        line = f"{each.score:.4f}\t{in_figures(each.perplexity, 2)}\t{each.unknown}\t{each.text}"
-        print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
+    way_to_score(loaded, request)  # refuses options for other models
+    if request.metrics:
+        raise Fault("--sentences prints how probable each line is; omit --metric.")
+    for sentence in score_file(loaded, request.source):
+        line = f"{sentence.score:.4f}\t{in_figures(sentence.perplexity, 2)}\t{sentence.unknown}\t{sentence.text}"
+        print(json.dumps(sentence.as_dict(), ensure_ascii=False) if as_json else line)
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:
@@ -187,54 +196,56 @@ def _say_scores(scores: "Sequence[Score]", items: str) -> None:
 
 
 def _say_parts(parts: "Mapping[str, Sequence[Score]]") -> None:
-    """The scores of parts of the data, such as kinds of questions or of spans, a line for each."""
+    """Print the scores of parts of the data, such as kinds of questions or spans, one line each."""
     names = list(dict.fromkeys(score.metric for scores in parts.values() for score in scores))
     if len(parts) < 2:
         return
     rows = []
     for part, scores in parts.items():
-        shown = {score.metric: score.shown for score in scores}
-        rows.append([part, *(shown.get(name, "") for name in names)])
+        values = {score.metric: score.shown for score in scores}
+        rows.append([part, *(values.get(name, "") for name in names)])
     print()
     say_table(["part", *names], rows)
 
 
 def _refuse_for_file(file: Path, options: Mapping[str, object]) -> None:
-    """Refuse what is asked of models, where only vectors in a file are scored."""
-    if given := [name for name, value in options.items() if value is not None]:
-        raise Fault(f"{given[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")
+    """Refuse options for models when only a file of vectors is scored."""
+    if names := [name for name, value in options.items() if value is not None]:
+        raise Fault(f"{names[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")
 
 
-def _evaluate_vectors(place: Path, asked: "WordQuestions", as_json: bool) -> None:
-    """Score the vectors of a file on files of questions."""
+def _evaluate_vectors(place: Path, request: "WordQuestions", as_json: bool) -> None:
+    """Score a file of vectors on files of questions."""
     from regard.runs.word_scores import EXAMPLE
     from regard.verbs.words.evaluation import evaluate_words, read_questions
     from regard.verbs.words.opening import open_lexicon
 
-    if not asked.analogies and not asked.similarities:
-        raise Fault(f"Say what the vectors of {place} are scored on: --analogies or --similarities, as {EXAMPLE}.")
-    questions = read_questions(asked.analogies, asked.similarities)
+    if not request.analogies and not request.similarities:
+        raise Fault(
+            f"The vectors in {place} need questions to be scored on; give --analogies or --similarities, as {EXAMPLE}."
+        )
+    questions = read_questions(request.analogies, request.similarities)
     with console_progress() as progress:
-        lexicon = open_lexicon(place, asked.side, None, progress, remark)
-        found = evaluate_words(lexicon, questions, asked.manner(), progress)
-    _say_word_scores(found, as_json)
+        lexicon = open_lexicon(place, request.side, None, progress, remark)
+        scores = evaluate_words(lexicon, questions, request.manner(), progress)
+    _say_word_scores(scores, as_json)
 
 
-def _say_word_scores(found: "Sequence[WordScore]", as_json: bool, losses: "Sequence[Score]" = ()) -> None:
-    """Print losses on text, and scores on questions about words with how many of them could be asked."""
+def _say_word_scores(word_scores: "Sequence[WordScore]", as_json: bool, losses: "Sequence[Score]" = ()) -> None:
+    """Print losses on text, and scores on word questions with how many of them could be asked."""
     if as_json:
-        print_json({"scores": [*(each.as_dict() for each in losses), *(each.as_dict() for each in found)]})
+        print_json({"scores": [*(score.as_dict() for score in losses), *(score.as_dict() for score in word_scores)]})
         return
-    rows = [["own text", each.split or "", each.metric, each.shown, f"{each.n:,}", ""] for each in losses]
+    rows = [["own text", score.split or "", score.metric, score.shown, f"{score.n:,}", ""] for score in losses]
     rows += [
         [
-            re.split("[:/]", each.file)[-1],
-            each.section,
-            each.score.metric,
-            "-" if math.isnan(each.score.value) else each.score.shown,
-            f"{each.score.n:,} of {each.asked:,}",
-            f"{each.coverage:.1%}",
+            re.split("[:/]", score.file)[-1],
+            score.section,
+            score.score.metric,
+            "-" if math.isnan(score.score.value) else score.score.shown,
+            f"{score.score.n:,} of {score.asked:,}",
+            f"{score.coverage:.1%}",
         ]
-        for each in found
+        for score in word_scores
     ]
     say_table(["file", "section", "metric", "value", "asked", "coverage"], rows)

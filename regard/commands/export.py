@@ -1,4 +1,4 @@
-"""`regard export`: a model for other tools, or for the fast engine."""
+"""`regard export`: write a model for other tools or for a fast engine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
 _NGRAMS = ("arpa", "mapped")
-_FILES = (*_NGRAMS, *_VECTORS)  # what is one file and no folder
+_FILES = (*_NGRAMS, *_VECTORS)  # formats that are one file rather than a folder
 
 
 def _check_format(name: str) -> str:
@@ -28,25 +28,26 @@ def _check_format(name: str) -> str:
 
 _To = Annotated[
     str,
-    typer.Option("--to", metavar=f"<{'|'.join(FORMATS)}>", help="What it is written for.", callback=_check_format),
+    typer.Option("--to", metavar=f"<{'|'.join(FORMATS)}>", help="Format to write.", callback=_check_format),
 ]
 _Out = Annotated[
     Path | None,
     typer.Option(
         "-o",
         "--out",
-        help="Folder to write, a file for n-grams and word vectors; by default in the model for ctranslate2 and onnx.",
+        help="Folder to write, or file for n-grams and word vectors; ctranslate2 and onnx default to the model folder.",
     ),
 ]
 _Quantisation = Annotated[
     Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
     typer.Option(
-        help="How weights are stored for ctranslate2, or for onnx (int8, float32).",
+        help="Number format of the weights for ctranslate2, or for onnx (int8, float32).",
         show_default="int8; float32 for onnx",
     ),
 ]
 _Shortlist = Annotated[
-    bool, typer.Option("--shortlist", help="Write only what the training data says a token can become.")
+    bool,
+    typer.Option("--shortlist", help="Restrict outputs to tokens that the training data has seen as translations."),
 ]
 
 
@@ -59,10 +60,10 @@ def command(
     side: word_options.Side = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
-    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for other tools.
+    """Export MODEL for CTranslate2 or ONNX, which `regard translate` then uses, or for other tools.
 
-    Those are Marian, GPT-2 and BERT as Hugging Face has them, whatever reads ARPA files, and whatever reads the word
-    vectors of word2vec, GloVe or fastText. A mapped file holds an n-gram model that other commands open at once.
+    The other formats are Marian, GPT-2 and BERT in Hugging Face's layout, ARPA files, and word vectors in the formats
+    of word2vec, GloVe and fastText. A mapped file holds an n-gram model that other commands open instantly.
     """
     from regard.engines.folders import FOLDERS, check_replaceable
 
@@ -79,7 +80,7 @@ def command(
             _write_vectors(model, place, to, side, overwrite)
             return
     if model.resolve().is_relative_to(place.resolve()):
-        raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
+        raise Fault(f"{place} is or contains the model itself; write the export elsewhere.")
     check_replaceable(place, FOLDERS[to])
     refuse_existing(place, overwrite)
     match to:
@@ -111,12 +112,12 @@ def command(
 
 
 def _check_options(to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None") -> None:
-    """Refuse options that do nothing for a format."""
+    """Refuse options that have no effect for a format."""
     if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
-        named = "quantisation" if quantisation else "shortlist"
-        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
+        name = "quantisation" if quantisation else "shortlist"
+        raise Fault(f"--{name} is for ctranslate2 and onnx and has no effect for {to}.")
     if to not in _VECTORS and side:
-        raise Fault(f"--side is for word vectors and does nothing for {to}.")
+        raise Fault(f"--side is for word vectors and has no effect for {to}.")
 
 
 def _place(model: Path, to: str, out: Path | None) -> Path:
@@ -131,7 +132,7 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
 
 
 def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: bool) -> None:
-    """Let a plugin write a new file or folder."""
+    """Let a plugin write the file or folder."""
     from regard.model import load
 
     refuse_existing(place, overwrite)
@@ -166,7 +167,7 @@ def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | N
     loaded = load(model)
     needs_words(loaded.recipe, f"Files of {to}")
     write_vectors(place, loaded.lexicon(side or "centres").vectors, to)
-    remark(f"{place} has the word vectors of {model} as {to} has them")
+    remark(f"{place} has the word vectors of {model} in {to} format")
 
 
 def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:
@@ -176,8 +177,8 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
-    made_from, model, listed = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None
+    origin, model, candidates = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None
     if shortlist:
         with console_progress() as progress:
-            listed = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)
-    export_onnx(model, place, quantisation, made_from, listed)
+            candidates = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)
+    export_onnx(model, place, quantisation, origin, candidates)

@@ -1,4 +1,4 @@
-"""`regard families`: which families of models there are, the papers they come from, and what each can be asked for."""
+"""`regard families`: list the model families with their papers and commands."""
 
 from typing import Annotated
 
@@ -8,8 +8,8 @@ from regard.console import print_json, say_table
 from regard.families import FAMILIES
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False) -> None:
-    """List the families of models, what each is for, the paper it comes from, and the commands that it knows."""
+def command(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the model families: what each is for, the paper it comes from, and the commands it supports."""
     from regard.families.abilities import verbs_of
 
     verbs = {

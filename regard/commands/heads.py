@@ -1,4 +1,4 @@
-"""`regard heads`: what kind of looks each head of a model gives."""
+"""`regard heads`: rank the attention heads of a model."""
 
 import math
 from dataclasses import dataclass
@@ -15,33 +15,34 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.verbs.translate.model import TranslationModel
 
-MOST = 500  # sentence pairs when nobody says
+MOST = 500  # sentence pairs by default
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    split: Annotated[Literal["valid", "test"] | None, typer.Option(help="A split of the model's own data.")] = None,
-    source: Annotated[Path | None, typer.Option(help="Source sentences to watch instead.")] = None,
+    split: Annotated[
+        Literal["valid", "test"] | None, typer.Option(help="A split of the model's own data; valid by default.")
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="Source sentences to use instead.")] = None,
     reference: Annotated[
-        Path | None, typer.Option("--reference", "--target", help="Their references, which the model is made to write.")
+        Path | None,
+        typer.Option("--reference", "--target", help="Their references; the model is forced to write them."),
     ] = None,
     alignments: Annotated[
         Path | None,
-        typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4 is possible), to count errors against."),
+        typer.Option(help="True word links of each pair, such as 0-0 1-2 (3p4: possible), for alignment error rates."),
     ] = None,
-    by: Annotated[
-        Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What ranks the heads.")
-    ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Pairs to watch, from the first on.")] = MOST,
+    by: Annotated[Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What to rank by.")] = None,
+    most: Annotated[int, typer.Option(min=1, help="Number of pairs to use, from the first.")] = MOST,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Rank the heads of a model by how sharp, how straight or how well aligned their looks are."""
+    """Rank the attention heads of a model: by how sharp they are, how close to the diagonal, or how well they align."""
     if (source is None) != (reference is None):
-        raise Fault("--source and --reference belong together; give both, or a --split.")
+        raise Fault("--source and --reference go together; give both, or a --split.")
     if source is not None and split is not None:
         raise Fault("Give --split or --source and --reference, not both.")
     if by == "alignment" and alignments is None:
-        raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
+        raise Fault("--by alignment needs --alignments, a file of true word links.")
     from regard.families import with_article
     from regard.families.abilities import needs
     from regard.model import load
@@ -50,21 +51,21 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "heads")
     if isinstance(loaded, TranslationModel):
-        found = _over_pairs(loaded, model, _Pairs(split, source, reference, alignments, most))
+        reports = _over_pairs(loaded, model, _Pairs(split, source, reference, alignments, most))
     else:
-        own = {"--source": source, "--alignments": alignments, "--most": None if most == MOST else most}
-        if given := next((name for name, value in own.items() if value is not None), None):
+        translator_options = {"--source": source, "--alignments": alignments, "--most": None if most == MOST else most}
+        if option := next((name for name, value in translator_options.items() if value is not None), None):
             raise Fault(
-                f"{given} is for translators; the heads of {with_article(loaded.recipe.family)} are watched on a "
+                f"{option} is for translators; the heads of {with_article(loaded.recipe.family)} are measured on a "
                 "--split."
             )
-        found = _over_split(loaded, model, split or "valid")
-    _show(loaded, found, by or ("alignment" if alignments else "sharpness"), as_json)
+        reports = _over_split(loaded, model, split or "valid")
+    _show(loaded, reports, by or ("alignment" if alignments else "sharpness"), as_json)
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Which pairs of sentences are watched, and what is known of them."""
+    """The sentence pairs to use, and their true links if known."""
 
     split: Literal["valid", "test"] | None
     source: Path | None
@@ -75,7 +76,7 @@ class _Pairs:
 
 @dataclass(frozen=True)
 class _Found:
-    """The reports, and what they were made on: as facts, and in words."""
+    """The reports, and the data they were measured on: as facts, and in words."""
 
     reports: "list[HeadReport]"
     facts: dict[str, object]
@@ -91,12 +92,12 @@ def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Fou
         data = evaluation.from_files(chosen.source, [chosen.reference])
     else:
         data = evaluation.from_split(model, folder, chosen.split or "valid")
-    pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
-    given = None if chosen.alignments is None else evaluation.read_alignment_file(chosen.alignments, len(pairs))
-    watched = pairs[: chosen.most]
+    pairs = [(source, reference or "") for source, reference in zip(data.sources, data.references[0], strict=True)]
+    links = None if chosen.alignments is None else evaluation.read_alignment_file(chosen.alignments, len(pairs))
+    used = pairs[: chosen.most]
     with console_progress() as progress:
-        reports = inspect(model.task, watched, given and given[: chosen.most], progress)
-    return _Found(reports, {"pairs": len(watched)}, f"{len(watched)} of {len(pairs)} pairs", bool(given))
+        reports = inspect(model.task, used, links and links[: chosen.most], progress)
+    return _Found(reports, {"pairs": len(used)}, f"{len(used)} of {len(pairs)} pairs", bool(links))
 
 
 def _over_split(model: "Model", folder: Path, split: str) -> _Found:
@@ -112,17 +113,17 @@ def _show(model: "Model", found: _Found, order: Literal["sharpness", "diagonal",
     from regard.attention.reports import rank_heads
     from regard.attention.watch import numbered_blocks
 
-    if order == "diagonal" and all(math.isnan(each.diagonal) for each in found.reports):
-        raise Fault("What these heads look at has no order, so none of them is near a diagonal; rank by sharpness.")
+    if order == "diagonal" and all(math.isnan(report.diagonal) for report in found.reports):
+        raise Fault("What these heads look at has no order, so there is no diagonal; rank by sharpness.")
     best_first = rank_heads(found.reports, order)
     blocks = numbered_blocks(model.task.model)
     if as_json:
-        heads = [_as_dict(each, *blocks[each.where]) for each in best_first]
+        heads = [_as_dict(report, *blocks[report.where]) for report in best_first]
         print_json({**found.facts, "by": order, "heads": heads})
         return
     aligned = ["alignment error"] if found.aligned else []
     columns = ["side", "block", "head", "entropy", "share of most", "diagonal", *aligned]
-    say_table(columns, [_row(each, *blocks[each.where], found.aligned) for each in best_first])
+    say_table(columns, [_row(report, *blocks[report.where], found.aligned) for report in best_first])
     remark(f"Measured on {found.words}; sorted by {order}, the best head first.")
 
 
@@ -139,11 +140,11 @@ def _row(head: "HeadReport", side: str, block: int, aligned: bool) -> list[str]:
 
 
 def _number(value: float, form: str) -> str:
-    return "–" if value != value else form.format(value)  # NaN alone differs from itself: nothing was measured
+    return "–" if value != value else form.format(value)  # NaN differs from itself: nothing was measured
 
 
 def _as_dict(head: "HeadReport", side: str, block: int) -> dict[str, object]:
-    """NaN, where nothing was measured, becomes null."""
+    """Return the report as JSON values; NaN, where nothing was measured, becomes null."""
     return {
         "where": head.where,
         "side": side,

@@ -1,4 +1,4 @@
-"""`regard import`: models of other tools become model folders."""
+"""`regard import`: turn models of other tools into model folders."""
 
 import shlex
 from pathlib import Path
@@ -8,12 +8,12 @@ import typer
 
 from regard.console import console_progress, refuse_existing, remark
 
-app = typer.Typer(add_completion=False, help="Bring in a model of another tool.")
+app = typer.Typer(add_completion=False, help="Import a model from another tool.")
 
 
 @app.callback()
 def _tools() -> None:
-    """Bring in a model of another tool."""
+    """Import a model from another tool."""
 
 
 @app.command("marian")
@@ -21,14 +21,14 @@ def marian(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a MarianMT model.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     target_language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Of a model that writes several languages, the one to write.")
+        str | None, typer.Option(metavar="CODE", help="Target language, for a model with several.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Import a Marian model, such as those of OPUS-MT.
+    """Import a Marian model, such as one from OPUS-MT.
 
-    It can then be used like any other: it translates, is scored, looked into and exported. DIR holds config.json,
-    model.safetensors or pytorch_model.bin, vocab.json, source.spm and target.spm. Nothing in it is run, and it is not
+    You can then use it like any other: translate, score, look inside and export. DIR holds config.json,
+    model.safetensors or pytorch_model.bin, vocab.json, source.spm and target.spm. No code in it is run, and it is not
     changed.
     """
     refuse_existing(out, overwrite)
@@ -45,10 +45,10 @@ def gpt2(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Import a GPT-2, or a model of its kind such as DistilGPT-2.
+    """Import GPT-2 or a similar model such as DistilGPT-2.
 
-    It can then score text, go on with prompts, be looked into, trained on and exported. DIR holds config.json,
-    model.safetensors or pytorch_model.bin, and vocab.json with merges.txt or tokenizer.json. Nothing in it is run, and
+    You can then score text with it, continue prompts, look inside, fine-tune and export. DIR holds config.json,
+    model.safetensors or pytorch_model.bin, and vocab.json with merges.txt or tokenizer.json. No code in it is run, and
     it is not changed.
     """
     refuse_existing(out, overwrite)
@@ -61,15 +61,15 @@ def gpt2(
 
 @app.command("bert")
 def bert(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a BERT.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a BERT model.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Import a BERT, such as bert-base-uncased.
+    """Import a BERT model, such as bert-base-uncased.
 
-    It can then fill masks, give vectors, be looked into, be tuned for classes and tags (`regard train … --from`) and be
-    exported. DIR holds config.json, model.safetensors or pytorch_model.bin, and vocab.txt or tokenizer.json. Nothing in
-    it is run, and it is not changed.
+    You can then fill masks with it, embed text, look inside, fine-tune it for classes and tags
+    (`regard train … --from`) and export it. DIR holds config.json, model.safetensors or pytorch_model.bin, and
+    vocab.txt or tokenizer.json. No code in it is run, and it is not changed.
     """
     refuse_existing(out, overwrite)
     from regard.engines.bert.importing import import_bert
@@ -81,14 +81,14 @@ def bert(
 
 @app.command("arpa")
 def arpa(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz, .zst).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or compressed (.gz, .xz, .zst).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Import an n-gram model, such as those of KenLM and SRILM.
+    """Import an n-gram model, such as one from KenLM or SRILM.
 
-    It can then score text, go on with prompts and be exported. Its words are those that spaces part; <unk>, <s> and
-    </s> are what they are in every such file.
+    You can then score text with it, continue prompts and export it. Words are separated by spaces; <unk>, <s> and </s>
+    have their usual meaning.
     """
     refuse_existing(out, overwrite)
     from regard.engines.arpa import import_arpa
@@ -99,15 +99,15 @@ def arpa(
 
 def _word_vectors(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file of word vectors, plain or packed (.gz, .xz, .zst).")
+        Path, typer.Argument(metavar="FILE", help="A file of word vectors, plain or compressed (.gz, .xz, .zst).")
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
-    vocabulary: Annotated[int | None, typer.Option(min=1, help="The first words alone, so many of them.")] = None,
+    vocabulary: Annotated[int | None, typer.Option(min=1, help="Import only the first N words.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
-    """Import word vectors of word2vec (text or binary), GloVe or fastText (.vec); FILE itself says which.
+    """Import word vectors of word2vec (text or binary), GloVe or fastText (.vec); the format is detected.
 
-    They can then be asked for neighbours and analogies, be scored, drawn, served and exported, and open at once.
+    You can then ask for neighbours and analogies, score, draw, serve and export them. The folder opens instantly.
     """
     refuse_existing(out, overwrite)
     from regard.engines.vector_files import import_vectors

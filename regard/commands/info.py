@@ -1,4 +1,4 @@
-"""`regard info`: what a model folder holds, what it scored and what it costs."""
+"""`regard info`: describe a model folder: sizes, scores and cost."""
 
 import textwrap
 from collections.abc import Collection, Iterator
@@ -15,32 +15,30 @@ from regard.console import print_json
 if TYPE_CHECKING:
     from regard.families.model_folder import Description
 
-WIDTH = 100  # of what is said of a model's sizes
+WIDTH = 100  # columns of the lines on a model's sizes
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model folder; with --budget also a recipe, by its file or name.")],
+    model: Annotated[Path, typer.Argument(help="A model folder; with --budget, also a recipe file or name.")],
     length: Annotated[
         int,
-        typer.Option(
-            min=1, help="Size of the input whose cost is told: tokens of a sentence, pixels of a side of a picture."
-        ),
+        typer.Option(min=1, help="Input size for the cost: tokens of a sentence, or pixels along a picture's side."),
     ] = 32,
     budget: Annotated[
-        bool, typer.Option("--budget", help="Say instead what its training takes: tokens, work, hours on GPUs.")
+        bool, typer.Option("--budget", help="Print what training takes instead: tokens, operations, GPU hours.")
     ] = False,
-    gpus: Annotated[int, typer.Option(min=1, help="GPUs that the budget is shared out to.")] = 8,
+    gpus: Annotated[int, typer.Option(min=1, help="With --budget: number of GPUs.")] = 8,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Another setting of the budget's recipe.")
+        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="With --budget: change the recipe.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Say what a model is, what it can be asked for, what it scored, and what an input of some size costs it."""
+    """Describe a model: what it is, what it can do, its scores, and the cost of an input of a given size."""
     if budget:
         _say_budget(model, settings or [], gpus, as_json)
         return
     if settings:
-        raise Fault("--set changes the recipe of a budget; give --budget too.")
+        raise Fault("--set needs --budget, whose recipe it changes.")
     _say_model(model, length, as_json)
 
 
@@ -50,11 +48,11 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
-    recipe, own, cost = describe(model, length)
+    recipe, description, cost = describe(model, length)
     course = read_course(model / "training")
-    facts_known, said = known(model, recipe)
-    facts = own | {
-        **facts_known,
+    knowledge, statements = known(model, recipe)
+    facts = description | {
+        **knowledge,
         "verbs": verbs_of(recipe.family, recipe.task),
         "sizes": recipe.model.model_dump(),
         "cost": cost,
@@ -66,9 +64,9 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    for name, value in own.items():
+    for name, value in description.items():
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
-    for name, words in said.items():
+    for name, words in statements.items():
         print(f"{name:15}{printable(words)}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
     for number, line in enumerate(
@@ -88,14 +86,14 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
 
 
 def describe(folder: Path, size: int) -> "Description":
-    """Describe the model in a folder, by its files where that is enough; the cost is that of an input of this size."""
+    """Describe the model in a folder, from its files if possible; the cost is for an input of this size."""
     from regard.families.model_folder import describe_folder
 
     return describe_folder(folder, size) or _describe_loaded(folder, size)
 
 
 def _describe_loaded(folder: Path, size: int) -> "Description":
-    """Describe a model of a family that cannot be described by its files alone."""
+    """Describe a model whose family cannot be described from its files alone."""
     from regard.families.model_folder import Description
     from regard.protocols import Describes
     from regard.verbs.opening import model_in
@@ -114,17 +112,19 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
 
     table, name = (read_recipe(recipe), "") if recipe.is_dir() else recipe_table(str(recipe))
     refuse_comparison(table, name)
-    found = budget_of(check_recipe(apply_settings(table, settings)))
+    budget = budget_of(check_recipe(apply_settings(table, settings)))
     if as_json:
-        whole = {"all_tokens": found.all_tokens, "operations": found.operations}
-        print_json(asdict(found) | whole | {"gpus": gpus, "hours": found.hours(gpus), "hours_on_one": found.hours(1)})
+        totals = {"all_tokens": budget.all_tokens, "operations": budget.operations}
+        print_json(
+            asdict(budget) | totals | {"gpus": gpus, "hours": budget.hours(gpus), "hours_on_one": budget.hours(1)}
+        )
         return
-    for name, words in budget_lines(found, gpus):
+    for name, words in budget_lines(budget, gpus):
         print(f"{name:15}{words}")
 
 
 def known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what a model folder says of what its model knows, as facts and in words."""
+    """Return what a model folder records about its data and certainty, as facts and in words."""
     from regard.base.model_folder import CERTAINTY, read_folder, read_manifest, read_recipe
     from regard.runs.about import about_in_words, data_names, read_about
 
@@ -147,7 +147,7 @@ def known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]
 
 
 def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
-    """Return lines on the cost of an input: of text by its tokens, of others by the names that the task gives."""
+    """Return lines on the cost of an input: per token for text, otherwise under the names that the task gives."""
     if "attention_share" not in cost:
         return [f"{value:,} {name.replace('_', ' ')}" for name, value in cost.items()]
     return [
@@ -157,7 +157,7 @@ def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
 
 
 def _options(options: Options, above: str, idle: Collection[str]) -> Iterator[str]:
-    """Each option that is set and has an effect, by its whole name as in a recipe, and its value."""
+    """Yield each option that is set and has an effect, with its full name as in a recipe and its value."""
     idle = {*idle, *options.idle}
     for name in type(options).model_fields:
         value = getattr(options, name)
@@ -168,7 +168,7 @@ def _options(options: Options, above: str, idle: Collection[str]) -> Iterator[st
 
 
 def _within(name: str, paths: Collection[str]) -> list[str]:
-    """The paths that begin with a name, without it."""
+    """Return the paths that begin with a name, without that name."""
     return [path.removeprefix(f"{name}.") for path in paths if path.startswith(f"{name}.")]
 
 

@@ -1,4 +1,4 @@
-"""`regard recipes`: the recipes that come with regard, as a list or one of them whole."""
+"""`regard recipes`: list the included recipes, or print one."""
 
 from typing import Annotated
 
@@ -13,11 +13,11 @@ def command(
         str | None,
         typer.Argument(help="The recipe to print.", autocompletion=recipe_names),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the recipes that come with regard, or print one whole.
+    """List the recipes included with regard, or print one.
 
-    `regard recipes NAME > mine.toml` is a good beginning for one of your own.
+    `regard recipes NAME > mine.toml` is a good start for your own.
     """
     if name is None:
         _list_recipes(as_json)

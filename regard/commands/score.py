@@ -1,4 +1,4 @@
-"""`regard score`: score files of outputs against files of references, or work their BLEU out step by step."""
+"""`regard score`: score files of outputs against references, or work out BLEU step by step."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from regard.metrics.text import Choices
 
 
-_Hypothesis = Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz, .zst); - is standard input.")]
-_Reference = Annotated[
-    list[Path] | None, typer.Option(help="What they should be; several files are several references.")
+_Hypothesis = Annotated[Path, typer.Option(help="Outputs, one per line (plain, .gz, .xz, .zst); - is standard input.")]
+_Reference = Annotated[list[Path] | None, typer.Option(help="A file of references; repeat for several references.")]
+_TestSet = Annotated[
+    str | None, typer.Option(help="Instead of --reference: a sacreBLEU test set on this machine, such as wmt20.")
 ]
-_TestSet = Annotated[str | None, typer.Option(help="Or a test set of sacreBLEU's that is here, as wmt20.")]
-_Languages = Annotated[str | None, typer.Option(help="The languages of the test set, as en-de.")]
+_Languages = Annotated[str | None, typer.Option(help="The languages of the test set, such as en-de.")]
 _Metric = Annotated[
     list[str] | None,
     typer.Option(
@@ -43,23 +43,25 @@ _Tokenise = Annotated[
     ),
 ]
 _Smooth = Annotated[
-    str, typer.Option(help="What bleu counts where an order of n-grams has no match: none, floor, add-k, exp.")
+    str, typer.Option(help="BLEU smoothing for n-gram orders without a match: none, floor, add-k, exp.")
 ]
 _SmoothValue = Annotated[
-    float | None, typer.Option(help="Of floor or add-k.", show_default="0.1 for floor, 1 for add-k")
+    float | None, typer.Option(help="Value for floor or add-k smoothing.", show_default="0.1 for floor, 1 for add-k")
 ]
 _Vectors = Annotated[
-    Path | None, typer.Option(metavar="PLACE", help="A file of word vectors or a model of words, for ebleu.")
+    Path | None, typer.Option(metavar="PLACE", help="A file of word vectors or a word-vector model, for ebleu.")
 ]
 _HypothesisSentences = Annotated[
-    Path | None, typer.Option(help="The outputs as text, to check that the trees for hppr are theirs.")
+    Path | None, typer.Option(help="The outputs as text, to check that the trees for hppr belong to them.")
 ]
-_ReferenceSentences = Annotated[Path | None, typer.Option(help="The same for the trees of the sources.")]
-_Against = Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")]
-_Line = Annotated[int | None, typer.Option(help="Explain this line alone, the first being 1.")]
-_Orders = Annotated[int | None, typer.Option(min=1, max=50, help="Explain up to n-grams of this order; 4 is usual.")]
+_ReferenceSentences = Annotated[Path | None, typer.Option(help="The sources as text, to check their trees likewise.")]
+_Against = Annotated[
+    Path | None, typer.Option(help="Outputs of another system; tests whether the difference is significant.")
+]
+_Line = Annotated[int | None, typer.Option(help="With --explain: only this line, counted from 1.")]
+_Orders = Annotated[int | None, typer.Option(min=1, max=50, help="With --explain: highest n-gram order; 4 is usual.")]
 _Weights = Annotated[
-    str | None, typer.Option(help="Explain with these weights of the orders, as .4,.3,.2,.1; equal if not given.")
+    str | None, typer.Option(help="With --explain: weights of the orders, such as .4,.3,.2,.1; equal by default.")
 ]
 
 
@@ -76,13 +78,13 @@ def command(
     hypothesis_sentences: _HypothesisSentences = None,
     reference_sentences: _ReferenceSentences = None,
     against: _Against = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Work BLEU out, step by step.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Work out BLEU step by step.")] = False,
     line: _Line = None,
     orders: _Orders = None,
     weights: _Weights = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Score files, each score with its signature and the bounds it is likely to be between on other sentences."""
+    """Score files of outputs; each score has its signature and a confidence interval."""
     metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
     _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
     from regard.metrics import files as scoring
@@ -98,21 +100,21 @@ def command(
     scoring.check_sentences(texts, metrics, hypothesis_sentences, reference_sentences)
     other = None if against is None else scoring.read_others(texts, against)
     language = (languages or "").partition("-")[2]
-    for each in scoring.remarks(texts, metrics, other, tokenise, language):
-        remark(each)
+    for note in scoring.remarks(texts, metrics, other, tokenise, language):
+        remark(note)
     if explain:
         _explain(texts, line, orders, weights, choices, as_json)
         return
     with console_progress() as progress:
         scores = scoring.score_texts(texts, metrics, other, progress, choices)
     if as_json:
-        print_json({"scores": [each.as_dict() for each in scores]})
+        print_json({"scores": [note.as_dict() for note in scores]})
     else:
         _say_scores(scores)
 
 
 def _read_vectors(place: Path | None) -> "WordVectors | None":
-    """Read the vectors of a file or of a model of words."""
+    """Read the vectors of a file or of a word-vector model."""
     if place is None:
         return None
     from regard.verbs.words.opening import open_lexicon
@@ -134,17 +136,17 @@ def _check_explaining(explain: bool, metrics: Sequence[str], against: Path | Non
 def _references(
     files: Sequence[Path] | None, test_set: str | None, languages: str | None
 ) -> tuple[Sequence[Path], str]:
-    """The files of references, and what a signature says of them: nothing, or the test set they are of."""
+    """Return the reference files, and their test set for the signature (empty for plain files)."""
     if bool(files) == (test_set is not None):
-        raise Fault("Give what the outputs should be: --reference, or --test-set with --languages, not both.")
+        raise Fault("Give references: either --reference, or --test-set with --languages.")
     if (test_set is None) != (languages is None):
-        raise Fault("--test-set and --languages belong together, as --test-set wmt20 --languages en-de.")
+        raise Fault("--test-set and --languages go together, as in --test-set wmt20 --languages en-de.")
     if test_set is None or languages is None:
         return files or [], ""
     from regard.metrics.named_sets import named_set
 
-    found = named_set(test_set, languages)
-    return found.references, found.signature
+    set_ = named_set(test_set, languages)
+    return set_.references, set_.signature
 
 
 def _explain(
@@ -153,16 +155,16 @@ def _explain(
     from regard.metrics import files as scoring
     from regard.metrics.explain import ORDERS, parse_weights
 
-    given = None if weights is None else parse_weights(weights)
-    highest = orders or (len(given) if given else ORDERS)
-    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given, choices))
+    parsed = None if weights is None else parse_weights(weights)
+    highest = orders or (len(parsed) if parsed else ORDERS)
+    explanation, ngrams = scoring.explain(texts, scoring.Asked(line, highest, parsed, choices))
     if as_json:
-        print_json(scoring.explanation_as_dict(explained, ngrams, line))
+        print_json(scoring.explanation_as_dict(explanation, ngrams, line))
     else:
         if line is not None:
             print(f"hypothesis: {texts.hypotheses[line - 1]}")
             print(*(f"reference: {lines[line - 1]}" for lines in texts.lists), "", sep="\n")
-        _say_explanation(explained, ngrams)
+        _say_explanation(explanation, ngrams)
 
 
 def _say_scores(scores: Sequence["Scored"]) -> None:
@@ -170,45 +172,48 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
 
     bounds = f"{CONFIDENCE}% between"
     rows = []
-    for each in scores:
-        digits = each.score.digits
-        between = f"{in_figures(each.low, digits)} and {in_figures(each.high, digits)}"
-        value = in_figures(each.score.value, digits)
-        rows.append([each.score.metric, value, between, str(each.score.n), each.score.signature])
+    for scored in scores:
+        digits = scored.score.digits
+        between = f"{in_figures(scored.low, digits)} and {in_figures(scored.high, digits)}"
+        value = in_figures(scored.score.value, digits)
+        rows.append([scored.score.metric, value, between, str(scored.score.n), scored.score.signature])
     say_table(["metric", "value", bounds, "sentences", "signature"], rows)
-    if any(each.versus for each in scores):
+    if any(scored.versus for scored in scores):
         print()
         columns = ["metric", "against", "difference", bounds, "p (bootstrap)", "p (randomisation)", "tested on"]
-        say_table(columns, [_comparison_lines(each) for each in scores])
-    if any(each.by != "sums" for each in scores):
-        remark("Bounds and tests found on sentence scores are about their mean, not about the value itself.")
+        say_table(columns, [_comparison_lines(scored) for scored in scores])
+    if any(scored.by != "sums" for scored in scores):
+        remark("Intervals and tests based on sentence scores are about their mean, not about the value itself.")
 
 
 def _comparison_lines(scored: "Scored") -> list[str]:
     assert scored.versus is not None
-    digits, found = scored.score.digits, scored.versus.difference
+    digits, difference = scored.score.digits, scored.versus.difference
     return [
         scored.score.metric,
         in_figures(scored.versus.score.value, digits),
-        in_figures(found.value, digits, "+"),
-        f"{in_figures(found.low, digits, '+')} and {in_figures(found.high, digits, '+')}",
-        f"{found.bootstrap:.4f}",
-        f"{found.randomisation:.4f}",
+        in_figures(difference.value, digits, "+"),
+        f"{in_figures(difference.low, digits, '+')} and {in_figures(difference.high, digits, '+')}",
+        f"{difference.bootstrap:.4f}",
+        f"{difference.randomisation:.4f}",
         scored.by,
     ]
 
 
-def _say_explanation(explained: "Explanation", ngrams: Sequence[Sequence["Match"]]) -> None:
+def _say_explanation(explanation: "Explanation", ngrams: Sequence[Sequence["Match"]]) -> None:
     say_table(
         ["order", "n-grams", "that count", "precision", "weight", "weight · ln precision"],
-        [_order_row(order) for order in explained.orders],
+        [_order_row(order) for order in explanation.orders],
     )
     print()
-    say_table(["what", "how", "value"], _steps(explained))
-    print(f"\n{explained.signature}")
-    for order, own in zip(explained.orders, ngrams, strict=False):
+    say_table(["what", "how", "value"], _steps(explanation))
+    print(f"\n{explanation.signature}")
+    for order, matches in zip(explanation.orders, ngrams, strict=False):
         print()
-        counting, others = [each for each in own if each.clipped], [each for each in own if not each.clipped]
+        counting, others = (
+            [match for match in matches if match.clipped],
+            [match for match in matches if not match.clipped],
+        )
         print(f"{order.order}-grams that count: {_list_ngrams(counting)}")
         print(f"{order.order}-grams that do not: {_list_ngrams(others)}")
 
@@ -220,21 +225,25 @@ def _order_row(order: "NgramOrder") -> list[str]:
     return [*counts, f"{order.precision:.2f}%{note}", f"{order.weight:.4g}", term]
 
 
-def _steps(explained: "Explanation") -> list[list[str]]:
-    """Brevity penalty, mean of the precisions, and BLEU, each with how it comes about."""
-    written, wanted, penalty = explained.hypothesis_length, explained.reference_length, explained.brevity_penalty
-    how = f"exp(1 - {wanted} / {written})" if 0 < written < wanted else f"{written} tokens, wanted were {wanted}"
-    mean = explained.value / penalty if penalty else 0.0
+def _steps(explanation: "Explanation") -> list[list[str]]:
+    """Return the rows for brevity penalty, mean precision and BLEU, each with its formula."""
+    length, reference, penalty = (
+        explanation.hypothesis_length,
+        explanation.reference_length,
+        explanation.brevity_penalty,
+    )
+    how = f"exp(1 - {reference} / {length})" if 0 < length < reference else f"{length} tokens against {reference}"
+    mean = explanation.value / penalty if penalty else 0.0
     return [
         ["brevity penalty", how, f"{penalty:.4f}"],
         ["mean precision", "exp(sum of the last column)", f"{mean:.2f}%"],
-        ["BLEU", f"{penalty:.4f} · {mean:.2f}", f"{explained.value:.2f}"],
+        ["BLEU", f"{penalty:.4f} · {mean:.2f}", f"{explanation.value:.2f}"],
     ]
 
 
 def _list_ngrams(ngrams: Sequence["Match"]) -> str:
-    """N-grams in words; one that counts less often than it stands there with both numbers."""
-    return " | ".join(" ".join(each.words) + _clipping(each) for each in ngrams) or "none"
+    """Return n-grams as text; one that occurs several times shows how many of them count."""
+    return " | ".join(" ".join(ngram.words) + _clipping(ngram) for ngram in ngrams) or "none"
 
 
 def _clipping(ngram: "Match") -> str:

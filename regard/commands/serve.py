@@ -1,4 +1,4 @@
-"""`regard serve`: a page for people and an interface for programs."""
+"""`regard serve`: a web page for people and a REST API for programs."""
 
 import os
 import re
@@ -17,35 +17,46 @@ if TYPE_CHECKING:
     from regard.serving.options import ServingOptions
 
 _KEY = "REGARD_API_KEY"
-_ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+")  # as browsers write it: nothing behind the name and its port
+_ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+")  # as browsers send it: nothing after the name and port
 
 _Models = Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model folders.")]
-_Host = Annotated[str, typer.Option(help="The address to listen at; the default is this machine alone.")]
-_Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")]
-_Public = Annotated[bool, typer.Option("--public", help="Serve other machines without asking for a key.")]
+_Host = Annotated[
+    str,
+    typer.Option(
+        help="Address to listen on; by default only this machine can connect. Beyond it, use --key-file or --public."
+    ),
+]
+_Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")]
+_Public = Annotated[bool, typer.Option("--public", help="Serve other machines without a key.")]
 _KeyFile = Annotated[
-    Path | None, typer.Option(help=f"A file with the key that requests must know; so does the variable {_KEY}.")
+    Path | None, typer.Option(help=f"A file with the API key that requests must send; or set the variable {_KEY}.")
 ]
 _AllowHost = Annotated[
-    list[str] | None, typer.Option(help="A name under which the server may be called.", metavar="NAME")
+    list[str] | None, typer.Option(help="A host name that requests may use; repeatable.", metavar="NAME")
 ]
 _AllowOrigin = Annotated[
-    list[str] | None, typer.Option(help="A site whose pages may ask, as https://example.org.", metavar="ORIGIN")
+    list[str] | None,
+    typer.Option(
+        help="A site whose pages may send requests, such as https://example.org; repeatable.", metavar="ORIGIN"
+    ),
 ]
-_Characters = Annotated[int | None, typer.Option(min=1, help="Characters of a request at most.")]
-_Seconds = Annotated[float | None, typer.Option(min=0.1, max=3600, help="Time for a request at most.")]
-_Requests = Annotated[int | None, typer.Option(min=0, help="Requests a minute of one client; 0 is no limit.")]
-_Rows = Annotated[int | None, typer.Option(min=1, max=4096, help="Sentences in a batch at most.")]
+_Characters = Annotated[int | None, typer.Option(min=1, help="Maximum characters per request.")]
+_Seconds = Annotated[float | None, typer.Option(min=0.1, max=3600, help="Maximum time per request.")]
+_Requests = Annotated[
+    int | None, typer.Option(min=0, help="Maximum requests per minute from one client; 0 is no limit.")
+]
+_Rows = Annotated[int | None, typer.Option(min=1, max=4096, help="Maximum sentences per batch.")]
 _Patience = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Seconds that a sentence waits for others at most (0.5).")
+    float | None,
+    typer.Option(min=0, max=1, help="Maximum seconds that a sentence waits to be batched with others (0.5)."),
 ]
 _Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Any other limit: limits.beam=8, limits.waiting=1000.", metavar="NAME=VALUE"),
+    typer.Option("--set", help="Another limit: limits.beam=8, limits.waiting=1000.", metavar="NAME=VALUE"),
 ]
-_Processes = Annotated[int, typer.Option(min=1, max=256, help="Server processes behind the port.", metavar="N")]
-_Quiet = Annotated[bool, typer.Option("--quiet", help="No line on standard error for each request.")]
-_LogTexts = Annotated[bool, typer.Option("--log-texts", help="Write the texts of requests into these lines.")]
+_Processes = Annotated[int, typer.Option(min=1, max=256, help="Number of server processes.", metavar="N")]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Do not log requests to standard error.")]
+_LogTexts = Annotated[bool, typer.Option("--log-texts", help="Include the texts of requests in the log.")]
 
 
 def command(
@@ -67,13 +78,13 @@ def command(
     quiet: _Quiet = False,
     log_texts: _LogTexts = False,
 ) -> None:
-    """Serve models: a page at http://127.0.0.1:5000, and the interface that LibreTranslate's clients speak."""
+    """Serve models: a web page at http://127.0.0.1:5000, and a REST API that works with LibreTranslate clients."""
     from regard.base.recipe import apply_settings, check
     from regard.serving.options import ServingOptions
 
-    named = {"characters": characters, "seconds": seconds, "requests": requests}
+    limits = {"characters": characters, "seconds": seconds, "requests": requests}
     table = apply_settings({}, settings or [])
-    _add(table, "limits", named)
+    _add(table, "limits", limits)
     _add(table, "batching", {"rows": rows, "patience": patience})
     if "access" in table:
         raise Fault("Access is set with --host, --public, --key-file, --allow-host and --allow-origin, not with --set.")
@@ -86,26 +97,27 @@ def command(
 def _add(table: dict[str, Any], name: str, values: Mapping[str, Any]) -> None:
     inner = table.setdefault(name, {})
     if not isinstance(inner, dict):
-        raise Fault(f"{name} holds several settings; give one of them, as --set {name}.{next(iter(values))}=…")
+        raise Fault(f"{name} holds several settings; give one of them, as in --set {name}.{next(iter(values))}=…")
     inner |= {key: value for key, value in values.items() if value is not None}
 
 
 def _access(host: str, public: bool, key: str | None, hosts: list[str], origins: list[str]) -> dict[str, object]:
-    """Return the access rules. Beyond this machine, a key is needed or --public."""
-    own = ["localhost", "127.0.0.1", "::1"]
-    is_near = _is_loopback(host)
-    if not is_near and key is None and not public:
+    """Return the access rules; beyond this machine, a key or --public is needed."""
+    local_names = ["localhost", "127.0.0.1", "::1"]
+    is_local = _is_loopback(host)
+    if not is_local and key is None and not public:
         raise Fault(
-            f"At {host} other machines can reach the server; give a key with --key-file, or say --public to let "
-            "anyone in."
+            f"At {host} other machines can reach the server; give a key with --key-file, or --public to let anyone in."
         )
     if public and key is not None:
-        raise Fault("--public lets anyone in, and --key-file those who know the key; give one of the two.")
+        raise Fault("--public lets anyone in and --key-file only those with the key; give one of the two.")
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
-            raise Fault(f"--allow-origin is '{origin}', expected a scheme and a name alone, as in https://example.org.")
-    names = [*own, *([] if is_near or host in ("0.0.0.0", "::") else [host]), *hosts]
-    return {"hosts": tuple(dict.fromkeys(names)), "any_address": not is_near, "origins": tuple(origins), "key": key}
+            raise Fault(
+                f"--allow-origin is '{origin}', expected only a scheme and a host, such as https://example.org."
+            )
+    names = [*local_names, *([] if is_local or host in ("0.0.0.0", "::") else [host]), *hosts]
+    return {"hosts": tuple(dict.fromkeys(names)), "any_address": not is_local, "origins": tuple(origins), "key": key}
 
 
 def _is_loopback(host: str) -> bool:
@@ -120,7 +132,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _key(file: Path | None) -> str | None:
-    """Return the key that requests must know, from the file or else the environment; a refusal never shows it."""
+    """Return the API key from the file or else the environment; error messages never show it."""
     from regard.serving.options import SHORTEST_KEY
 
     if file is None:
@@ -156,21 +168,21 @@ def _serve(
     from regard.serving.http.guard import write_line
     from regard.serving.http.server import address_of, bind, serve
 
-    def warn(said: str) -> None:
-        remark(f"regard: {said}")
+    def warn(message: str) -> None:
+        remark(f"regard: {message}")
 
-    listening = bind(host, port)
-    address = address_of(listening)
+    listener = bind(host, port)
+    address = address_of(listener)
     try:
         if processes > 1:
             from regard.serving.processes import Serving, serve_by_processes
 
             serving = Serving(models, engine, options, quiet)
-            serve_by_processes(serving, processes, listening, lambda: warn(f"serving on {address}"), warn)
+            serve_by_processes(serving, processes, listener, lambda: warn(f"serving on {address}"), warn)
         else:
             from regard.serving.app import make_app
 
             guard = make_app(models, options, engine, None if quiet else write_line, warn)
-            serve(guard, listening, options.limits.seconds, lambda: warn(f"serving on {address}"))
+            serve(guard, listener, options.limits.seconds, lambda: warn(f"serving on {address}"))
     finally:
-        listening.close()
+        listener.close()

@@ -1,4 +1,4 @@
-"""Output of commands: results to standard output, remarks and progress to standard error, files whole or not at all."""
+"""Output of commands: results to standard output, remarks and progress to standard error."""
 
 import io
 import json
@@ -21,20 +21,20 @@ _PATIENCE = 10.0  # seconds between two plain lines of progress
 
 
 class NoOutput(io.TextIOBase):
-    """Stands where standard output is closed, so that results do not vanish without a word."""
+    """Replaces a closed standard output, so that results are not lost silently."""
 
     def write(self, text: str) -> int:
         raise Fault("There is no standard output to write the results to; it was closed.")
 
 
 def remark(text: str) -> None:
-    """Tell the person at the terminal something that is not a result."""
+    """Print something that is not a result to standard error."""
     if sys.stderr:  # print(file=None) would write to standard output
         print("\n".join(map(printable, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 class _Remarks(logging.Handler):
-    """Remarks on each thing once, however often the same text is read."""
+    """Prints each log message once as a remark, however often the same text is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Remarks(logging.Handler):
 
 @contextmanager
 def remarks_on_text() -> Iterator[None]:
-    """Inside this block the person at the terminal is told what the reading of text has to say."""
+    """Print log messages about the text that is read as remarks, inside this block."""
     logger, handler = logging.getLogger("regard.data"), _Remarks()
     logger.addHandler(handler)
     try:
@@ -64,18 +64,18 @@ def is_live(stream: TextIO | None) -> bool:
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Return True if colours are welcome there; NO_COLOR, set to anything, says they are not (no-color.org)."""
+    """Return True if the stream may have colours; NO_COLOR, set to anything, turns them off (no-color.org)."""
     return is_live(stream) and not os.environ.get("NO_COLOR")
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, 80 where there is none."""
+    """Return the columns of the terminal; 80 without a terminal."""
     return shutil.get_terminal_size().columns
 
 
 @contextmanager
 def console_progress() -> Iterator[Progress]:
-    """Progress on standard error: live bars on a terminal, otherwise a plain line now and then and one at the end."""
+    """Report progress on standard error: live bars on a terminal, otherwise plain lines now and then."""
     with _live_bars() if is_live(sys.stderr) else _plain_lines() as report:
         yield report
 
@@ -92,7 +92,7 @@ def _live_bars() -> Iterator[Progress]:
         TextColumn("{task.fields[count]}", markup=False),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )
-    # Results on the same terminal are printed above the bars; results that go to a file or pipe stay untouched.
+    # Results on the same terminal are printed above the bars; results for a file or pipe are left alone.
     bars = Bars(*columns, console=Console(stderr=True), redirect_stdout=is_live(sys.stdout))
     tasks: dict[str, TaskID] = {}
 
@@ -115,7 +115,7 @@ def _plain_lines() -> Iterator[Progress]:
 
 
 class _Lines:
-    """Says where the work stands every few seconds, and always where each piece of it ended."""
+    """Prints the progress every few seconds, and at the end of each piece of work."""
 
     def __init__(self) -> None:
         self.what, self.unsaid, self.said_at = "", "", time.monotonic()
@@ -139,7 +139,7 @@ def _count(done: int, total: int | None) -> str:
 
 
 def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on standard output: drawn and wrapped on a terminal, plain aligned lines elsewhere."""
+    """Print a table to standard output: ruled and wrapped on a terminal, plain aligned lines elsewhere."""
     rows = [[printable(cell) for cell in row] for row in rows]
     if is_live(sys.stdout):
         _say_drawn_table(columns, rows)
@@ -163,24 +163,24 @@ def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def remark_written(out: Path, missing: Collection[str] = ()) -> None:
-    """Say what was written, and which letters no font here can draw; who reads an .svg has fonts of their own."""
+    """Report the file that was written and the characters no font here has; an .svg uses its reader's fonts."""
     if missing and out.suffix.lower() != ".svg":
-        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg leaves that to its reader.")
+        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg uses its reader's fonts.")
     remark(f"Wrote {out}.")
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
-    """A value as JSON on standard output, letters as they are; what is not a finite number becomes null."""
+    """Print a value as JSON, without escaping letters; numbers that are not finite become null."""
     print(json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def refuse_folder(path: Path) -> None:
-    """Refuse to write a file where a folder lies: nothing replaces that."""
+    """Refuse to write a file over a folder."""
     if path.is_dir():
         raise Fault(f"{path} is a folder; name a file to write to.")
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Refuse to write where something lies already, unless told to; devices and pipes are there to be written to."""
+    """Refuse to replace a file or folder without --overwrite; devices and pipes may always be written to."""
     if not overwrite and (path.is_file() or path.is_dir()):
         raise Fault(f"{path} exists already; give --overwrite to replace it.")

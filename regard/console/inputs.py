@@ -1,4 +1,4 @@
-"""Inputs of a model on the command line: how each kind is called, and the one rule for what follows MODEL."""
+"""Inputs of a model on the command line: names for each kind, and the rule for the words that follow MODEL."""
 
 import errno
 import re
@@ -31,7 +31,7 @@ _NAMES = {
     "story": "a story's file",
     "drawing": "a drawing's file",
 }
-# How to ask a model for something, by what it reads, and for what is written into a file, by its verb.
+# Example commands by the kind of input; verbs that write a file have their own, below.
 _EXAMPLES = {
     "text": "echo 'text' | regard {verb} {place}",
     "tokens": "echo 'words of a sentence' | regard {verb} {place}",
@@ -55,27 +55,27 @@ _INTO_FILES = {
 
 
 def what_it_reads(recipe: "Recipe") -> str:
-    """Return what one input of a model is, in the middle of a sentence: "a gat reads a node"."""
+    """Return a clause that says what a model reads: "a gat reads a node"."""
     from regard.families import with_article
 
     return f"{with_article(recipe.family)} reads {_NAMES[_kind(recipe)]}"
 
 
 def example_command(recipe: "Recipe", folder: Path) -> str:
-    """A command line that asks the model in a folder for something."""
+    """Return a command line that asks the model in a folder for something."""
     from regard.data.algorithms.spelling import example_of
     from regard.tasks import TASKS
     from regard.tasks.algorithms.options import AlgorithmRecipe
 
     verb, kind = TASKS[recipe.task].verb, _kind(recipe)
-    prompt = " --prompt 'text'" if kind == "text" else ""  # without which some draw from chance alone
+    prompt = " --prompt 'text'" if kind == "text" else ""  # without a prompt, some models draw at random
     items = example_of(recipe.data) if isinstance(recipe, AlgorithmRecipe) else ""
     example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
     return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt, items=items)
 
 
 def _kind(recipe: "Recipe") -> str:
-    """Return the kind of input a model reads; some picture models read only features that are made elsewhere."""
+    """Return the kind of input a model reads; some picture models read only features computed elsewhere."""
     from regard.data.captions.options import CaptionData
     from regard.tasks import input_kind
 
@@ -86,11 +86,11 @@ def _kind(recipe: "Recipe") -> str:
 def inputs_after_model(
     words: Sequence[str] | None, texts: Sequence[str] | str | None, recipe: "Recipe | None" = None
 ) -> list[TextInput]:
-    """Return where the inputs come from that follow MODEL: all texts together, or each file; nothing if none follow.
+    """Return the inputs that follow MODEL: one source for all texts, or one for each file; empty if there are none.
 
-    Without a recipe the model reads text. --text is always a text. A word that names a file, or `-`, is the lines of
-    that file; any other word is a text, and refused if it looks like the name of a file. A model that reads files
-    takes each word as a name, and `-` as names on standard input.
+    Without a recipe, the model reads text. --text is always a text. A word that names a file, or `-`, stands for the
+    lines of that file. Any other word is a text, and is refused if it looks like a file name. A model that reads files
+    takes each word as a file name, and `-` as file names on standard input.
     """
     words, texts = words or [], [texts] if isinstance(texts, str) else texts or []
     reads = "text"
@@ -118,16 +118,16 @@ def inputs_after_model(
 
 
 def _is_file(word: str) -> bool:
-    """Return True if a word names a file; a folder counts if it is written as a path, so that it is refused as one."""
+    """Return True if a word names a file. A folder written as a path counts too, so that it is refused as a folder."""
     path = Path(word)
     try:
         return word == "-" or (path.exists() and (not path.is_dir() or bool(_FILE_NAME.fullmatch(word))))
-    except OSError as error:  # whoever opens a file that may not be seen says so
+    except OSError as error:  # opening an unreadable file reports that
         return error.errno != errno.ENAMETOOLONG
 
 
 def or_standard_input(sources: list[TextInput]) -> list[TextInput]:
-    """Return these sources, or standard input where nothing follows MODEL; refuse it where it is closed."""
+    """Return these sources, or standard input if there are none; refuse a closed standard input."""
     sources = sources or [TextInput()]
     for source in sources:
         source.check()
@@ -135,13 +135,13 @@ def or_standard_input(sources: list[TextInput]) -> list[TextInput]:
 
 
 def names_after_model(words: Sequence[str] | None, texts: Sequence[str] | None, recipe: "Recipe") -> list[str]:
-    """Return the names of files that follow MODEL, or else those on standard input, for a verb that reads files."""
+    """Return the file names that follow MODEL, or those on standard input, for a verb that reads files."""
     sources = or_standard_input(inputs_after_model(words, texts, recipe))
     return [name for source in sources for name in source.inputs() if name]
 
 
 def one_text(sources: Sequence[TextInput]) -> str:
-    """Return the one text that follows MODEL, for a verb that takes no more."""
+    """Return the text that follows MODEL, for a verb that takes exactly one."""
     texts = [text for source in sources for text in source.inputs()]
     if len(texts) != 1:
         raise Fault(f"Give one text, not {len(texts) or 'none'}; put one that has spaces in quotes.")
@@ -149,7 +149,7 @@ def one_text(sources: Sequence[TextInput]) -> str:
 
 
 def questions_in(sources: Sequence[TextInput]) -> Iterator["Asked"]:
-    """Return each question of some stories, with the facts told before it."""
+    """Yield each question of the stories, with the facts before it."""
     from regard.data.stories.telling import stories_in
 
     for source in sources:

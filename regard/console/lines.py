@@ -1,4 +1,4 @@
-"""Lines that a command reads: of texts on the command line, of a file or a part of one, or of standard input."""
+"""Lines that a command reads: from texts on the command line, a file or part of one, or standard input."""
 
 import io
 import lzma
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextInput:
-    """Where the lines come from: texts on the command line, a file or a part of one, or else standard input."""
+    """A source of lines: texts on the command line, a file or part of one, or else standard input."""
 
     texts: tuple[str, ...] = ()
     file: Path | None = None
@@ -25,7 +25,7 @@ class TextInput:
 
     @property
     def name(self) -> str:
-        """The name by which a fault speaks of it."""
+        """The name that error messages use."""
         return "--text" if self.texts else str(self.file or "standard input")
 
     @property
@@ -41,10 +41,10 @@ class TextInput:
     def check(self) -> None:
         """Refuse an input that is not there."""
         if self._is_standard and sys.stdin is None:
-            raise Fault("There is no standard input; name what is to be read.")
+            raise Fault("There is no standard input; name a file to read.")
 
     def inputs(self) -> Iterator[str]:
-        """Each text as it was given, line breaks and all, or else each line."""
+        """Yield each text unchanged, with its line breaks, or else each line."""
         return iter(self.texts) if self.texts else self.lines()
 
     def lines(self) -> Iterator[str]:
@@ -52,7 +52,7 @@ class TextInput:
 
         if self.texts:
             whole = "".join(text if text.endswith("\n") else f"{text}\n" for text in self.texts)
-            # as it came, for whoever reads it to judge
+            # bytes unchanged: the reader decides whether they are valid
             return read_stream(io.BytesIO(whole.encode("utf-8", "surrogateescape")), self.name)
         if self.file is None:
             self.check()
@@ -60,7 +60,7 @@ class TextInput:
         return read_lines(self.file, part=self.part)
 
     def count(self) -> int | None:
-        """Number of lines, if it can be known in advance."""
+        """Return the number of lines, if it can be known in advance."""
         if self.texts:
             return sum(1 for _ in self.lines())
         if self.part is not None:
@@ -73,9 +73,7 @@ class TextInput:
 
 
 def number_of_lines(path: Path) -> int | None:
-    """Return the number of lines of a file. A pipe has no length, and unreadable files are reported when they are
-    opened.
-    """
+    """Return the number of lines of a file, or None for a pipe or a file that cannot be read."""
     from regard.data.catalogue.unpack import open_content
 
     if not path.is_file():

@@ -3,7 +3,7 @@
 from regard.base.recipe import Place
 from regard.base.requests.names import Names
 
-_OPTIONS = {  # fields of a request -> the options or arguments that fill them, where those have other names
+_OPTIONS = {  # fields of a request -> the options or arguments that fill them, where the names differ
     "search": "--set",
     "prefix": "--prefixes",
     "forbidden": "--forbid",
@@ -14,11 +14,11 @@ _OPTIONS = {  # fields of a request -> the options or arguments that fill them, 
     "b": "B",
     "c": "C",
 }
-DRAWING = ("temperature", "top_k", "top_p", "seed")  # options of sampling that have options of their own
+DRAWING = ("temperature", "top_k", "top_p", "seed")  # sampling options with a command-line option
 
 
 class OptionNames(Names):
-    """The names of the command line: --n-best, and --top-k as the place of a wrong value."""
+    """Names as typed on the command line, such as --n-best; a wrong `sample.top_k` is reported as --top-k."""
 
     whole = "the command"
     table_word = "a table"

@@ -1,4 +1,4 @@
-"""Options that several commands share: what follows MODEL, and how outputs are chosen, one after the other."""
+"""Options that several commands share: the inputs after MODEL, and how outputs are chosen."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,109 +8,121 @@ import typer
 Inputs = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="INPUT", help="Texts, or files of text (plain, .gz, .xz, .zst) with one a line; - is standard input."
+        metavar="INPUT", help="Texts, or text files (plain, .gz, .xz, .zst) with one per line; - is standard input."
     ),
 ]
 OneInput = Annotated[
     list[str] | None,
-    typer.Argument(metavar="INPUT", help="A text, or a file of text that holds one; - is standard input."),
+    typer.Argument(metavar="INPUT", help="A text, or a file that holds one; - is standard input."),
 ]
 Texts = Annotated[
-    list[str] | None, typer.Option("--text", metavar="TEXT", help="A text to read, never a file's name; repeatable.")
+    list[str] | None, typer.Option("--text", metavar="TEXT", help="A text to read, never a file name; repeatable.")
 ]
-NoTexts = Annotated[list[str] | None, typer.Option("--text", hidden=True)]  # so that a refusal says what is read
+NoTexts = Annotated[
+    list[str] | None, typer.Option("--text", hidden=True)
+]  # hidden, so that the refusal can say what the model reads
 
-Beam = Annotated[int | None, typer.Option(help="Width of the beam; 1 is greedy.", min=1, max=64)]
-LengthPenalty = Annotated[float | None, typer.Option(help="Alpha of the length penalty.", min=0)]
+Beam = Annotated[int | None, typer.Option(help="Beam size; 1 is greedy search.", min=1, max=64)]
+LengthPenalty = Annotated[float | None, typer.Option(help="Length penalty alpha; 0 is none.", min=0)]
 NBest = Annotated[
     int | None,
-    typer.Option(help="Candidates for each line, best first; samples in the order drawn.", min=1, max=10_000),
+    typer.Option(help="Outputs per line, best first; samples come in the order drawn.", min=1, max=10_000),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Any other option of the search: groups=2, stop=exhaustive, sampling.min_p=0.05.",
+        help="Another search option: groups=2, stop=exhaustive, sampling.min_p=0.05.",
         metavar="NAME=VALUE",
     ),
 ]
 
-Sample = Annotated[bool, typer.Option("--sample", help="Draw outputs at random, --n-best of them.")]
+Sample = Annotated[bool, typer.Option("--sample", help="Sample outputs at random, --n-best of them.")]
 Temperature = Annotated[
-    float | None, typer.Option(help="Below 1 is more cautious, above 1 bolder, 0 is greedy search.", min=0, max=100)
+    float | None,
+    typer.Option(help="Sampling temperature: below 1 is more cautious, above 1 bolder, 0 greedy.", min=0, max=100),
 ]
-TopK = Annotated[int | None, typer.Option(help="Draw among the K most probable tokens.", min=0)]
+TopK = Annotated[int | None, typer.Option(help="Sample among the K most probable tokens.", min=0)]
 TopP = Annotated[
-    float | None, typer.Option(help="Draw among the fewest tokens whose probability reaches P.", min=0, max=1)
+    float | None, typer.Option(help="Sample among the fewest tokens whose probabilities add up to P.", min=0, max=1)
 ]
-Seed = Annotated[int | None, typer.Option(help="The same seed draws the same outputs.", min=0)]
+Seed = Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same outputs.", min=0)]
 Risk = Annotated[
     str | None, typer.Option("--mbr", help="Choose among samples by minimum Bayes risk.", metavar="METRIC")
 ]
-Samples = Annotated[int | None, typer.Option(help="Samples that --mbr chooses among (32).", min=2)]
+Samples = Annotated[int | None, typer.Option(help="Number of samples that --mbr chooses among (32).", min=2)]
 
 Prefixes = Annotated[
-    Path | None, typer.Option("--prefixes", help="A file with what each output begins with, line by line.")
+    Path | None, typer.Option("--prefixes", help="A file with the prefix of each output, line by line.")
 ]
-Required = Annotated[Path | None, typer.Option(help="A file with phrases for each output, parted by tabs.")]
+Required = Annotated[
+    Path | None, typer.Option(help="A file with phrases each output must contain, line by line, separated by tabs.")
+]
 Forced = Annotated[
-    Path | None, typer.Option("--force", help="Translate nothing: score the outputs in this file, line by line.")
+    Path | None, typer.Option("--force", help="Score the outputs in this file, line by line, instead of translating.")
 ]
-Forbid = Annotated[list[str] | None, typer.Option("--forbid", help="No output may have it.", metavar="PHRASE")]
-Vocabulary = Annotated[Path | None, typer.Option(help="Write with the tokens of this text alone.")]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option("--forbid", help="A phrase that no output may contain; repeatable.", metavar="PHRASE"),
+]
+Vocabulary = Annotated[Path | None, typer.Option(help="Use only tokens that occur in this text file.")]
 
 Ensemble = Annotated[
-    list[Path] | None, typer.Option("--with", help="Write by the mean of this model too.", metavar="MODEL")
+    list[Path] | None,
+    typer.Option(
+        "--with", help="Average probabilities with this model too (an ensemble); repeatable.", metavar="MODEL"
+    ),
 ]
-Channel = Annotated[Path | None, typer.Option(help="A model of the other direction, which reranks the beam.")]
-ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel model counts (1).", min=0, max=1e6)]
+Channel = Annotated[Path | None, typer.Option(help="A model of the reverse direction that reranks the beam.")]
+ChannelWeight = Annotated[float | None, typer.Option(help="Weight of the channel model (1).", min=0, max=1e6)]
 
 Prior = Annotated[
-    Path | None, typer.Option(help="With --channel: a language model of the outputs, which reranks too.", metavar="LM")
+    Path | None,
+    typer.Option(help="With --channel: a language model of the target side that reranks too.", metavar="LM"),
 ]
-PriorWeight = Annotated[float | None, typer.Option(help="How much that language model counts (0.2).", min=0, max=1e6)]
+PriorWeight = Annotated[float | None, typer.Option(help="Weight of the --prior model (0.2).", min=0, max=1e6)]
 Fuse = Annotated[
     Path | None,
-    typer.Option(help="A language model of the same tokens, which has its say at each step.", metavar="LM"),
+    typer.Option(help="A language model with the same vocabulary, mixed in at each step (fusion).", metavar="LM"),
 ]
 FuseWeight = Annotated[
-    float | None, typer.Option(help="How much the language model counts (0.1); 0 is not at all.", min=0, max=1e6)
+    float | None, typer.Option(help="Weight of the --fuse model (0.1); 0 turns it off.", min=0, max=1e6)
 ]
 
-SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]
+SplitSentences = Annotated[
+    bool, typer.Option("--split-sentences", help="Translate each sentence of a line separately.")
+]
 TooLong = Annotated[
     Literal["refuse", "split", "truncate"],
-    typer.Option(help="What to do with sentences longer than the model takes; truncate reads their beginning."),
+    typer.Option(help="What to do with sentences that are too long for the model; truncate reads only the beginning."),
 ]
 ReplaceUnknown = Annotated[
-    bool, typer.Option("--replace-unknown", help="Write the word that was looked at in place of an unknown one.")
+    bool, typer.Option("--replace-unknown", help="Replace an unknown word by the source word with the most attention.")
 ]
-Dictionary = Annotated[
-    Path | None, typer.Option(help="With --replace-unknown: a file of words, tab, what they become.")
-]
+Dictionary = Annotated[Path | None, typer.Option(help="With --replace-unknown: a file of word, tab, translation.")]
 Precision = Annotated[
     Literal["float32", "bf16"],
-    typer.Option(help="In which torch computes; on a GPU bf16 is faster, and a close choice may fall otherwise."),
+    typer.Option(help="Number format of torch; bf16 is faster on a GPU and may decide close calls differently."),
 ]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2", "onnx"],
-    typer.Option(help="What computes the translations; auto is an export in the model folder, if there is one."),
+    typer.Option(help="Translation engine; auto uses an export in the model folder if there is one."),
 ]
 
 Workers = Annotated[
     int | None,
-    typer.Option(help="Translate in shards by so many worker processes.", min=1, max=1024, metavar="N"),
+    typer.Option(help="Translate in shards with N worker processes.", min=1, max=1024, metavar="N"),
 ]
-Shard = Annotated[str | None, typer.Option(help="Translate this shard of so many and no more, as 3/8.", metavar="I/N")]
-Join = Annotated[bool, typer.Option("--join", help="Join the shards that --shard has written into the output.")]
-On = Annotated[Literal["ray"] | None, typer.Option(help="Let the workers be those of a Ray cluster.")]
+Shard = Annotated[str | None, typer.Option(help="Translate only shard I of N, such as 3/8.", metavar="I/N")]
+Join = Annotated[bool, typer.Option("--join", help="Join the shards written by --shard into the output.")]
+On = Annotated[Literal["ray"] | None, typer.Option(help="Run the workers on a Ray cluster.")]
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Which columns, by number or name: 1+3:2 joins 1 and 3 as source, 2 is the target; text:label; word:tag."
+        help="Columns by number or name: 1+3:2 joins 1 and 3 as source, 2 is the target; text:label; word:tag."
     ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first line names the columns; seen from it if not given."),
+    typer.Option("--header/--no-header", help="Whether the first line names the columns; detected by default."),
 ]

@@ -1,1 +1,1 @@
-"""Models as a service: a page for people and an interface for programs, over the models that are served."""
+"""Models as a service: a web page for people and a REST API for programs."""

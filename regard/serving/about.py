@@ -1,4 +1,4 @@
-"""The doors of the server itself: whether it is well, what it serves, its page, its counts and its description."""
+"""The doors of the server itself: health, models, page, metrics and API description."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ async def health(service: Service, request: Request) -> Response:
 
 
 async def ready(service: Service, request: Request) -> Response:
-    """Say if requests may be sent here; the guard also refuses this one while the server shuts down."""
+    """Answer whether requests may be sent here; the guard refuses this request too while the server shuts down."""
     _check_workers(service)
     return json_response({"status": "ready"})
 
@@ -57,7 +57,7 @@ def _page() -> Endpoint:
 
 
 def about_doors() -> list[OwnDoor]:
-    """Return the doors that are there whatever the models can do."""
+    """Return the doors that are open whatever the models can do."""
     page = _page()
 
     async def favicon(service: Service, request: Request) -> Response:
@@ -68,14 +68,14 @@ def about_doors() -> list[OwnDoor]:
         request.path_params["name"] = DOCS
         return await page(service, request)
 
-    def get(path: str, endpoint: Endpoint, **described: Any) -> OwnDoor:
-        return OwnDoor(method="GET", path=path, endpoint=endpoint, **described)
+    def get(path: str, endpoint: Endpoint, **fields: Any) -> OwnDoor:
+        return OwnDoor(method="GET", path=path, endpoint=endpoint, **fields)
 
     return [
-        get("/health", health, summary="Whether the server and all that works in it are alive.", answer=Health),
-        get("/ready", ready, summary="Whether to send requests here.", answer=Readiness),
-        get("/v1/models", models, summary="The models that are served, and the limits.", answer=ModelsAnswer),
-        get("/metrics", metrics, summary="Counts for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
+        get("/health", health, summary="Whether the server and its worker threads are alive.", answer=Health),
+        get("/ready", ready, summary="Whether the server accepts requests.", answer=Readiness),
+        get("/v1/models", models, summary="The served models, and the limits.", answer=ModelsAnswer),
+        get("/metrics", metrics, summary="Metrics for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
         get("/", page),
         get("/docs", docs),
         get("/page/{name:path}", page),

@@ -1,4 +1,4 @@
-"""The application: its doors, and what becomes of whatever happens behind one."""
+"""The application: its doors, and its error handling."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ from regard.verbs.table import verb_doors
 
 
 def every_door() -> list[Door]:
-    """Return all doors that there are, open or not."""
+    """Return all doors, open or not."""
     return [*libre.DOORS, *verb_doors(), *about_doors()]
 
 
@@ -42,7 +42,7 @@ def make_app(
     warn: Warn = lambda sentence: None,
     counts: Metrics | None = None,
 ) -> Guard:
-    """The application over some model folders, which are loaded here."""
+    """Load some model folders and return the application that serves them."""
     return app_of(open_models(folders, engine), options, note, warn, counts)
 
 
@@ -53,9 +53,9 @@ def app_of(
     warn: Warn = lambda sentence: None,
     counts: Metrics | None = None,
 ) -> Guard:
-    """The application over some models.
+    """Return the application that serves some models.
 
-    `note` hears of every request, and `warn` of what whoever runs the server should know; `counts` are its own, unless
+    `note` is called for every request, and `warn` with messages for the operator; `counts` are its own metrics unless
     they are shared with other processes.
     """
     counts, options = counts or Metrics(), options or ServingOptions()
@@ -63,8 +63,8 @@ def app_of(
     service = Service(catalogue)
     for name in catalogue.sharing_shortlists:
         warn(
-            f"{name} has a shortlist, which the sentences of a batch share; now and then an answer depends on what "
-            "else is asked for at the same time."
+            f"{name} has a shortlist, which the sentences of a batch share, so an answer occasionally depends on "
+            "other requests at the same time."
         )
 
     @asynccontextmanager
@@ -83,18 +83,18 @@ def app_of(
 
 
 def _routes(service: Service) -> list[Route]:
-    """Return the routes of all doors; the description has those behind which there is a model."""
-    every, abilities = every_door(), service.catalogue.abilities
-    described = [door for door in every if door.can is None or door.can in abilities]
-    description = cache(lambda: document(described))  # most servers are never asked for it
+    """Return the routes of all doors; the API description lists only those with a model behind them."""
+    doors, abilities = every_door(), service.catalogue.abilities
+    described = [door for door in doors if door.can is None or door.can in abilities]
+    description = cache(lambda: document(described))  # lazily: most servers are never asked for it
 
     async def describe(service: Service, request: Request) -> Response:
         return json_response(description())
 
-    every.append(OwnDoor(method="GET", path="/openapi.json", endpoint=describe))
+    doors.append(OwnDoor(method="GET", path="/openapi.json", endpoint=describe))
     return [
         Route(door.path, _answering(service, endpoint_of(door, service.catalogue)), methods=[door.method])
-        for door in every
+        for door in doors
     ]
 
 
@@ -106,7 +106,7 @@ def _middleware(access: Access) -> list[Middleware]:
 
 
 def _answering(service: Service, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that answers whatever happens inside it."""
+    """Return an endpoint that turns every exception into an answer."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -131,6 +131,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _own_error(request: Request, error: Exception) -> Response:
-    """Answer a failure outside of every endpoint, as in sending an answer."""
+    """Answer a failure outside of every endpoint, such as in sending an answer."""
     note_failure(request, error)
     return error_response(error)

@@ -1,4 +1,4 @@
-"""All models that are served, each with the thread that owns it: finding the one that is asked for."""
+"""All served models, each with the thread that owns it, and how a request finds its model."""
 
 import asyncio
 import time
@@ -25,17 +25,17 @@ from regard.serving.served import Served, ServedModel, ServedTranslator, unique_
 
 T = TypeVar("T")
 AUTO = "auto"
-_AT_ONCE = 2000  # characters that are worked on without leaving the event loop
-_CLOSING = 2.0  # seconds for what all threads are still working on
+_AT_ONCE = 2000  # characters that are processed inside the event loop
+_CLOSING = 2.0  # seconds for all threads to finish their work
 
 
 async def beside(work: Callable[[], T], characters: int) -> T:
-    """Return what work on text gives; much text is worked on in another thread, to keep nobody else waiting."""
+    """Return the result of work on text; long texts are processed in another thread, so that nobody else waits."""
     return work() if characters <= _AT_ONCE else await asyncio.to_thread(work)
 
 
 class Catalogue:
-    """The models, in the order in which they were given."""
+    """The models, in the order given."""
 
     def __init__(self, models: Sequence[Served], options: ServingOptions, metrics: Metrics) -> None:
         self.options, self.metrics = options, metrics
@@ -54,15 +54,17 @@ class Catalogue:
 
     @property
     def sharing_shortlists(self) -> list[str]:
-        """The models by whose engine an output may depend on the other sentences of its batch."""
-        sharing = {name: [each.shares_shortlist for each in one.exports] for name, one in self.translators.items()}
+        """Names of the models whose outputs may depend on the other sentences of a batch."""
+        sharing = {
+            name: [engine.shares_shortlist for engine in model.exports] for name, model in self.translators.items()
+        }
         return [name for name, shares in sharing.items() if any(shares)]
 
     def close(self) -> None:
-        """End every thread. All requests have been answered or given up by now, so none has much left to do."""
+        """End every thread. All requests are answered or cancelled by now, so little work is left."""
         until = time.monotonic() + _CLOSING
         for worker in self.workers.values():
-            worker.close(0.0)  # all of them at the same time
+            worker.close(0.0)  # all at the same time
         for worker in self.workers.values():
             worker.close(max(0.0, until - time.monotonic()))
 
@@ -82,38 +84,38 @@ class Catalogue:
         return list(dict.fromkeys(model.source for model in self.translators.values() if model.target == target))
 
     def language(self, asked: str) -> str:
-        """The language that a code means."""
-        found = find_code(asked, self.codes)
-        if found is None:
+        """Return the served language that a code means."""
+        code = find_code(asked, self.codes)
+        if code is None:
             raise Refusal(400, f"{asked[:40]} is not supported")
-        return found
+        return code
 
     def between(self, source: str, target: str) -> ServedTranslator:
-        """The first model from one language to another."""
-        found = (model for model in self.translators.values() if (model.source, model.target) == (source, target))
-        model = next(found, None)
+        """Return the first model from one language to another."""
+        matches = (model for model in self.translators.values() if (model.source, model.target) == (source, target))
+        model = next(matches, None)
         if model is None:
             names = [f"{name_of(code)} ({code})" for code in (target, source)]
             raise Refusal(400, f"{names[0]} is not available as a target language from {names[1]}")
         return model
 
-    # What is asked
+    # Requests
 
     @property
     def abilities(self) -> set[str]:
-        """All that some model can be asked for."""
+        """Everything that at least one model can do."""
         return {ability for model in self.models.values() for ability in model.can}
 
     def cannot(self, verb: str) -> str:
-        """Return the sentence that no model has this verb, and which verbs they have."""
+        """Return a sentence that no model has this verb, and which verbs they have."""
         if len(self.models) == 1:
             (model,) = self.models.values()
             return str(model.refuse(verb))
-        each = "; ".join(f"{model.name} can {', '.join(model.verbs)}" for model in self.models.values())
-        return f"No model here answers at {ADDRESS.format(verb)}: {each}."
+        abilities = "; ".join(f"{model.name} can {', '.join(model.verbs)}" for model in self.models.values())
+        return f"No model here answers at {ADDRESS.format(verb)}: {abilities}."
 
     def able(self, verb: str, name: str | None) -> Served:
-        """The model of that name, or else the first, that can be asked for this."""
+        """Return the model of that name, or else the first one, that has this verb."""
         if name is None:
             return next(model for model in self.models.values() if verb in model.can)
         model = self.named(name)
@@ -122,13 +124,13 @@ class Catalogue:
         return model
 
     def named(self, name: str) -> Served:
-        """The model of that name."""
+        """Return the model of that name."""
         if name not in self.models:
             raise Refusal(400, f"There is no model {name[:40]!r} here; there are {', '.join(self.models)}.")
         return self.models[name]
 
     def choose(self, body: LanguagesBody, text: str) -> tuple[ServedTranslator, Detected | None]:
-        """The translator that a request names, by its name or by its languages, and the language found for auto."""
+        """Return the translator for a request, by name or by languages, and the detected language for auto."""
         if body.model is not None:
             return self._named(body), None
         if body.target is None and body.source in (None, AUTO):
@@ -148,13 +150,13 @@ class Catalogue:
         model = self.named(str(body.model))
         if not isinstance(model, ServedTranslator):
             raise model.refuse("translate")
-        for asked, own in ((body.source, model.source), (body.target, model.target)):
-            if asked not in (None, AUTO) and is_named(own) and find_code(str(asked), [own]) is None:
+        for requested, code in ((body.source, model.source), (body.target, model.target)):
+            if requested not in (None, AUTO) and is_named(code) and find_code(str(requested), [code]) is None:
                 raise Refusal(400, f"The model {model.name} goes from {model.source} to {model.target}.")
         return model
 
     async def each(self, job: Job) -> AsyncGenerator[Answer, None]:
-        """Yield what a model makes of each item of a job, as they are finished; no work comes without its price."""
+        """Yield the results of a job's items as they are finished."""
         if job.characters:
             self.metrics.characters.labels(job.model.name).inc(job.characters)
         costs = await beside(job.costs, job.characters)
@@ -164,7 +166,7 @@ class Catalogue:
                 yield answer
 
     def describe(self) -> ModelsAnswer:
-        """All that a page needs to know."""
+        """Return everything that the page needs to know."""
         return ModelsAnswer(
             version=__version__,
             limits=self.options.limits.model_dump(),
@@ -178,7 +180,7 @@ def _waiting(worker: Worker) -> int:
 
 
 def open_models(folders: Sequence[Path], engine: Choice = "auto") -> list[Served]:
-    """The models in some folders, loaded, each under a name of its own."""
+    """Load the models in some folders, each under a unique name."""
     return [_open(name, folder, engine) for name, folder in zip(unique_names(folders), folders, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The flow at every door: read the request, take a place in the queue, ask the model, write the answer."""
+"""The steps at every door: read the request, queue it, run the model, write the answer."""
 
 import asyncio
 import hmac
@@ -25,17 +25,17 @@ Reader = Callable[[Request, int], Awaitable[dict[str, Any]]]
 
 
 class Service:
-    """The catalogue of models and the limits, which all doors share."""
+    """The models and limits that all doors share."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue, self.limits, self.access = catalogue, catalogue.options.limits, catalogue.options.access
 
-    def authorise(self, request: Request, given: Any) -> None:
-        """Refuse a client without the key, where there is one; it comes in the body, or as a bearer token."""
+    def authorise(self, request: Request, body_key: Any) -> None:
+        """Refuse a client without the key, if one is set; it comes in the body or as a bearer token."""
         if self.access.key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        key = given or (_as_text(token) if scheme.lower() == "bearer" else "")
+        key = body_key or (_as_text(token) if scheme.lower() == "bearer" else "")
         if not key:
             raise Refusal(400, "Please contact the server operator to get an API key")
         if not isinstance(key, str) or not hmac.compare_digest(
@@ -44,20 +44,20 @@ class Service:
             raise Refusal(403, "Invalid API key")
 
     async def read(self, request: Request, how: Reader) -> dict[str, Any]:
-        """Return the table of a request that knows the key, unless it takes too long to arrive."""
+        """Read a request and check its key; refuse one that takes too long to arrive."""
         async with asyncio.timeout(self.limits.seconds):
             table = await how(request, self.limits.body)
         self.authorise(request, table.get("api_key"))
         return table
 
     def note(self, request: Request, texts: Sequence[str], **more: Any) -> None:
-        """Add counts of a request to the log, and the texts themselves only where the operator asked for them."""
+        """Add counts of a request to the log, and the texts themselves only if the operator asked for them."""
         request.state.note |= {"texts": len(texts), "characters": sum(map(len, texts)), **more}
         if self.access.log_texts:
             request.state.note["q"] = list(texts)
 
     async def answer(self, request: Request, work: Any) -> Any:
-        """Return the result of work, within the time limit and as long as the client waits."""
+        """Return the result of work, within the time limit and while the client waits."""
 
         async def limited() -> Any:
             async with asyncio.timeout(self.limits.seconds):
@@ -67,7 +67,7 @@ class Service:
 
 
 def _as_text(header: str) -> str:
-    """Return a header that was read as Latin-1, as all are, as UTF-8."""
+    """Decode a header as UTF-8; all headers are read as Latin-1."""
     return header.strip().encode("latin-1").decode(errors="replace")
 
 
@@ -76,14 +76,14 @@ Endpoint = Callable[[Service, Request], Awaitable[Response]]
 
 @dataclass(frozen=True, kw_only=True)
 class OwnDoor(Door):
-    """A door of the server itself, which says what happens there."""
+    """A door with its own endpoint, rather than that of a verb."""
 
     endpoint: Endpoint
-    works_as: str = ""  # the door of a verb whose price its work has, where a model works behind it
+    works_as: str = ""  # the verb's door whose price applies, if a model works behind this one
 
 
 def endpoint_of(door: Door, catalogue: Catalogue) -> Endpoint:
-    """Return what happens at a door; one that no model opens says what the models can do."""
+    """Return the endpoint of a door; one that no model opens answers with what the models can do."""
     if door.can is not None and door.can not in catalogue.abilities:
         return partial(_refuse, door.can)
     if isinstance(door, OwnDoor):
@@ -97,7 +97,7 @@ async def _refuse(verb: str, service: Service, request: Request) -> Response:
 
 
 async def _answer(door: VerbDoor, service: Service, request: Request) -> Response:
-    """Answer a request at the door of a verb."""
+    """Answer a request at a verb's door."""
     body: Any = read_request(door.body, await service.read(request, read_json))
     began = time.monotonic()
     is_streamed = EVENTS in door.other_kinds and (body.stream or EVENTS in request.headers.get("accept", ""))
@@ -117,12 +117,12 @@ async def _find_model(door: VerbDoor, catalogue: Catalogue, body: Any, texts: Se
     if not isinstance(body, LanguagesBody):
         return catalogue.able(str(door.can), body.model), None
     text = "\n".join(texts)[: catalogue.options.limits.characters]
-    # In another thread, because finding the language takes a second the first time.
+    # In another thread, because the first language detection takes a second.
     return await asyncio.to_thread(catalogue.choose, body, text)
 
 
 async def results_of(catalogue: Catalogue, job: Job) -> list[Any]:
-    """Return the results of a job's items, in their order."""
+    """Return the results of a job's items, in order."""
     results: dict[int, Any] = {}
     async with aclosing(catalogue.each(job)) as coming:
         async for place, result in coming:
@@ -133,7 +133,7 @@ async def results_of(catalogue: Catalogue, job: Job) -> list[Any]:
 
 
 async def _events(service: Service, job: Job) -> AsyncGenerator[Event, None]:
-    """Yield the events of a job as they happen; a client that goes away stops its work at the next step."""
+    """Yield the events of a job as they happen; if the client disconnects, its work stops at the next step."""
     loop, events = asyncio.get_running_loop(), asyncio.Queue[Event | None]()
 
     def tell(name: str, data: BaseModel) -> None:
@@ -156,15 +156,15 @@ async def _events(service: Service, job: Job) -> AsyncGenerator[Event, None]:
         working = asyncio.ensure_future(work())
         working.add_done_callback(lambda _: events.put_nowait(None))
         try:
-            while told := await events.get():
-                yield told
+            while event_ := await events.get():
+                yield event_
             yield "done", await working
         finally:
             working.cancel()
 
 
 class VerbJob(Job):
-    """A request at a door that declares what is worked on and how."""
+    """A job for a door that declares its items and its work."""
 
     def __init__(self, door: VerbDoor, question: Question[Any]) -> None:
         self.door, self.question = door, replace(question, body=door.ready(question))
@@ -191,11 +191,11 @@ class VerbJob(Job):
             return [self._written(result) for result in door.work(replace(question, body=body, first=numbers[0]))]
 
     def _written(self, result: Any) -> tuple[int, bytes]:
-        """Return the size of a result and its JSON, unless that is too large by itself."""
+        """Return the size of a result and its JSON, which is empty if this result alone exceeds the limit."""
         bound = self.door.bound
         size = 0 if bound is None else bound.size(result)
-        is_granted = bound is None or size <= getattr(self.question.limits, bound.limit)
-        return size, json_bytes(self.door.write(result)) if is_granted else b""
+        is_allowed = bound is None or size <= getattr(self.question.limits, bound.limit)
+        return size, json_bytes(self.door.write(result)) if is_allowed else b""
 
     @property
     def _head(self) -> dict[str, Any]:

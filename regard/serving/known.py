@@ -1,4 +1,4 @@
-"""Facts in a model folder for those who try the model on a server: its data, size and scores."""
+"""Facts about a model for the server's page: its data, size and scores."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +12,7 @@ from regard.serving.records import HardlyTrained, LearntAmount
 
 
 def known_of(folder: Path) -> dict[str, Any]:
-    """Return what a model folder says of what its model knows."""
+    """Return what a model folder records about its model's training."""
     about, recipe, course = read_about(folder), read_recipe(folder), hardly_trained(folder)
     return {
         "description": recipe.get("description", ""),
@@ -26,7 +26,7 @@ def known_of(folder: Path) -> dict[str, Any]:
 
 
 def read_scores(folder: Path) -> list[dict[str, Any]]:
-    """Return the scores of a model that its folder has."""
+    """Return the scores in a model folder."""
     try:
         content = read_folder(folder, [SCORES])[SCORES]
         return list(parse_json(content, str(folder / SCORES))["scores"])

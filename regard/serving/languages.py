@@ -1,4 +1,4 @@
-"""The languages that are served: their names, other codes for them, and finding out which one a text is in."""
+"""The served languages: their names, alternative codes, and language detection."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from typing import Any
 
 from regard.data.corpora.languages import identifier_of
 
-_UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
-# Codes that people use for what others call otherwise.
+_UNNAMED = ("", "src", "tgt")  # placeholders for unnamed languages
+# Alternative codes for the same language.
 _ALIASES = {"pb": "pt-br", "zt": "zh-hant", "iw": "he", "in": "id", "ji": "yi", "nb": "no", "fil": "tl", "mo": "ro"}
-# A script or a country that tells apart what has the same first half.
+# Countries and scripts that mean the same variant.
 _LIKE = {"zh-cn": "zh-hans", "zh-sg": "zh-hans", "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh": "zh-hans"}
 
 # ISO 639: the code of a language and its English name.
@@ -43,7 +43,7 @@ _VARIANTS = {
 
 @dataclass(frozen=True)
 class Detected:
-    """A language that a text may be in, and how sure that is, from 0 to 100."""
+    """A language that a text may be in, and the confidence from 0 to 100."""
 
     language: str
     confidence: float
@@ -61,7 +61,7 @@ def is_named(code: str) -> bool:
 
 
 def name_of(code: str) -> str:
-    """The English name of a language, its code where it has none here, and nothing where nobody named it."""
+    """Return the English name of a language, or its code if the name is unknown, or "" for an unnamed language."""
     if not is_named(code):
         return ""
     first, _, variant = code.lower().replace("_", "-").partition("-")
@@ -76,10 +76,10 @@ def _normal(code: str) -> str:
 
 
 def find_code(asked: str, known: Sequence[str]) -> str | None:
-    """Which of the known languages a code means: itself in any spelling, or else the nearest variant of it."""
-    wanted = _normal(asked)
-    exact = [code for code in known if _normal(code) == wanted]
-    near = [code for code in known if _normal(code).partition("-")[0] == wanted.partition("-")[0]]
+    """Return the known language that a code means: itself in any spelling, or else the nearest variant; or None."""
+    normal = _normal(asked)
+    exact = [code for code in known if _normal(code) == normal]
+    near = [code for code in known if _normal(code).partition("-")[0] == normal.partition("-")[0]]
     return next(iter([*exact, *near]), None)
 
 
@@ -89,7 +89,7 @@ def has_words(text: str) -> bool:
 
 
 class Detector:
-    """Finds out which of some languages a text is in, by its letters (Lui and Baldwin 2012, langid)."""
+    """Detects which of some languages a text is in, by its letters (Lui and Baldwin 2012, langid)."""
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._languages = list(dict.fromkeys(code for code in languages if is_named(code)))
@@ -97,7 +97,7 @@ class Detector:
         self._identifier: Any = None
 
     def __call__(self, text: str, among: Sequence[str] | None = None) -> list[Detected]:
-        """The languages it may be in, best first; with nothing to go by, the first one, and 0 for sureness."""
+        """Return the possible languages, best first; without any evidence, the first one with confidence 0."""
         candidates = [code for code in self._languages if among is None or code in among]
         if not candidates:
             return []
@@ -119,5 +119,5 @@ class Detector:
 
 
 def _plain(code: str) -> str:
-    """A code as the identifier knows it."""
+    """Return a code as the identifier knows it."""
     return _normal(code).partition("-")[0]

@@ -15,37 +15,35 @@ _ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Metrics:
-    """The counts of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
         self.requests = Counter(
-            "regard_requests", "Requests that were answered.", ["path", "method", "status"], registry=registry
+            "regard_requests", "Answered requests.", ["path", "method", "status"], registry=registry
         )
         self.seconds = Histogram(
-            "regard_request_seconds", "From a request to the end of its answer.", ["path"],
+            "regard_request_seconds", "Time from a request to the end of its answer.", ["path"],
             buckets=_SECONDS, registry=registry,
         )  # fmt: skip
-        self.open = Gauge("regard_requests_open", "Requests that are being answered.", registry=registry)
-        self.characters = Counter(
-            "regard_characters", "Characters that were to be translated.", ["model"], registry=registry
-        )
-        self.sentences = Counter("regard_sentences", "Sentences that were translated.", ["model"], registry=registry)
-        self.cancelled = Counter("regard_cancelled", "Requests whose client went away.", registry=registry)
+        self.open = Gauge("regard_requests_open", "Requests in progress.", registry=registry)
+        self.characters = Counter("regard_characters", "Characters to translate.", ["model"], registry=registry)
+        self.sentences = Counter("regard_sentences", "Translated sentences.", ["model"], registry=registry)
+        self.cancelled = Counter("regard_cancelled", "Requests whose client disconnected.", registry=registry)
         self._batches = Histogram(
             "regard_batch_rows", "Sentences in a batch.", ["model"], buckets=_ROWS, registry=registry
         )
         self._busy = Counter("regard_busy_seconds", "Time a model worked.", ["model"], registry=registry)
         self._waited = Histogram(
-            "regard_waited_seconds", "From an order to its batch.", ["model"], buckets=_SECONDS, registry=registry
+            "regard_waited_seconds", "Time from an order to its batch.", ["model"], buckets=_SECONDS, registry=registry
         )
-        self._waiting = Gauge("regard_waiting", "Sentences that wait.", ["model"], registry=registry)
+        self._waiting = Gauge("regard_waiting", "Waiting sentences.", ["model"], registry=registry)
         memory = Gauge("regard_resident_bytes", "Memory of the process.", registry=registry)
         memory.set_function(resident_bytes)
-        Gauge("regard_version", "The version that runs.", ["version"], registry=registry).labels(__version__).set(1)
+        Gauge("regard_version", "The running version.", ["version"], registry=registry).labels(__version__).set(1)
 
     def watch(self, model: str, waiting: Callable[[], int]) -> Callable[[Done], None]:
-        """Count the sentences that wait for a model; what is returned is to be told of its batches."""
+        """Count the sentences that wait for a model; return the function to call with each finished batch."""
         self._waiting.labels(model).set_function(waiting)
         sentences, rows = self.sentences.labels(model), self._batches.labels(model)
         busy, waited = self._busy.labels(model), self._waited.labels(model)

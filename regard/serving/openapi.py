@@ -1,4 +1,4 @@
-"""The description of the interface (OpenAPI 3.1), made from the classes that requests and answers are checked by."""
+"""The API description (OpenAPI 3.1), generated from the classes that validate requests and answers."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -12,13 +12,13 @@ from regard.serving.records import Error
 
 _WRONG = {
     400: "Something is wrong with the request.",
-    403: "The key is wrong, or this is switched off.",
+    403: "The key is wrong, or this is disabled.",
     413: "The request or its answer is too large.",
-    415: "The body is of a kind that is not read here.",
-    421: "The server is not called by that name.",
-    429: "Too many requests; Retry-After says when to ask again.",
-    500: "A fault of the server's own.",
-    503: "Too much to do, shutting down, or a model has stopped; Retry-After says when to ask again.",
+    415: "The body has an unsupported content type.",
+    421: "The host name is not allowed.",
+    429: "Too many requests; Retry-After says when to try again.",
+    500: "Internal server error.",
+    503: "Too busy, shutting down, or a model has stopped; Retry-After says when to try again.",
     504: "It took too long.",
 }
 _OTHER: dict[str, Any] = {
@@ -37,7 +37,7 @@ _OF_BODIES = (400, 413, 415, 504)
 
 
 def document(doors: Sequence[Door]) -> dict[str, Any]:
-    """The description of these doors."""
+    """Return the description of these doors."""
     described = [door for door in doors if door.summary]
     modes: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [(Error, "serialization")]
     for door in described:
@@ -51,7 +51,7 @@ def document(doors: Sequence[Door]) -> dict[str, Any]:
         paths.setdefault(door.path, {})[door.method.lower()] = _describe(door, references)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "regard", "version": __version__, "summary": "What attention models give, and why."},
+        "info": {"title": "regard", "version": __version__, "summary": "What attention models answer, and why."},
         "paths": paths,
         "components": {"schemas": definitions.get("$defs", {})},
     }
@@ -62,7 +62,7 @@ def _describe(door: Door, references: Any) -> dict[str, Any]:
     error = {JSON: {"schema": references[Error, "serialization"]}}
     responses: dict[str, Any] = {"200": {"description": "The answer.", "content": _content(door, references)}}
     responses |= {str(status): {"description": _WRONG[status], "content": error} for status in sorted(statuses)}
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "summary": door.summary,
         "operationId": _identifier(door.method.lower(), door.path),
         "responses": responses,
@@ -70,8 +70,8 @@ def _describe(door: Door, references: Any) -> dict[str, Any]:
     if door.body is not None:
         schema = references[door.body, "validation"]
         content = {kind: {"schema": schema} for kind in door.body_kinds}
-        found["requestBody"] = {"required": True, "content": content}
-    return found
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
 
 
 def _content(door: Door, references: Any) -> dict[str, Any]:

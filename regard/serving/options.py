@@ -1,4 +1,4 @@
-"""Options of a server: batching, and who has access, beside the limits on requests."""
+"""Options of a server: limits, batching and access."""
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator
 
@@ -9,35 +9,35 @@ SHORTEST_KEY = 8  # characters
 
 
 class Batching(Options):
-    """Options for translating sentences of several requests together."""
+    """How sentences of several requests share batches."""
 
-    rows: int = Field(default=0, ge=0, description="Sentences in a batch at most; 0 is 32 for each core.")
+    rows: int = Field(default=0, ge=0, description="Maximum sentences per batch; 0 is 32 per core.")
     turn: float = Field(
         default=1.0,
         gt=0,
         le=60,
-        description="Seconds that a batch may take, so far as it can be foreseen; beyond them short requests pass it.",
+        description="Planned maximum seconds of a batch; short requests may overtake one that takes longer.",
     )
     patience: float = Field(
         default=0.5,
         ge=0,
         le=1,
-        description="Seconds that a batch waits at most to become as large as the last one, or a tenth of its time.",
+        description="Maximum seconds, or a tenth of the last batch's time, to wait for a batch as large as the last.",
     )
 
 
 class Access(Options):
-    """Access rules: who may connect, and from where."""
+    """Access rules: allowed host names, sites and key."""
 
     model_config = ConfigDict(hide_input_in_errors=True)  # the key is a secret
 
     hosts: tuple[str, ...] = Field(
-        default=("localhost", "127.0.0.1", "::1"), description="Names under which the server may be called."
+        default=("localhost", "127.0.0.1", "::1"), description="Host names that requests may use."
     )
-    any_address: bool = Field(default=False, description="Whether any bare address is such a name too.")
-    origins: tuple[str, ...] = Field(default=(), description="Other sites whose pages may ask.")
-    key: SecretStr | None = Field(default=None, description="What a request must know.")
-    log_texts: bool = Field(default=False, description="Whether the log has the texts of requests.")
+    any_address: bool = Field(default=False, description="Also allow any IP address as host name.")
+    origins: tuple[str, ...] = Field(default=(), description="Other sites whose pages may send requests.")
+    key: SecretStr | None = Field(default=None, description="API key that requests must send.")
+    log_texts: bool = Field(default=False, description="Include the texts of requests in the log.")
 
     @field_validator("key")
     @classmethod
@@ -48,9 +48,9 @@ class Access(Options):
 
 
 class ServingOptions(Options):
-    """All that decides how a server behaves."""
+    """All options of a server."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)  # pydantic asks the outermost model alone
-    limits: Limits = Field(default_factory=Limits, description="The most that may be asked for.")
+    model_config = ConfigDict(hide_input_in_errors=True)  # pydantic checks only the outermost model
+    limits: Limits = Field(default_factory=Limits, description="Limits on requests.")
     batching: Batching = Field(default_factory=Batching, description="How requests share batches.")
-    access: Access = Field(default_factory=Access, description="Who may come.")
+    access: Access = Field(default_factory=Access, description="Who has access.")

@@ -1,8 +1,7 @@
-"""Several server processes behind one port: each accepts from the same socket and has models and queues of its own.
+"""Several server processes behind one port: each accepts from the same socket and has its own models and queues.
 
-The main process loads nothing and answers nobody. It starts the others, starts one again that died or was stopped, and
-passes on what it is told by a signal. Connections that a dead process had not accepted yet wait in the socket for the
-next.
+The main process loads nothing and answers nobody. It starts the others, restarts one that died or was stopped, and
+passes on signals. Connections that a dead process had not accepted yet wait in the socket for another.
 """
 
 import multiprocessing
@@ -27,13 +26,13 @@ from regard.engines.fast import Choice
 from regard.serving.http.guard import Warn, write_line
 from regard.serving.options import ServingOptions
 
-MOST_DEATHS = 3  # of one process after the other, before it was ready once
-LOOK = 5.0  # seconds between two looks at whether a process was stopped; at the second it is killed
+MOST_DEATHS = 3  # deaths in a row of one process before it was ready
+LOOK = 5.0  # seconds between two checks for stopped processes; one found stopped twice is killed
 
 
 @dataclass(frozen=True)
 class Serving:
-    """Everything a server process must know: what is served, and how."""
+    """Everything a server process must know: the models, and how to serve them."""
 
     models: list[Path]
     engine: Choice
@@ -41,9 +40,7 @@ class Serving:
     quiet: bool
 
     def shared_by(self, processes: int) -> "Serving":
-        """Return a copy for one of several processes: limits of waiting requests and connections are divided among
-        them.
-        """
+        """Return a copy for one of several processes, with its share of the limits."""
         limits = self.options.limits
         shares = {
             "waiting": -(-limits.waiting // processes),
@@ -58,19 +55,19 @@ class Ready(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A message for whoever runs the server."""
+    """A message for the operator."""
 
     sentence: str
 
 
 class Refused(NamedTuple):
-    """A process cannot serve what it was asked to."""
+    """A process cannot serve the models."""
 
     sentences: tuple[str, ...]
 
 
 class _Signal(Exception):
-    """Whoever runs the server wants it to end."""
+    """A signal to end the server."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -78,13 +75,13 @@ class _Signal(Exception):
 
 
 def serve_by_processes(
-    serving: Serving, processes: int, listening: socket.socket, ready: Callable[[], None], warn: Warn
+    serving: Serving, processes: int, listener: socket.socket, ready: Callable[[], None], warn: Warn
 ) -> None:
-    """Serve by so many processes until a signal says stop; `ready` is called when all of them are."""
+    """Serve with several processes until a signal; `ready` is called when all of them are."""
     for model in serving.models:
-        read_recipe(model)  # so that what is no model is refused before anything is started
+        read_recipe(model)  # refuses what is not a model before anything is started
     with tempfile.TemporaryDirectory(prefix="regard-serve-") as folder, handling_signals(_stop):
-        servers = _Servers(serving.shared_by(processes), processes, listening, Path(folder), warn)
+        servers = _Servers(serving.shared_by(processes), processes, listener, Path(folder), warn)
         try:
             servers.watch(ready)
         except _Signal as first:
@@ -101,32 +98,32 @@ def _stop(number: int, frame: Any) -> NoReturn:
 
 class _Server(NamedTuple):
     number: int
-    process: Any  # multiprocessing has a class for each way to start one
+    process: Any  # the class depends on the start method
     connection: Connection
 
 
 class _Servers:
-    """All server processes, seen from the main process."""
+    """All server processes, as seen from the main process."""
 
     def __init__(self, serving: Serving, processes: int, listening: socket.socket, folder: Path, warn: Warn) -> None:
         self.serving, self.count, self.listening, self.folder, self.warn = serving, processes, listening, folder, warn
         self.running: dict[Connection, _Server] = {}
-        self.ready: set[int] = set()  # numbers of those that were ready once
+        self.ready: set[int] = set()  # numbers of those that have been ready
         self.deaths: Counter[int] = Counter()  # in a row, by the number of the process
         self.said: set[str] = set()
-        self.stopped: set[int] = set()  # processes that were found stopped at the last look
+        self.stopped: set[int] = set()  # processes found stopped at the last check
 
     def watch(self, ready: Callable[[], None]) -> None:
-        """Keep all of them running; this ends by a signal, or a fault."""
+        """Keep all of them running; only a signal or a fault ends this."""
         for number in range(self.count):
             self._start(number)
-        is_told, next_look = False, time.monotonic() + LOOK
+        is_reported, next_look = False, time.monotonic() + LOOK
         while True:
             for connection in wait(list(self.running), LOOK):
                 assert isinstance(connection, Connection)
                 self._hear(self.running[connection])
-            if len(self.ready) == self.count and not is_told:
-                is_told = True
+            if len(self.ready) == self.count and not is_reported:
+                is_reported = True
                 ready()
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + LOOK
@@ -136,8 +133,8 @@ class _Servers:
         spawn = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
         ours, theirs = spawn.Pipe(duplex=False)
         with theirs:
-            given = (self.serving, self.listening, theirs, self.folder, (number, self.count))
-            process = spawn.Process(target=_serve, args=given, daemon=True)
+            arguments = (self.serving, self.listening, theirs, self.folder, (number, self.count))
+            process = spawn.Process(target=_serve, args=arguments, daemon=True)
             process.start()
         self.running[ours] = _Server(number, process, ours)
 
@@ -151,25 +148,25 @@ class _Servers:
             case Ready():
                 self.ready.add(server.number)
                 self.deaths[server.number] = 0
-            case Said(sentence) if sentence not in self.said:  # each of them says it
+            case Said(sentence) if sentence not in self.said:  # every process sends it
                 self.said.add(sentence)
                 self.warn(sentence)
             case Refused(sentences):
                 raise Fault(*sentences)
 
     def kill_stopped(self) -> None:
-        """Kill processes that stay stopped, for what they accepted would wait without end; they are started again."""
+        """Kill processes that stay stopped, as their accepted requests would wait forever; they are restarted."""
         before, self.stopped = self.stopped, set()
         for server in self.running.values():
-            number = server.process.pid
-            if is_stopped(number):
-                self.stopped.add(number)
-                if number in before:
-                    self.warn(f"the server process {number} was stopped (SIGSTOP) and is killed.")
+            pid = server.process.pid
+            if is_stopped(pid):
+                self.stopped.add(pid)
+                if pid in before:
+                    self.warn(f"the server process {pid} was stopped (SIGSTOP) and is killed.")
                     server.process.kill()
 
     def _replace(self, server: _Server) -> None:
-        """Start another in the place of a process that died; what it counted still counts."""
+        """Replace a process that died; its metrics still count."""
         from regard.serving.shared_metrics import set_aside
 
         server.process.join()
@@ -187,15 +184,15 @@ class _Servers:
         server.connection.close()
 
     def finish(self) -> None:
-        """Let all of them finish what they accepted, but none that is stopped; a second signal ends them at once."""
-        self.listening.close()  # or clients could still connect, and would wait for nobody
+        """Let all of them finish accepted requests, except stopped ones; a second signal ends them at once."""
+        self.listening.close()  # or clients could still connect and would wait in vain
         try:
             for server in self.running.values():
                 server.process.terminate()
             for server in self.running.values():
                 while server.process.exitcode is None:
                     server.process.join(1.0)
-                    if is_stopped(server.process.pid):  # and so would never end
+                    if is_stopped(server.process.pid):  # it would never end
                         server.process.kill()
         except _Signal as second:
             self.kill()
@@ -213,7 +210,7 @@ def _serve(
     serving: Serving, listening: socket.socket, connection: Connection, folder: Path, place: tuple[int, int]
 ) -> None:
     """Run a server process."""
-    os.setsid()  # Ctrl-C is for the main process, which passes it on once
+    os.setsid()  # Ctrl-C goes to the main process, which passes it on once
     die_with_parent()
     _take_cores(*place)
     from regard.serving.app import make_app
@@ -224,7 +221,12 @@ def _serve(
         note = None if serving.quiet else write_line
         try:
             guard = make_app(
-                serving.models, serving.options, serving.engine, note, lambda said: connection.send(Said(said)), counts
+                serving.models,
+                serving.options,
+                serving.engine,
+                note,
+                lambda sentence: connection.send(Said(sentence)),
+                counts,
             )
         except Fault as fault:
             connection.send(Refused(fault.sentences))
@@ -233,7 +235,7 @@ def _serve(
 
 
 def _take_cores(number: int, of: int) -> None:
-    """Keep to a share of the cores, so that the threads of all processes together are as many as there are cores."""
+    """Use only a share of the cores, so that the threads of all processes together match the number of cores."""
     cores = sorted(os.sched_getaffinity(0))
     if of <= len(cores):
         os.sched_setaffinity(0, cores[number::of])

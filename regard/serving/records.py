@@ -1,4 +1,4 @@
-"""Answers of the server itself: faults, its health, and the models that it serves."""
+"""Answers of the server itself: errors, health, and the served models."""
 
 from typing import Any, Literal
 
@@ -12,13 +12,13 @@ class Error(DoorAnswer):
 
 
 class Health(DoorAnswer):
-    """Answer that the server is there."""
+    """The server is running."""
 
     status: Literal["ok"]
 
 
 class Readiness(DoorAnswer):
-    """Answer that it takes requests."""
+    """The server accepts requests."""
 
     status: Literal["ready"]
 
@@ -34,7 +34,7 @@ class LearntAmount(DoorAnswer):
 
 
 class CertaintyAnswer(DoorAnswer):
-    """Below which threshold a translator is unsure of an output: so many percent of validation outputs lie there."""
+    """The threshold below which a translator is unsure; `percentile` percent of validation outputs are below it."""
 
     measure: str
     threshold: float
@@ -51,12 +51,12 @@ class HardlyTrained(DoorAnswer):
 
 
 class ModelAnswer(DoorAnswer):
-    """A model that is served, whatever it does; what its folder does not say is null.
+    """A served model of any kind; fields that its folder does not record are null.
 
-    The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
-    that it was not learnt from. The context is how many tokens a language model can look back at, if that has an end.
-    Speakers are those in whose voices it speaks, if it does. The extent is how wide and high the drawings of one that
-    draws strokes usually are. Its weights were chosen by the measure best_by, if by any.
+    The description comes from its recipe, data are the names of its training data, and examples are texts that it was
+    not trained on. The context is the number of tokens that a language model can look back at, if limited. Speakers are
+    the voices of a model that speaks. The extent is the usual width and height of the drawings of a model that draws
+    strokes. best_by is the measure that chose its weights, if any did.
     """
 
     name: str
@@ -70,7 +70,7 @@ class ModelAnswer(DoorAnswer):
     family: str
     preset: str | None
     context: int | None = None
-    pairs: bool = False  # whether it reads two texts at a time, with a tab between them
+    pairs: bool = False  # it reads two texts at a time, separated by a tab
     speakers: list[str] = []
     extent: float | None = None
     can: list[str]

@@ -1,4 +1,4 @@
-"""A model that is served: a folder under a name, what it is, and what it can be asked for."""
+"""A served model: a folder under a name, what it is, and what it can do."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Served(ABC):
-    """A model under a name, what it reads, and what it gives for that."""
+    """A named model: what it reads, and what it gives."""
 
     name: str
     reads: Reads
     gives: str
-    verb: str  # of its kind
-    others: "Mapping[str, Served]" = {}  # all that are served, by their names
+    verb: str  # main verb of its task
+    others: "Mapping[str, Served]" = {}  # all served models by name
 
     @property
     @abstractmethod
@@ -42,24 +42,24 @@ class Served(ABC):
     @property
     @abstractmethod
     def can(self) -> Sequence[str]:
-        """Verbs that the model has; the doors of the server are open by this."""
+        """Abilities of the model, which decide which doors are open."""
 
     @abstractmethod
     def describe(self) -> ModelAnswer:
-        """All that a page needs to know of it."""
+        """Return everything that the page needs to know about it."""
 
     @property
     def verbs(self) -> Sequence[str]:
-        """Those of them that have an address."""
+        """The abilities that have an address."""
         return self.can
 
     def refuse(self, verb: str) -> Fault:
-        """Return a fault that says that it cannot do this, and which address to ask instead."""
+        """Return a fault that the model cannot do this, and which address to use instead."""
         gives = f"The model {self.name} does not answer at {ADDRESS.format(verb)}: it gives {self.gives}"
         return Fault(refusal(gives, verb, self.verbs, self.verb, ADDRESS))
 
     def ask(self, request: VerbRequest, **more: Any) -> list[Any]:
-        """Answer a request of a verb by what runs the verb, in the thread that owns the model."""
+        """Answer a request in the thread that owns the model."""
         return list(run_of(request.verb)(self.model, request, **more))
 
 
@@ -81,8 +81,8 @@ class ServedModel(Served):
 
     @property
     def can(self) -> Sequence[str]:
-        asked = {door.can for door in verb_doors()}
-        return [verb for verb in self.model.verbs if verb in asked]
+        verbs_with_door = {door.can for door in verb_doors()}
+        return [verb for verb in self.model.verbs if verb in verbs_with_door]
 
     def describe(self) -> ModelAnswer:
         recipe = self.model.recipe
@@ -118,9 +118,9 @@ class ServedTranslator(FolderTranslator, Served):
         kind = TASKS["translation"]
         self.reads, self.gives, self.verb = kind.reads, kind.gives, kind.verb
         self._alone = load_fastest_alone(folder, engine)
-        self.waiting: Callable[[], int] = lambda: 0  # sentences that nobody works on yet
+        self.waiting: Callable[[], int] = lambda: 0  # number of waiting sentences
         if self.fast is None:
-            _ = self.model  # loaded now, so that nobody waits for it later
+            _ = self.model  # load now, so that nobody waits later
 
     def _find_translator(self, name: str) -> FolderTranslator:
         other = self.others[name]
@@ -129,7 +129,7 @@ class ServedTranslator(FolderTranslator, Served):
 
     @property
     def model(self) -> "TranslationModel":
-        """The model by torch, which is loaded when it is first needed; meanwhile others are served by the export."""
+        """The torch model, loaded when first needed; meanwhile the export serves other requests."""
         return self._model if self._is_loaded else load_beside_pauses(self._load)
 
     @property
@@ -143,16 +143,16 @@ class ServedTranslator(FolderTranslator, Served):
     def _model(self) -> "TranslationModel":
         from regard.serving.parts import pause_between_parts
 
-        found = super()._model
-        pause_between_parts(found.task)
-        return found
+        model = super()._model
+        pause_between_parts(model.task)
+        return model
 
     @property
     def exports(self) -> list[FastEngine]:
         return super().exports + ([] if self._alone is None else [self._alone])
 
     def plan(self, request: TranslateRequest) -> Plan:
-        """Plan a translation: of two exports, a sentence alone goes to one, and several to the other."""
+        """Plan a translation; with two exports, a single sentence goes to one, and several go to the other."""
         plan = super().plan(request)
         if self._alone is None or plan.engine == "torch":
             return plan
@@ -160,7 +160,7 @@ class ServedTranslator(FolderTranslator, Served):
         return replace(plan, engine=self._alone.name) if is_alone else plan
 
     def _is_alone(self, request: TranslateRequest) -> bool:
-        """Return True for one sentence that no batch could be made of, since no others wait."""
+        """Return True for a single sentence while no others wait that could share a batch."""
         return not self.waiting() and len(request.text) == 1 and len(self.cutting(request)(request.text[0])) == 1
 
     @property
@@ -194,18 +194,18 @@ class ServedTranslator(FolderTranslator, Served):
 
     @cached_property
     def blocks(self) -> dict[str, list[int]]:
-        """The heads of each block on each side that has attention."""
-        built, family = self.recipe["model"], self.recipe["family"]
+        """The number of heads of each block, for each side with attention."""
+        options, family = self.recipe["model"], self.recipe["family"]
         if family == "transformer":
-            decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
-            encoder = [] if built.get("encoder") == "recurrent" else [built["heads"]] * built["encoder_layers"]
+            decoder = [options.get("decoder_heads") or options["heads"]] * options["decoder_layers"]
+            encoder = [] if options.get("encoder") == "recurrent" else [options["heads"]] * options["encoder_layers"]
             sides = {"encoder": encoder, "decoder": decoder, "cross": decoder}
         elif family == "seq2seq":
-            blocks = built["encoder_layers"] if built.get("encoder") == "transformer" else 0
-            cross = [] if built.get("decoder") == "bottleneck" else [built.get("heads", 1)]
-            sides = {"encoder": [built.get("encoder_heads")] * blocks, "cross": cross}
+            blocks = options["encoder_layers"] if options.get("encoder") == "transformer" else 0
+            cross = [] if options.get("decoder") == "bottleneck" else [options.get("heads", 1)]
+            sides = {"encoder": [options.get("encoder_heads")] * blocks, "cross": cross}
         else:
-            sides = {"cross": [] if built.get("decoder") == "bottleneck" else [1]}
+            sides = {"cross": [] if options.get("decoder") == "bottleneck" else [1]}
         return {side: heads for side, heads in sides.items() if heads}
 
 
@@ -214,10 +214,10 @@ def _language(code: str) -> Language:
 
 
 def unique_names(folders: Sequence[Path]) -> list[str]:
-    """A name for each folder: its own, and a number where that is taken."""
+    """Return a name for each folder: its own, with a number if that is taken."""
     names: list[str] = []
     for folder in folders:
-        own = folder.resolve().name or "model"
-        numbered = (f"{own}-{number}" for number in range(2, len(folders) + 2))
-        names.append(own if own not in names else next(name for name in numbered if name not in names))
+        base_name = folder.resolve().name or "model"
+        numbered = (f"{base_name}-{number}" for number in range(2, len(folders) + 2))
+        names.append(base_name if base_name not in names else next(name for name in numbered if name not in names))
     return names

@@ -1,7 +1,7 @@
-"""The counts of several server processes added up.
+"""The summed metrics of several server processes.
 
-Every second each process writes its own counts into a folder that all share. Whoever is asked adds those of the others
-to its own, so these are a second old at most.
+Every second, each process writes its metrics into a shared folder. The process that is asked adds those of the others
+to its own, so they are at most a second old.
 """
 
 import os
@@ -16,13 +16,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from regard.base.files import write_file
 from regard.serving.metrics import Metrics
 
-_EVERY = 1.0  # seconds between two writings
-_GONE = ".gone"  # the ending of what a process has left that is no more
-_CREATED = "_created"  # the ending of when a count began
+_EVERY = 1.0  # seconds between two writes
+_GONE = ".gone"  # suffix of a file that a dead process has left
+_CREATED = "_created"  # suffix of the time when a count began
 
 
 class SharedMetrics(Metrics):
-    """The counts of one process, and of the others that share a folder with it."""
+    """The metrics of one process, and of the others that share its folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class SharedMetrics(Metrics):
 
 
 def set_aside(folder: Path, process: int) -> None:
-    """Keep what a process has counted that died; what it had at the time, such as memory, it has no more."""
+    """Keep the counters of a process that died; its gauges, such as memory, no longer count."""
     file = folder / str(process)
     if file.exists():
         file.rename(folder / f"{process}{_GONE}")
@@ -60,13 +60,13 @@ def _texts(paths: Iterable[Path]) -> Iterator[str]:
     for path in paths:
         try:
             text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:  # it was set aside just now
+        except FileNotFoundError:  # it was just set aside
             continue
         yield add_up([text], with_gauges=False).decode() if path.suffix == _GONE else text
 
 
 def add_up(texts: Iterable[str], with_gauges: bool = True) -> bytes:
-    """Counts of several processes as those of one, in the words of Prometheus."""
+    """Add up the metrics of several processes, in the format of Prometheus."""
     return generate_latest(_Registry(_sum(texts, with_gauges)))
 
 
@@ -79,10 +79,12 @@ def _sum(texts: Iterable[str], with_gauges: bool) -> list[Metric]:
             if family.type == "gauge" and not (with_gauges or family.name.endswith(_CREATED)):
                 continue
             families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
-            own = sums.setdefault(family.name, {})
+            values = sums.setdefault(family.name, {})
             for sample in family.samples:
                 key = sample.name, tuple(sorted(sample.labels.items()))
-                own[key] = min(own.get(key, sample.value), sample.value) if is_fixed else own.get(key, 0) + sample.value
+                values[key] = (
+                    min(values.get(key, sample.value), sample.value) if is_fixed else values.get(key, 0) + sample.value
+                )
     for name, family in families.items():
         for (sample_name, labels), value in sums[name].items():
             family.add_sample(sample_name, dict(labels), value)
@@ -90,7 +92,7 @@ def _sum(texts: Iterable[str], with_gauges: bool) -> list[Metric]:
 
 
 class _Registry(CollectorRegistry):
-    """Metrics that are known already, as they are to be written."""
+    """A registry of given metrics."""
 
     def __init__(self, metrics: list[Metric]) -> None:
         super().__init__()

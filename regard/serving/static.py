@@ -1,6 +1,6 @@
-"""The files of `regard/page` in memory: a request names one of them or nothing, and no path reaches the file system.
+"""The files of `regard/page`, held in memory, so that no path of a request reaches the file system.
 
-A browser finds each at the path that it has in the folder, so that scripts import each other as they lie there.
+Each is served at its path in the folder, so that scripts import each other as they do there.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from regard.viewing.modules import PAGE, read_part
 from regard.viewing.sealed import FRAME, data_block
 from regard.viewing.texts import in_every_language, read_texts
 
-INDEX, DOCS = "index.html", "docs.html"  # the pages, which hold all texts
-_NOT_SENT = ("texts", FRAME)  # parts of other files
+INDEX, DOCS = "index.html", "docs.html"  # the pages, which contain all texts
+_NOT_SENT = ("texts", FRAME)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -29,7 +29,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file as a browser receives it."""
+    """A file as sent to a browser."""
 
     content: bytes
     kind: str
@@ -46,7 +46,7 @@ def page_files() -> dict[str, PageFile]:
 
 
 def _entries(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
-    """The files of a folder and of those in it, with their paths."""
+    """Yield the files of a folder and its subfolders, with their paths."""
     for entry in folder.iterdir():
         name = above + entry.name
         if name in _NOT_SENT or entry.name.startswith((".", "__")):

@@ -1,1 +1,1 @@
-"""Verbs of a loaded model, each a function over what people type or send."""
+"""Verbs of a loaded model: functions over what people type or send."""

@@ -1,4 +1,4 @@
-"""Inputs as clients send them to doors: their kinds, their limits and costs, and their files while a model reads."""
+"""Inputs that clients send: their kinds, limits and costs, and the temporary files that a model reads."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from regard.verbs.transcribe.request import SoundInput
 
 T = TypeVar("T")
 _FRAME = 0.01  # seconds of sound
-_CELL = 1000  # pixels, which cost about as much as a letter
+_CELL = 1000  # pixels that cost about as much as a letter
 _READS = {
     "nodes": ((int, str), "numbers of nodes"),
     "picture": ((PictureInput,), 'pictures, each as {"picture": "its file in base64"}'),
@@ -31,37 +31,37 @@ _READS = {
 }
 
 
-def input_cost(given: Any, reads: str = "") -> float:
-    """Return the cost of reading an input, by its letters, frames of sound, cells of pixels, or points."""
-    match given:
+def input_cost(item: Any, reads: str = "") -> float:
+    """Return the cost of reading an input: its letters, sound frames, thousands of pixels, or points."""
+    match item:
         case SoundInput():
-            return 1 + sound_seconds(given.content) / _FRAME
+            return 1 + sound_seconds(item.content) / _FRAME
         case PictureInput():
-            return 1 + picture_pixels(given.content, reads == "video") / _CELL
+            return 1 + picture_pixels(item.content, reads == "video") / _CELL
         case DrawingInput():
-            return 1.0 + sum(map(len, given.drawing))
+            return 1.0 + sum(map(len, item.drawing))
         case str():
-            return 1.0 + len(given)
+            return 1.0 + len(item)
     return 1.0
 
 
 def check_inputs(model: Asked, inputs: Sequence[Any], limits: Limits) -> None:
-    """Refuse inputs of another kind than the model reads, and more than a request may have."""
-    check_amount([each if isinstance(each, str) else "" for each in inputs], limits)
-    kinds, called = _READS[model.reads]
-    for number, each in enumerate(inputs, start=1):
-        if not isinstance(each, kinds):
-            given = "the input" if len(inputs) == 1 else f"input {number}"
-            raise Fault(f"The model {model.name} reads {called}; {given} is something else.")
-        if isinstance(each, PictureInput | SoundInput):
-            what = "picture" if isinstance(each, PictureInput) else "sound"
-            _check_file(each, f"The {what}" if len(inputs) == 1 else f"Input {number}", model.reads, limits)
-    check_points([each.drawing for each in inputs if isinstance(each, DrawingInput)], limits)
+    """Refuse inputs that the model cannot read, and more of them than a request may have."""
+    check_amount([item if isinstance(item, str) else "" for item in inputs], limits)
+    kinds, description = _READS[model.reads]
+    for number, item in enumerate(inputs, start=1):
+        if not isinstance(item, kinds):
+            position = "the input" if len(inputs) == 1 else f"input {number}"
+            raise Fault(f"The model {model.name} reads {description}; {position} is something else.")
+        if isinstance(item, PictureInput | SoundInput):
+            what = "picture" if isinstance(item, PictureInput) else "sound"
+            _check_file(item, f"The {what}" if len(inputs) == 1 else f"Input {number}", model.reads, limits)
+    check_points([item.drawing for item in inputs if isinstance(item, DrawingInput)], limits)
 
 
-def _check_file(given: PictureInput | SoundInput, name: str, reads: str, limits: Limits) -> None:
-    """Refuse a file with too many bytes, and one whose head says that it holds too much, before it is decoded."""
-    content, is_picture = given.content, isinstance(given, PictureInput)
+def _check_file(item: PictureInput | SoundInput, name: str, reads: str, limits: Limits) -> None:
+    """Refuse a file that is too large, by its bytes and by what its header says, before it is decoded."""
+    content, is_picture = item.content, isinstance(item, PictureInput)
     what, most = ("picture", limits.picture) if is_picture else ("sound", limits.sound)
     if len(content) > most:
         raise Fault(f"{name} has {len(content):,} bytes, but a {what} here has at most {most:,}.")
@@ -79,30 +79,30 @@ def check_points(drawings: Sequence[Sequence[Sequence[Any]]], limits: Limits) ->
 
 
 def with_files(inputs: Sequence[Any], work: Callable[[list[Held]], T]) -> T:
-    """Return what work makes of inputs in its hands: a sound is its bytes, pictures and drawings are files meanwhile.
+    """Call `work` with the content of the inputs: bytes for a sound, a temporary file for a picture or drawing.
 
-    Batches hold inputs of several requests, so a fault speaks of the picture without its number.
+    A batch may hold inputs of several requests, so error messages name the picture without its number.
     """
-    if not any(isinstance(each, PictureInput | DrawingInput) for each in inputs):
-        return work([Held(each.content if isinstance(each, SoundInput) else each) for each in inputs])
+    if not any(isinstance(item, PictureInput | DrawingInput) for item in inputs):
+        return work([Held(item.content if isinstance(item, SoundInput) else item) for item in inputs])
     with TemporaryDirectory(prefix="regard-") as folder:
         try:
-            return work([Held(_on_disk(each, Path(folder) / str(place))) for place, each in enumerate(inputs)])
+            return work([Held(_on_disk(item, Path(folder) / str(place))) for place, item in enumerate(inputs)])
         except Fault as fault:
-            named = re.compile(rf"{re.escape(folder)}/\d+/")
-            raise Fault(*(named.sub("", sentence) for sentence in fault.sentences)) from None
+            folders = re.compile(rf"{re.escape(folder)}/\d+/")
+            raise Fault(*(folders.sub("", sentence) for sentence in fault.sentences)) from None
 
 
-def _on_disk(given: PictureInput | DrawingInput, folder: Path) -> Path:
+def _on_disk(item: PictureInput | DrawingInput, folder: Path) -> Path:
     folder.mkdir()
-    path = folder / ("The picture" if isinstance(given, PictureInput) else "The drawing")
-    path.write_bytes(given.content)
+    path = folder / ("The picture" if isinstance(item, PictureInput) else "The drawing")
+    path.write_bytes(item.content)
     return path
 
 
-def remark_on_file(model: Asked, given: Any) -> str:
-    """Return what is done to a picture before it is read, if anything is; its file is called by its name alone."""
+def remark_on_file(model: Asked, item: Any) -> str:
+    """Return a remark on how a picture is changed before it is read, or ""; it names the file without its folder."""
     from regard.verbs.pictures import remark_on
 
-    text = remark_on(model.model.task, given)
-    return text.replace(str(given), given.name) if isinstance(given, Path) else text
+    text = remark_on(model.model.task, item)
+    return text.replace(str(item), item.name) if isinstance(item, Path) else text

@@ -1,4 +1,4 @@
-"""Models opened for the verbs: those of some tasks can do more than answer what they are asked."""
+"""Open models for the verbs, with the class that fits their task."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from regard.loading import Loaded, load_as
 
 
 def model_in(folder: str | Path, device: str = "auto", precision: str = "float32", verb: str | None = None) -> Loaded:
-    """Load a model folder as what its task asks for, refused if it has not got this verb."""
+    """Load a model folder with the class for its task; refuse a model that lacks the verb."""
     return load_as(_made, folder, device, precision, verb)
 
 
 def class_for(task: str) -> type[Loaded]:
-    """Return the class of the models of a kind of task."""
+    """Return the class for models of a task."""
     if task == "translation":
         from regard.verbs.translate.model import TranslationModel
 

@@ -1,4 +1,4 @@
-"""The table of rooms: where each verb is run, its command and its doors. A row names places and imports nothing."""
+"""The table of verbs: each one's command, run function and doors. A row names places and imports nothing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Room:
-    """Where a verb lives, as module:name, and the sentence of `regard --help`, which is short enough to stay whole."""
+    """The places of a verb as module:name, and its line in `regard --help`, short enough not to be cut."""
 
     command: str
     summary: str
-    run: str | None = None  # what answers a request; other verbs have more than one thing to ask for
-    doors: str | None = None  # its addresses at the server
+    run: str | None = None  # the function that answers a request; None for verbs with several kinds of request
+    doors: str | None = None  # its addresses on the server
 
 
 _ROOMS = {
@@ -31,62 +31,62 @@ _ROOMS = {
     ),
     "look": Room(
         "regard.verbs.look.command:command",
-        "Draw what a model looks at.",
+        "Draw a model's attention, next token or beam.",
         doors="regard.verbs.look.door:DOORS",
     ),
     "answer": Room(
         "regard.verbs.answer.command:command",
-        "Answer inputs: classes, tags, questions about stories.",
+        "Classify, tag, or answer questions about stories.",
         run="regard.verbs.answer.run:run",
         doors="regard.verbs.answer.door:DOORS",
     ),
     "generate": Room(
         "regard.verbs.generate.command:command",
-        "Write on after a prompt, with a language model.",
+        "Continue a prompt with a language model.",
         doors="regard.verbs.generate.door:DOORS",
     ),
     "caption": Room(
         "regard.verbs.caption.command:command",
-        "Say what pictures show.",
+        "Describe pictures or videos in words.",
         run="regard.verbs.caption.run:run",
         doors="regard.verbs.caption.door:DOORS",
     ),
     "transcribe": Room(
         "regard.verbs.transcribe.command:command",
-        "Write down what sounds say.",
+        "Transcribe speech to text.",
         run="regard.verbs.transcribe.run:run",
         doors="regard.verbs.transcribe.door:DOORS",
     ),
     "speak": Room(
         "regard.verbs.speak.command:command",
-        "Say a text: write a sound of it.",
+        "Speak a text into a sound file.",
         run="regard.verbs.speak.run:run",
         doors="regard.verbs.speak.door:DOORS",
     ),
     "draw": Room(
         "regard.verbs.draw.command:command",
-        "Draw pictures or strokes from nothing.",
+        "Generate pictures or strokes.",
         run="regard.verbs.draw.run:run",
         doors="regard.verbs.draw.door:DOORS",
     ),
     "embed": Room(
         "regard.verbs.embed.command:command",
-        "Write the vectors of texts and tokens, in every layer.",
+        "Write the vectors of texts and tokens, layer by layer.",
         run="regard.verbs.embed.run:run",
         doors="regard.verbs.embed.door:DOORS",
     ),
     "neighbours": Room(
         "regard.verbs.words.neighbours:command",
-        "Say which words are nearest to a word.",
+        "List the words nearest to a word.",
         doors="regard.verbs.words.door:DOORS",
     ),
     "analogy": Room(
         "regard.verbs.words.analogy:command",
-        "Say which word is to C as B is to A.",
+        "Find the word that is to C as B is to A.",
     ),
     "map": Room(
         "regard.verbs.words.map:command",
-        "Draw words in the plane, by their vectors.",
+        "Draw word vectors on a plane.",
     ),
 }
 ROOMS: Table[str, Room] = Table("verbs", "verb", Room, _ROOMS)
@@ -94,11 +94,11 @@ ROOMS: Table[str, Room] = Table("verbs", "verb", Room, _ROOMS)
 
 @cache
 def verb_doors() -> "tuple[VerbDoor, ...]":
-    """Return the doors of all rooms, in the order of the table."""
+    """Return the doors of all verbs, in the order of the table."""
     return tuple(door for room in ROOMS.values() if room.doors for door in find_place(room.doors))
 
 
 def run_of(verb: str) -> Callable[..., Any]:
-    """Return what answers a request of a verb; torch is imported here where it needs it, and not before."""
-    found: Callable[..., Any] = find_place(str(ROOMS[verb].run))
-    return found
+    """Return the function that answers requests of a verb; this imports torch if the verb needs it."""
+    function: Callable[..., Any] = find_place(str(ROOMS[verb].run))
+    return function

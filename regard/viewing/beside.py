@@ -1,4 +1,4 @@
-"""Matrices of words beside each other, at one scale, over a caption that says what they have to do with each other."""
+"""Matrices of words side by side, at one scale, with a caption that relates them."""
 
 import textwrap
 from collections.abc import Sequence
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CELL, _SIZE = 0.27, 9.0  # inches of a cell and points of a word, while a sentence is short
-_MANY, _LEAST = 22, 0.62  # places from which both shrink, and how far
+_CELL, _SIZE = 0.27, 9.0  # inches of a cell and points of a word, in a short sentence
+_MANY, _LEAST = 22, 0.62  # number of places above which both shrink, and the limit
 _TITLE = 10.0  # points
 _LETTER = 0.0092  # inches of a letter, for every point of its size
 _COLOURS = "Blues"
 _SCALE = 1.5  # inches of the bar that explains the colours
-_WIDEST = 15.0  # inches beyond which matrices stand under each other
-_GAP = 0.4  # inches between those, for the title of the next
+_WIDEST = 15.0  # inches beyond which matrices are stacked
+_GAP = 0.4  # inches between stacked matrices, for the title of the next
 
 
 def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str]:
-    """Draw the matrices from left to right, or from top to bottom when they are too wide for that.
+    """Draw the matrices from left to right, or from top to bottom if they are too wide.
 
-    Gives the characters that no font here can draw.
+    Return the characters that no font here can draw.
     """
     check_suffix(path)
     texts = [caption, *(text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns))]
     longest = max(max(matrix.weights.shape) for matrix in matrices)
     shrunk = min(1.0, max(_MANY / longest, _LEAST))
     with canvas(texts) as new_figure:
-        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+        figure = new_figure(figsize=(1, 1))  # places are in inches; saving crops to the drawing
         wide, high = _lay_out(figure, matrices, _CELL * shrunk, _SIZE * shrunk)
         _draw_scale(figure, wide)
         text = "\n".join(textwrap.wrap(caption, max(int(wide * 14), 90)))
@@ -45,18 +45,18 @@ def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str
 
 
 def _lay_out(figure: "Figure", matrices: Sequence[Matrix], cell: float, size: float) -> tuple[float, float]:
-    """Draw each matrix at its place; gives how wide and high all of them are, with their words."""
+    """Draw each matrix at its place, and return the total width and height, including the words."""
     left = [_widest(matrix.rows, size) for matrix in matrices]
     widths = [
-        beside + max(matrix.weights.shape[1] * cell, _widest([matrix.title], _TITLE))
-        for beside, matrix in zip(left, matrices, strict=True)
+        margin + max(matrix.weights.shape[1] * cell, _widest([matrix.title], _TITLE))
+        for margin, matrix in zip(left, matrices, strict=True)
     ]
     heights = [matrix.weights.shape[0] * cell + _widest(matrix.columns, size) for matrix in matrices]
     level = sum(widths) <= _WIDEST
     along = down = 0.0
-    for matrix, beside, width, height in zip(matrices, left, widths, heights, strict=True):
+    for matrix, margin, width, height in zip(matrices, left, widths, heights, strict=True):
         rows, columns = matrix.weights.shape
-        start = along + beside if level else max(left)
+        start = along + margin if level else max(left)
         _draw(figure.add_axes((start, -down - rows * cell, columns * cell, rows * cell)), matrix, size)
         if level:
             along += width
@@ -79,13 +79,13 @@ def _draw_scale(figure: "Figure", wide: float) -> None:
 
 
 def _widest(words: Sequence[str], size: float) -> float:
-    """Inches that the longest of these words needs beside a matrix."""
+    """Return the inches that the longest of these words needs next to a matrix."""
     return max(map(cell_len, words)) * size * _LETTER + 0.25
 
 
 def _draw(axes: "Axes", matrix: Matrix, size: float) -> None:
     rows, columns = matrix.weights.shape
-    many = matrix.weights.size > 4096  # as vectors these would make a file of megabytes
+    many = matrix.weights.size > 4096  # as vectors, these would take megabytes
     edges: dict[str, Any] = {} if many else {"edgecolors": "#e4e8ee", "linewidth": 0.4}
     axes.pcolormesh(matrix.weights, cmap=_COLOURS, vmin=0, vmax=1, rasterized=many, **edges)
     axes.invert_yaxis()

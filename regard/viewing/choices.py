@@ -1,4 +1,4 @@
-"""The next token and what may be drawn from it: a line for each token, a column for each step of sampling."""
+"""The distribution of the next token: a line for each token, a column for each sampling step."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "next.css")
 SCRIPT = "next-page.js"
-_DIGITS = 6  # of a log-probability
-KEPT = 400  # tokens with a probability of their own at each place of an output
+_DIGITS = 6  # decimals of a log-probability
+KEPT = 400  # tokens listed with their own probability at each place of an output
 _SIZE = 10.0  # points of a token
 _ROW, _PANEL, _BETWEEN = 0.27, 1.75, 0.2  # inches: a token's line, a panel, the gap before the next
-_AIR = 0.5  # inches behind the longest bar, for its number
+_AIR = 0.5  # inches after the longest bar, for its number
 _BLUE, _PALE, _SOFT, _GREY = "#1f5fa8", "#b9d0ea", "#6b7480", "#c9ced4"
 _EIGHTHS = " ▏▎▍▌▋▊▉"  # of a cell
-_BAR = 16  # cells of a bar for all of the probability
-_CUT, _GONE, _TAKEN = "cut", "–", "◂"  # by this panel, by one before it; and what the best output has
+_BAR = 16  # cells of a bar of probability 1
+_CUT, _GONE, _TAKEN = "cut", "–", "◂"  # cut by this panel, cut by an earlier one, taken by the best output
 _BLUE_INK, _BRIGHT, _DIM, _PLAIN = "\x1b[34m", "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
-Column = list[str]  # two lines of heading, a line for each token, one for all others, and two about the whole
+Column = list[str]  # two lines of heading, one for each token, one for all others, and two of totals
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A distribution over the tokens, most probable for the model first; 0 is a token that was cut."""
+    """A distribution over the tokens, in the order of the model's probabilities; 0 is a token that was cut."""
 
-    name: str  # "temperature", or what else was done
-    value: str  # and how much of it
-    options: dict[str, float]  # all that was done, as the options of sampling have it
+    name: str  # "temperature", or another step
+    value: str  # its setting
+    options: dict[str, float]  # all steps so far, as sampling options
     probabilities: np.ndarray
 
     @property
@@ -55,47 +55,47 @@ class Panel:
 
     @property
     def kept(self) -> int:
-        """Number of tokens that may still be drawn."""
+        """Number of tokens that may still be sampled."""
         return int((self.probabilities > 0).sum())
 
     @property
     def entropy(self) -> float:
-        """-Σ p ln p, in nats: 0 is one token, ln n is n tokens alike."""
+        """-Σ p ln p, in nats: 0 for one token, ln n for n equally likely tokens."""
         possible = self.probabilities[self.probabilities > 0]
         return max(0.0, float(-(possible * np.log(possible)).sum()))
 
     def others(self, shown: int) -> float:
-        """The probability of all tokens behind the first few."""
+        """Return the probability of all tokens after the first `shown`."""
         return float(self.probabilities[shown:].sum())
 
     def shares(self, shown: int) -> list[float]:
-        """The probabilities of the first few tokens, and of all others together."""
+        """Return the probabilities of the first `shown` tokens, and of all others together."""
         return [*self.probabilities[:shown].tolist(), self.others(shown)]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The next token at one place of an output: the likeliest tokens, and their distribution in several panels.
+    """The next token at one place of an output: the most likely tokens, and their distribution in several panels.
 
-    The first panel is the model's own distribution, over the whole vocabulary; each other panel is made from one before
-    it, its origin. A language model reads nothing but what is written, and has no source.
+    The first panel is the model's own distribution over the whole vocabulary; each other panel is made from an earlier
+    one, its origin. A language model has no source.
     """
 
     source: str
     before: Sequence[str]  # the tokens written so far
     written: str  # the same as text
-    tokens: Sequence[str]  # those that are shown, the likeliest first
-    numbers: Sequence[int]  # which of the vocabulary they are
+    tokens: Sequence[str]  # the tokens shown, most likely first
+    numbers: Sequence[int]  # their numbers in the vocabulary
     panels: Sequence[Panel]
-    origins: Sequence[int]  # of each panel, the one that it was made from
-    taken: int | None = None  # the place among the tokens of what the best output has here, if that is known
-    nearest: Sequence[tuple[str, float]] = ()  # tokens whose output vectors lie nearest to the state, and the cosines
+    origins: Sequence[int]  # for each panel, the one it was made from
+    taken: int | None = None  # the place in `tokens` of the best output's token, if known
+    nearest: Sequence[tuple[str, float]] = ()  # tokens whose output vectors are nearest to the state, with the cosines
 
     def __post_init__(self) -> None:
         if not self.tokens or not self.panels or len(self.panels) != len(self.origins):
-            raise ValueError("choices need a token and a panel at least, and for each panel its origin")
+            raise ValueError("choices need at least a token and a panel, and an origin for each panel")
         if any(origin > place for place, origin in enumerate(self.origins)):
-            raise ValueError("a panel stands behind its origin")
+            raise ValueError("a panel comes after its origin")
 
     @property
     def vocabulary(self) -> int:
@@ -103,11 +103,11 @@ class Choices:
 
     @property
     def unshown(self) -> int:
-        """Number of tokens after those that are shown."""
+        """Number of tokens that are not shown."""
         return self.vocabulary - len(self.tokens)
 
     def was_cut(self, panel: int, token: int) -> bool:
-        """Return True if a token of the panel's origin was cut here."""
+        """Return True if this panel cut a token that its origin still had."""
         before, after = self.panels[self.origins[panel]], self.panels[panel]
         return bool(before.probabilities[token] > 0 and not after.probabilities[token] > 0)
 
@@ -115,7 +115,7 @@ class Choices:
 def choices_to_json(choices: Choices) -> dict[str, Any]:
     """Return the choices as plain values, with unrounded numbers."""
     count = len(choices.tokens)
-    own = choices.panels[0].probabilities
+    probabilities = choices.panels[0].probabilities
     nearest = [{"token": token, "cosine": cosine} for token, cosine in choices.nearest]
     return {
         "text": choices.source or choices.written,
@@ -123,7 +123,12 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
         "written": choices.written,
         "vocabulary": choices.vocabulary,
         "tokens": [
-            {"token": token, "number": number, "probability": float(own[place]), "taken": place == choices.taken}
+            {
+                "token": token,
+                "number": number,
+                "probability": float(probabilities[place]),
+                "taken": place == choices.taken,
+            }
             for place, (token, number) in enumerate(zip(choices.tokens, choices.numbers, strict=True))
         ],
         "panels": [
@@ -142,7 +147,7 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ChoicesStart:
-    """The first view of a page and the examples it offers: sampling options by name."""
+    """How a page starts, and the examples it offers, as sampling options by name."""
 
     options: Mapping[str, float] = field(default_factory=dict)
     examples: Sequence[Mapping[str, float]] = ()
@@ -152,51 +157,54 @@ class ChoicesStart:
 def choices_page(
     choices: Choices, languages: tuple[str, str] = ("", ""), start: ChoicesStart | None = None
 ) -> SealedPage:
-    """The page of a next token; all tokens that have names can be shown, and all others count.
+    """Return the page of a next token; all listed tokens can be shown, and all others count.
 
-    The languages are those of source and target, so that a browser shapes and reads them right.
+    The languages of source and target let a browser shape and read the texts correctly.
     """
     return SealedPage(SCRIPT, STYLES, _data(choices, languages, start or ChoicesStart()))
 
 
 def _data(choices: Choices, languages: tuple[str, str], start: ChoicesStart) -> dict[str, Any]:
     source, target = map(named_language, languages)
-    own = _possible(choices)
+    probabilities = _possible(choices)
     return {
         "source": {"text": show_word(choices.source) if choices.source else "", "language": source},
         "target": {"text": show_word(choices.written) if choices.written else "", "language": target},
         "before": [visible(token) for token in choices.before],
-        "tokens": [visible(token) for token in choices.tokens[: len(own)]],
-        "log_probabilities": np.log(own).round(_DIGITS).tolist(),
+        "tokens": [visible(token) for token in choices.tokens[: len(probabilities)]],
+        "log_probabilities": np.log(probabilities).round(_DIGITS).tolist(),
         "taken": choices.taken,
         "nearest": [[visible(token), round(cosine, _DIGITS)] for token, cosine in choices.nearest],
         "start": dict(start.options),
         "examples": [dict(example) for example in start.examples],
-        "shown": min(start.shown, len(choices.tokens), len(own)),
+        "shown": min(start.shown, len(choices.tokens), len(probabilities)),
     }
 
 
 def place_data(choices: Choices, kept: int = KEPT) -> dict[str, Any]:
-    """One place of an output as its view takes it: the likeliest tokens each, and all others together."""
-    own = _possible(choices)
+    """Return the data of one place of an output: the most likely tokens, and the rest together."""
+    probabilities = _possible(choices)
     return {
-        "tokens": [visible(token) for token in choices.tokens[: len(own)]],
-        "log_probabilities": np.log(own[:kept]).round(_DIGITS).tolist(),
-        "rest": {"count": len(own[kept:]), "probability": round(float(own[kept:].sum()), 2 * _DIGITS)},
+        "tokens": [visible(token) for token in choices.tokens[: len(probabilities)]],
+        "log_probabilities": np.log(probabilities[:kept]).round(_DIGITS).tolist(),
+        "rest": {
+            "count": len(probabilities[kept:]),
+            "probability": round(float(probabilities[kept:].sum()), 2 * _DIGITS),
+        },
         "taken": choices.taken,
     }
 
 
 def _possible(choices: Choices) -> np.ndarray:
-    """The model's own probabilities, without the tokens that it never writes, which stand last."""
-    own = choices.panels[0].probabilities
-    return own[own > 0]
+    """Return the model's own probabilities, without the tokens that it never writes, which come last."""
+    probabilities = choices.panels[0].probabilities
+    return probabilities[probabilities > 0]
 
 
 def draw_choices(choices: Choices, path: Path) -> set[str]:
-    """Draw the panels beside each other; gives the characters that no font here can draw.
+    """Draw the panels side by side; return the characters that no font here can draw.
 
-    A thin outline is what the panel's origin gave a token, so that one sees what was taken and what was added.
+    A thin outline shows the token's probability in the panel's origin.
     """
     check_suffix(path)
     names = [*map(visible_name, choices.tokens), f"{choices.unshown:,} others"]
@@ -218,18 +226,18 @@ def draw_choices(choices: Choices, path: Path) -> set[str]:
 
 def _draw_panel(axes: "Axes", choices: Choices, place: int) -> None:
     panel, origin, count = choices.panels[place], choices.panels[choices.origins[place]], len(choices.tokens)
-    longest = max(max(each.shares(count)) for each in choices.panels)  # one scale for all panels
+    longest = max(max(other.shares(count)) for other in choices.panels)  # one scale for all panels
     shares, before = panel.shares(count), origin.shares(count)
     rows = range(count + 1)
     colours = [*[_BLUE] * count, _PALE]
     axes.barh(rows, shares, color=colours, height=0.62)
     if origin is not panel:
         axes.barh(rows, before, facecolor="none", edgecolor=_GREY, linewidth=0.8, height=0.62)
-    for row, (share, was) in enumerate(zip(shares, before, strict=True)):
+    for row, (share, earlier) in enumerate(zip(shares, before, strict=True)):
         is_gone = row < count and not share
-        text = "cut" if is_gone and was else "" if is_gone else percent(share)
+        text = "cut" if is_gone and earlier else "" if is_gone else percent(share)
         style: dict[str, Any] = {"color": _SOFT, "style": "italic"} if is_gone else {"color": INK}
-        along = (max(share, was if origin is not panel else 0.0), row)
+        along = (max(share, earlier if origin is not panel else 0.0), row)
         axes.annotate(
             text, along, xytext=(3, 0), textcoords="offset points", fontsize=8, va="center_baseline",
             annotation_clip=False, **style,
@@ -239,8 +247,8 @@ def _draw_panel(axes: "Axes", choices: Choices, place: int) -> None:
         spine.set(color=FAINT, linewidth=0.8, visible=side == "left")
     axes.axhline(count - 0.5, color="#e4e8ee", linewidth=0.8)
     axes.set_title(panel.title, fontsize=9.5, color=INK, loc="left", pad=6, fontweight="bold", parse_math=False)
-    told = f"{panel.kept:,} token{'s' * (panel.kept != 1)}\nentropy {panel.entropy:.2f} nats"
-    axes.set_xlabel(told, fontsize=8, color=_SOFT, loc="left", linespacing=1.4)
+    totals = f"{panel.kept:,} token{'s' * (panel.kept != 1)}\nentropy {panel.entropy:.2f} nats"
+    axes.set_xlabel(totals, fontsize=8, color=_SOFT, loc="left", linespacing=1.4)
 
 
 def _write_names(axes: "Axes", choices: Choices, names: list[str]) -> None:
@@ -253,17 +261,17 @@ def _write_names(axes: "Axes", choices: Choices, names: list[str]) -> None:
 
 
 def _write_head(figure: "Figure", choices: Choices, width: float, height: float) -> None:
-    """Write the text that was read and the text written so far."""
+    """Write the source text and the text written so far."""
     letters = max(50, int(13 * width))
     before = " ".join(map(visible_name, choices.before)) or "nothing"
     lines = textwrap.wrap(show_word(choices.source), letters) if choices.source else []
     figure.text(0, 1 + 0.62 / height, "\n".join(lines), fontsize=11, color=INK, linespacing=1.4, parse_math=False)
-    told = textwrap.shorten(before[::-1], letters, placeholder=" …")[::-1]
-    figure.text(0, 1 + 0.38 / height, f"written so far: {told}", fontsize=9, color=_SOFT, parse_math=False)
-    notes = [] if choices.taken is None else ["The token in blue is what the model's best output has here."]
+    shortened = textwrap.shorten(before[::-1], letters, placeholder=" …")[::-1]
+    figure.text(0, 1 + 0.38 / height, f"written so far: {shortened}", fontsize=9, color=_SOFT, parse_math=False)
+    notes = [] if choices.taken is None else ["The blue token is that of the model's best output."]
     if len(choices.panels) > 1:
         stepwise = choices.origins[-1] > 0
-        notes.append(f"Outlined is {'the panel before' if stepwise else 'what the model itself gives'}.")
+        notes.append(f"The outline is {'the panel before' if stepwise else 'the probability of the model itself'}.")
     below = [" ".join(notes)] if notes else []
     if choices.nearest:
         nearest = ", ".join(f"{visible_name(token)} {cosine:.2f}" for token, cosine in choices.nearest)
@@ -273,9 +281,9 @@ def _write_head(figure: "Figure", choices: Choices, width: float, height: float)
 
 
 def choices_lines(choices: Choices, width: int, colour: bool) -> list[str]:
-    """The lines of a table, at most `width` cells wide; panels that do not fit follow under the others.
+    """Return the lines of a table, at most `width` cells wide; panels that do not fit follow below the others.
 
-    Bars are left out where there is no room for them. With `colour`, what the best output has here stands out.
+    Bars are omitted if there is no room. With `colour`, the token of the best output stands out.
     """
     names = _names(choices, width // 3)
     panels = [_panel(choices, place) for place in range(len(choices.panels))]
@@ -287,16 +295,16 @@ def choices_lines(choices: Choices, width: int, colour: bool) -> list[str]:
     for part in _parts(panels, width - _width(fixed)):
         lines += _lines([*fixed, *part], choices, colour)
     if choices.taken is not None:
-        lines.append(f"{_TAKEN} what the model's best output has here")
+        lines.append(f"{_TAKEN} token of the model's best output")
     return [*lines, *_nearest(choices, width)]
 
 
 def _nearest(choices: Choices, width: int) -> list[str]:
-    """The output vectors that lie nearest to the state, with their cosines."""
+    """Return lines with the output vectors nearest to the state, and their cosines."""
     if not choices.nearest:
         return []
-    named = (f"{visible(token)} {cosine:.2f}" for token, cosine in choices.nearest)
-    return ["", *textwrap.wrap(f"Output vectors nearest to the state, by cosine: {', '.join(named)}", max(20, width))]
+    entries = (f"{visible(token)} {cosine:.2f}" for token, cosine in choices.nearest)
+    return ["", *textwrap.wrap(f"Output vectors nearest to the state, by cosine: {', '.join(entries)}", max(20, width))]
 
 
 def _names(choices: Choices, most: int) -> Column:
@@ -339,7 +347,7 @@ def _width(columns: Iterable[Column]) -> int:
 
 
 def _parts(panels: list[Column], room: int) -> Iterator[list[Column]]:
-    """Panels that stand beside each other, one at least."""
+    """Yield groups of panels that fit side by side, at least one in each."""
     part: list[Column] = []
     for panel in panels:
         if part and _width([*part, panel]) + 2 > room:
@@ -352,8 +360,8 @@ def _parts(panels: list[Column], room: int) -> Iterator[list[Column]]:
 def _lines(columns: list[Column], choices: Choices, colour: bool) -> Iterator[str]:
     taken = None if choices.taken is None else choices.taken + 2
     for line, cells in enumerate(zip(*columns, strict=True)):
-        styled = (_style(cell, line == taken) for cell in cells) if colour else cells
-        yield "  ".join(styled).rstrip()
+        shown = (_style(cell, line == taken) for cell in cells) if colour else cells
+        yield "  ".join(shown).rstrip()
 
 
 def _style(cell: str, is_taken: bool) -> str:
@@ -364,7 +372,7 @@ def _style(cell: str, is_taken: bool) -> str:
 
 
 def _cut_front(text: str, width: int) -> str:
-    """The end of a text, in at most `width` cells."""
+    """Return the end of a text, in at most `width` cells."""
     while cell_len(text) > width:
         text = "…" + text[2:]
     return text
@@ -372,7 +380,7 @@ def _cut_front(text: str, width: int) -> str:
 
 @dataclass(frozen=True)
 class DrawnChoices:
-    """Choices of which a picture, a terminal and a file of numbers have as many as `start` says, and a page has all."""
+    """Choices as a drawing: a picture, the terminal and JSON show `start.shown` tokens, and a page shows all."""
 
     choices: Choices
     start: ChoicesStart

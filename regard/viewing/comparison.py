@@ -1,4 +1,4 @@
-"""Comparison of variants: a point for every run, each variant's mean and spread, and lines by source length."""
+"""Pictures of a comparison: a point for every run, each variant's mean and spread, and lines by source length."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ _CAPTION = "point: a run · bar: the mean of a variant's runs · line: from the 
 def draw_comparison(
     variants: Sequence[str], measures: Mapping[str, Sequence[Sequence[float]]], path: Path, title: str
 ) -> set[str]:
-    """Draw the values of each variant's runs, a panel for each measure; gives the characters no font here can draw.
+    """Draw the values of each variant's runs, a panel per measure; return the characters that no font here can draw.
 
-    `measures` has for each measure and variant the values of its runs. Points are runs, the bar across is their mean,
-    and the line goes from the smallest to the largest.
+    `measures` has the values of the runs for each measure and variant. Points are runs, the bar is their mean, and the
+    line goes from the smallest to the largest.
     """
     check_suffix(path)
     texts = [title, *variants, *measures]
@@ -32,8 +32,8 @@ def draw_comparison(
 
         figure = new_figure(figsize=(1.8 + 3.0 * len(measures), 1.3 + 0.4 * len(variants)), layout="constrained")
         panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
-        for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
-            for place, values in enumerate(of_variants):
+        for axes, (measure, values_by_variant) in zip(panels, measures.items(), strict=True):
+            for place, values in enumerate(values_by_variant):
                 _draw_runs(axes, place, values, PALETTE[place % len(PALETTE)])
             _dress(axes, "x")
             axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
@@ -42,7 +42,7 @@ def draw_comparison(
         panels[0].set_yticks(range(len(variants)), variants, fontsize=9, color=INK, parse_math=False)
         panels[0].set_ylim(len(variants) - 0.4, -0.6)  # the first on top
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
-        if any(len(values) > 1 for of_variants in measures.values() for values in of_variants):
+        if any(len(values) > 1 for values_by_variant in measures.values() for values in values_by_variant):
             figure.supxlabel(_CAPTION, x=0.01, ha="left", fontsize=7, color=_GREY)
         save_figure(figure, path)
     return missing_glyphs(texts)
@@ -69,24 +69,24 @@ def draw_by_length(
     path: Path,
     title: str,
 ) -> set[str]:
-    """Draw each variant's measure over buckets of source lengths, with a band from its lowest run to its highest.
+    """Draw each variant's measure over buckets of source lengths, with a band from its lowest to its highest run.
 
-    A bucket is its label and its number of sentences; `measures` has for each measure, variant and bucket the values
-    of the runs. Gives the characters that no font here can draw.
+    A bucket is a label and a number of sentences; `measures` has the values of the runs for each measure, variant and
+    bucket. Return the characters that no font here can draw.
     """
     check_suffix(path)
     texts = [title, *variants, *measures]
     with canvas(texts) as new_figure:
         figure = new_figure(figsize=(6.4, 0.9 + 2.7 * len(measures)), layout="constrained")
         panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
-            for variant, values, colour, marker in zip(variants, of_variants, cycle(PALETTE), cycle(_MARKERS)):
+        for axes, (measure, values_by_variant) in zip(panels, measures.items(), strict=True):
+            for variant, values, colour, marker in zip(variants, values_by_variant, cycle(PALETTE), cycle(_MARKERS)):
                 _draw_line(axes, variant, values, colour, marker)
             _dress(axes, "y")
             axes.set_ylabel(measure, fontsize=9, color=INK, parse_math=False)
         ticks = [f"{label}\nn = {count:,}" for label, count in buckets]
         panels[-1].set_xticks(range(len(buckets)), ticks, fontsize=8, color=INK)
-        panels[-1].set_xlabel("words of the source; n sentences have so many", fontsize=9, color=INK)
+        panels[-1].set_xlabel("source words; n is the number of sentences", fontsize=9, color=INK)
         panels[0].set_title(title, fontsize=11, color=INK, pad=8, loc="left", parse_math=False)
         legend = panels[0].legend(frameon=False, fontsize=8, labelcolor=INK)
         for text in legend.get_texts():

@@ -1,4 +1,4 @@
-"""One word in several contexts, and in every layer the plane in which its vectors differ most."""
+"""One word in several contexts: for every layer, the plane in which its vectors differ most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NEAR = 5  # words on either side of the word that are shown
+_NEAR = 5  # words shown on either side of the word
 STYLES = ("page.css", "contexts.css")
 SCRIPT = "contexts-page.js"
 _DIGITS = 4
@@ -30,7 +30,7 @@ _BRIGHT, _PLAIN = "\x1b[1;36m", "\x1b[0m"
 
 @dataclass(frozen=True)
 class Occurrence:
-    """The word at one place of a text: the words of the text, which of them it is, and the number of the text."""
+    """An occurrence of the word: the words of the text, its place among them, and the number of the text."""
 
     words: Sequence[str]
     place: int
@@ -50,7 +50,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class ContextLayer:
-    """The vectors of all occurrences in one layer: where they lie in their plane, and how alike any two of them are."""
+    """The vectors of all occurrences in one layer: their places in a plane, and the cosine of any two."""
 
     number: int
     plane: Plane
@@ -64,15 +64,15 @@ class ContextLayer:
 
     @property
     def is_one_point(self) -> bool:
-        """Return True if all vectors are equal, as plain embeddings of one word are."""
+        """True if all vectors are equal, as plain embeddings of one word are."""
         return self.plane.shares == (0.0, 0.0)
 
     @property
     def nearest(self) -> list[int] | None:
-        """For each occurrence the one whose vector is most like its own; none where all are the same."""
+        """For each occurrence, the one with the most similar vector; None if all are the same."""
         if self.is_one_point:
             return None
-        others = self.cosines - 3 * np.eye(len(self.cosines))  # nobody is their own neighbour
+        others = self.cosines - 3 * np.eye(len(self.cosines))  # excludes each occurrence itself
         return others.argmax(axis=1).tolist()
 
     @property
@@ -84,7 +84,7 @@ class ContextLayer:
 
 @dataclass(frozen=True)
 class WordContexts:
-    """One word, its occurrences, and the layers from the lowest up."""
+    """A word, its occurrences, and the layers from the lowest up."""
 
     word: str
     occurrences: list[Occurrence]
@@ -95,7 +95,7 @@ class WordContexts:
         return f"'{self.word}' in {len(self.occurrences)} contexts"
 
     def line(self, number: int) -> str:
-        """An occurrence in a line of text, with the word between signs."""
+        """Return an occurrence as a line of text, with the word marked."""
         before, word, after = self.occurrences[number].snippet
         return f"{before} »{word}« {after}".strip()
 
@@ -105,8 +105,12 @@ def contexts_to_json(contexts: WordContexts) -> dict[str, Any]:
     return {
         "word": contexts.word,
         "contexts": [
-            dict(zip(("before", "word", "after"), each.snippet, strict=True), text=each.text, place=each.place)
-            for each in contexts.occurrences
+            dict(
+                zip(("before", "word", "after"), occurrence.snippet, strict=True),
+                text=occurrence.text,
+                place=occurrence.place,
+            )
+            for occurrence in contexts.occurrences
         ],
         "layers": [
             {
@@ -122,15 +126,17 @@ def contexts_to_json(contexts: WordContexts) -> dict[str, Any]:
 
 
 def contexts_page(contexts: WordContexts) -> SealedPage:
-    """The page of a word."""
+    """Return the page of a word."""
     return SealedPage(SCRIPT, STYLES, contexts_data(contexts))
 
 
 def contexts_data(contexts: WordContexts) -> dict[str, Any]:
-    """The contexts as their view takes them: points of a plane that reaches from -1 to 1."""
+    """Return the data of the view: points in a plane from -1 to 1."""
     return {
         "title": show_word(contexts.title),
-        "contexts": [[show_word(part) if part else "" for part in each.snippet] for each in contexts.occurrences],
+        "contexts": [
+            [show_word(part) if part else "" for part in occurrence.snippet] for occurrence in contexts.occurrences
+        ],
         "layers": [
             {
                 "title": layer.title,
@@ -144,9 +150,9 @@ def contexts_data(contexts: WordContexts) -> dict[str, Any]:
 
 
 def draw_contexts(contexts: WordContexts, path: Path) -> set[str]:
-    """Draw the planes beside each other, the contexts under them; gives the characters that no font here can draw."""
+    """Draw the planes side by side with the contexts below; return the characters that no font here can draw."""
     check_suffix(path)
-    texts = [contexts.word, *(part for each in contexts.occurrences for part in each.snippet)]
+    texts = [contexts.word, *(part for occurrence in contexts.occurrences for part in occurrence.snippet)]
     with canvas(texts) as new_figure:
         across = min(_ROW, len(contexts.layers))
         down = -(-len(contexts.layers) // across)
@@ -164,7 +170,7 @@ def draw_contexts(contexts: WordContexts, path: Path) -> set[str]:
 
 
 def _draw_layer(axes: "Axes", layer: ContextLayer) -> None:
-    """Numbers where the vectors lie, one unit as long across as up, so that distances are what they seem."""
+    """Draw numbers at the places of the vectors, with equal scales, so that distances are true."""
     points = layer.plane.points
     reach = float(np.abs(points).max()) or 1.0
     axes.set(xlim=(-1.18 * reach, 1.18 * reach), ylim=(-1.18 * reach, 1.18 * reach), xticks=[], yticks=[])
@@ -182,8 +188,8 @@ def _draw_layer(axes: "Axes", layer: ContextLayer) -> None:
 
 
 def _write_contexts(figure: "Figure", contexts: WordContexts, height: float) -> None:
-    """The contexts under the planes, the word under the word."""
-    snippets = [tuple(map(show_word, map(_or_space, each.snippet))) for each in contexts.occurrences]
+    """Write the contexts below the planes, with the word aligned."""
+    snippets = [tuple(map(show_word, map(_or_space, occurrence.snippet))) for occurrence in contexts.occurrences]
     befores, words = (word_widths([snippet[part] for snippet in snippets], _LETTERS) for part in (0, 1))
     margin, total = 0.35, figure.get_figwidth()
     middle = margin + max(befores)
@@ -201,7 +207,7 @@ def _or_space(text: str) -> str:
 
 
 def contexts_lines(contexts: WordContexts, width: int, colour: bool) -> list[str]:
-    """The lines of all views, at most `width` cells wide."""
+    """Return the lines of all layers, at most `width` cells wide."""
     lines = [fit_text(show_word(contexts.title), width)]
     for number in range(len(contexts.occurrences)):
         lines.append(fit_text(f"{number + 1:>3}  {show_word(contexts.line(number))}", width))
@@ -211,16 +217,16 @@ def contexts_lines(contexts: WordContexts, width: int, colour: bool) -> list[str
             continue
         lines += _plane_lines(layer, min(width - 2, _WIDEST), colour)
         pairs = (f"{number + 1}→{other + 1}" for number, other in enumerate(layer.nearest))
-        lines.append(fit_text(f"most alike by the cosine: {', '.join(pairs)}", width))
+        lines.append(fit_text(f"most similar by cosine: {', '.join(pairs)}", width))
     return lines
 
 
 def _plane_lines(layer: ContextLayer, width: int, colour: bool) -> list[str]:
-    """The numbers of the contexts where their vectors lie; a cell is half as wide as it is high."""
+    """Return the numbers of the contexts at the places of their vectors; a cell is half as wide as it is high."""
     points = layer.plane.points
     scale = min((width - 3) / 2 / 2, (_HIGH - 1) / 2) / float(np.abs(points).max())
     rows = [[" "] * width for _ in range(_HIGH)]
-    for number in reversed(range(len(points))):  # where two stand at one place, the first is seen
+    for number in reversed(range(len(points))):  # of two at one place, the first is visible
         across, up = points[number] * scale
         column, row = round(width / 2 + 2 * across) - 1, round((_HIGH - 1) / 2 - up)
         name = str(number + 1)
@@ -233,7 +239,7 @@ def _plane_lines(layer: ContextLayer, width: int, colour: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class DrawnContexts:
-    """The contexts of a word."""
+    """The contexts of a word as a drawing."""
 
     contexts: WordContexts
 

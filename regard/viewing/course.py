@@ -1,6 +1,6 @@
 """Training curves: a panel each for the loss, every metric and the learning rate, with separate scales.
 
-In every panel training is thin and blue, validation strong and orange, and the best validation is marked.
+In every panel, training is thin and blue, validation is thick and orange, and the best validation is marked.
 """
 
 import math
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOSS, RATE = "loss", "learning rate"
-_STACKED = 3  # panels up to which all stand below each other
+_STACKED = 3  # number of panels up to which all are stacked
 _WIDE, _HIGH = 6.4, 1.9  # inches of a panel
-_ORDERS = 30  # times larger than its smallest value, a measure is drawn on a logarithmic scale
+_ORDERS = 30  # a measure whose largest value is this many times its smallest gets a logarithmic scale
 _BLUE, _ORANGE = PALETTE[:2]
-_MARKED = 60  # validations up to which each has a point
+_MARKED = 60  # number of validations up to which each has a marker
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best validation: by which measure, at which step, and what it measured."""
+    """The best validation: its measure, step and value."""
 
     measure: str
     step: int
@@ -35,7 +35,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Course:
-    """Points (step, value) of a training, by what was measured; of the learning rate as it was, if it is known."""
+    """Points (step, value) of a training run by measure, and of the learning rate, if known."""
 
     training: dict[str, Points]
     validation: dict[str, Points]
@@ -44,10 +44,10 @@ class Course:
 
 
 def draw_course(course: Course, path: Path, title: str) -> set[str]:
-    """Draw the course of a training; gives the characters that no font here can draw.
+    """Draw the curves of a training run; return the characters that no font here can draw.
 
-    The loss comes first and the learning rate last. What never changes tells nothing and is left out where there is
-    anything else, as are values that are not finite.
+    The loss comes first and the learning rate last. Measures that never change are omitted if there are others, and so
+    are values that are not finite.
     """
     check_suffix(path)
     panels = _panels(course)
@@ -75,18 +75,18 @@ def draw_course(course: Course, path: Path, title: str) -> set[str]:
 def _panels(course: Course) -> dict[str, tuple[Points, Points]]:
     """Return the training and validation points of each panel."""
     names = dict.fromkeys([LOSS, *course.training, *course.validation])
-    found = {
+    points = {
         name: (finite_points(course.training.get(name, [])), finite_points(course.validation.get(name, [])))
         for name in names
     } | {RATE: (finite_points(course.rates), [])}
-    drawn = {name: both for name, both in found.items() if any(both)}
-    if not drawn:
+    filled = {name: both for name, both in points.items() if any(both)}
+    if not filled:
         raise ValueError("there is no point to draw")
-    return {name: both for name, both in drawn.items() if _changes(*both)} or drawn
+    return {name: both for name, both in filled.items() if _changes(*both)} or filled
 
 
 def _changes(training: Points, validation: Points) -> bool:
-    """Return True if a panel has anything to show: a value that was measured once may still change."""
+    """Return True if a panel has anything to show: a change, or a single value other than zero."""
     values = [value for _, value in (*training, *validation)]
     return len(set(values)) > 1 or (len(values) == 1 and values != [0.0])
 
@@ -101,14 +101,14 @@ def _draw_panel(axes: "Axes", name: str, training: Points, validation: Points) -
             values = tuple(smooth(list(values)))
         axes.plot(steps, values, color=_BLUE, linewidth=1.0)
     if validation:
-        marked: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(validation) <= _MARKED else {}
-        axes.plot(*zip(*validation, strict=True), color=_ORANGE, linewidth=2.2, **marked)
+        marker: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(validation) <= _MARKED else {}
+        axes.plot(*zip(*validation, strict=True), color=_ORANGE, linewidth=2.2, **marker)
     is_logarithmic = name not in (LOSS, RATE) and _spans_orders([*training, *validation])
     if is_logarithmic:
         axes.set_yscale("log")
     dress_axes(axes)
-    shown = name.replace("_", " ") + (" (logarithmic)" if is_logarithmic else "")
-    axes.set_title(shown, fontsize=9, color=INK, loc="left", pad=4, parse_math=False)
+    heading = name.replace("_", " ") + (" (logarithmic)" if is_logarithmic else "")
+    axes.set_title(heading, fontsize=9, color=INK, loc="left", pad=4, parse_math=False)
 
 
 def _spans_orders(points: Sequence[tuple[int, float]]) -> bool:

@@ -1,4 +1,4 @@
-"""Curves of several trainings in one picture: their losses, and what else was measured, a panel for each scale."""
+"""Curves of several training runs in one picture: losses and other measures, a panel for each scale."""
 
 import math
 from itertools import accumulate, cycle
@@ -12,36 +12,36 @@ if TYPE_CHECKING:
 
 Points = list[tuple[int, float]]
 
-_FAR_APART = 10  # times larger than another, a measure needs an axis of its own
-MANY = 30  # points from which a curve is noisy enough to be smoothed
-_FEW = 3  # series of a panel, up to which there is room for their noise and for lines of several widths
+_FAR_APART = 10  # a measure this many times larger than another needs its own axis
+MANY = 30  # number of points from which a curve is smoothed
+_FEW = 3  # number of series in a panel up to which their noise is drawn, with lines of different widths
 
 
 def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
-    """Draw series of (step, value): losses in one panel, all other measures under it, a panel for each scale.
+    """Draw series of (step, value): losses in one panel, other measures below it, a panel for each scale.
 
-    A series is a loss when a word of its name is that; one that is always zero tells nothing and is left out where
-    there are others. A long one is smoothed, and faintly drawn as it was where there are few.
-    Values that are not finite are left out. Gives the characters that no font here can draw.
+    A series is a loss if its name contains the word loss. A series that is always zero is omitted if there are others.
+    A long series is smoothed; if there are few, the original is drawn faintly too. Values that are not finite are
+    omitted. Return the characters that no font here can draw.
     """
     check_suffix(path)
-    finite = {name: kept for name, points in series.items() if (kept := finite_points(points))}
-    drawn = {name: points for name, points in finite.items() if any(value for _, value in points)} or finite
-    if not drawn:
+    finite = {name: filtered for name, points in series.items() if (filtered := finite_points(points))}
+    shown = {name: points for name, points in finite.items() if any(value for _, value in points)} or finite
+    if not shown:
         raise ValueError("there is no point to draw")
-    losses = {name: points for name, points in drawn.items() if "loss" in name.lower().split()}
-    measures = {name: points for name, points in drawn.items() if name not in losses}
+    losses = {name: points for name, points in shown.items() if "loss" in name.lower().split()}
+    measures = {name: points for name, points in shown.items() if name not in losses}
     panels = [losses] * bool(losses) + _by_scale(measures)
     texts = [title, *series]
     with canvas(texts) as new_figure:
-        width = 6.4 if max(map(len, panels)) <= _FEW else 8.8  # with the names of many beside them
+        width = 6.4 if max(map(len, panels)) <= _FEW else 8.8  # wider, for the names of many next to them
         figure = new_figure(figsize=(width, 0.6 + 2.3 * len(panels)), layout="constrained")
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
         colours = cycle(PALETTE)
         for axes, panel in zip(grid.flat, panels, strict=True):
             few = len(panel) <= _FEW
             for after, (name, points) in zip(reversed(range(len(panel))), panel.items(), strict=True):
-                # A line is a little wider than the next, so that it can be seen even where that one covers it.
+                # Each line is a little wider than the next, so that it stays visible where the next one covers it.
                 _draw_series(axes, name, points, next(colours), 1.4 * (1 + 0.8 * after * few), few)
             dress_axes(axes)
             _name_series(axes, "loss" if panel is losses else "measure")
@@ -52,7 +52,7 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
 
 
 def _by_scale(measures: dict[str, Points]) -> list[dict[str, Points]]:
-    """Measures that can share an axis: a share of one vanishes beside a score out of a hundred."""
+    """Group measures that can share an axis: a share of one would vanish next to a score out of a hundred."""
     peaks = {name: max(abs(value) for _, value in points) for name, points in measures.items()}
     panels: list[dict[str, Points]] = []
     highest = math.inf
@@ -65,12 +65,12 @@ def _by_scale(measures: dict[str, Points]) -> list[dict[str, Points]]:
 
 
 def finite_points(points: Points) -> Points:
-    """Those that can be drawn."""
+    """Return the points with finite values."""
     return [(step, value) for step, value in points if math.isfinite(value)]
 
 
 def dress_axes(axes: "Axes") -> None:
-    """Whole steps across, a quiet grid, and no more of a frame than is needed."""
+    """Set whole-number steps, a light grid and a minimal frame."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 2.5, 5, 10]))
@@ -104,10 +104,10 @@ def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: fl
 
 
 def smooth(values: list[float]) -> list[float]:
-    """The mean of each value's neighbourhood, about a thirtieth of the whole.
+    """Return the mean over each value's neighbourhood, about a thirtieth of the whole.
 
-    It reaches equally far to both sides where the loss falls fast, so that the line does not lag behind, and only
-    at the end, where it is flat, less far ahead than back.
+    The neighbourhood is symmetric, so that the line does not lag where the loss falls fast; only at the end, where the
+    curve is flat, does it reach less far ahead than back.
     """
     sums = [0.0, *accumulate(values)]
     reach = len(values) // (2 * MANY)

@@ -1,4 +1,4 @@
-"""The table of drawers: the kinds of the two sides, and weights or windows, decide how attention is drawn."""
+"""The table of drawers: the kinds of the two sides, and weights, edges or windows, decide how attention is drawn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,30 +22,30 @@ from regard.viewing.view import Drawing, DrawingRequest, PageDrawing
 
 @dataclass(frozen=True)
 class Drawer:
-    """One way to draw: what it draws, in words, which parts of a request it takes, and what makes the drawing."""
+    """A way to draw: a description, the request options it accepts, and the function that makes the drawing."""
 
     draws: str
     takes: tuple[str, ...]
-    make: Callable[[LooksBetween, DrawingRequest], Drawing] | str  # a plugin names it, as module:name
+    make: Callable[[LooksBetween, DrawingRequest], Drawing] | str  # a plugin gives it as module:name
 
-    def draw(self, looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-        """Return the drawing of looks."""
+    def draw(self, looks: LooksBetween, request: DrawingRequest) -> Drawing:
+        """Return the drawing of some attention."""
         make = find_place(self.make) if isinstance(self.make, str) else self.make
-        drawing: Drawing = make(looks, wanted)
+        drawing: Drawing = make(looks, request)
         return drawing
 
 
-def drawing_of(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Looks as the kinds of their sides ask for; what cannot be drawn so is refused in a sentence."""
+def drawing_of(looks: LooksBetween, request: DrawingRequest) -> Drawing:
+    """Return the drawing for the kinds of both sides; refuse options that it does not accept."""
     sides = (type(looks.looks_from), type(looks.looks_at))
     drawer = DRAWERS.get((looks.manner, *sides))
     if drawer is None:
         between = " to ".join(side.__name__.lower() for side in sides)
-        raise Fault(f"There is no way yet to draw {looks.manner} from {between}.")
-    if surplus := next((name for name in wanted.given if name not in drawer.takes), None):
-        suited = next(other.draws for other in DRAWERS.values() if surplus in other.takes)
-        raise Fault(f"--{surplus} goes with {suited}; what this model looks at is drawn as {drawer.draws}.")
-    return drawer.draw(looks, wanted)
+        raise Fault(f"There is no drawing yet for {looks.manner} from {between}.")
+    if surplus := next((name for name in request.given if name not in drawer.takes), None):
+        description = next(other.draws for other in DRAWERS.values() if surplus in other.takes)
+        raise Fault(f"--{surplus} goes with {description}; the attention of this model is drawn as {drawer.draws}.")
+    return drawer.draw(looks, request)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Matrices:
     def page(self) -> SealedPage:
         wanted = self.wanted
         words, tokens = (seen_between(self.looks, by_word) for by_word in (True, False))
-        words.one(wanted.layer, wanted.head)  # what the page is to show first must be there
+        words.one(wanted.layer, wanted.head)  # refuses a first view that does not exist
         mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
         start = Start(self.looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
         return scene_page(PageScene(self.looks.text, self.looks.output, [words], [tokens], start=start))
@@ -122,7 +122,7 @@ DRAWERS: Table[tuple[Manner, type, type], Drawer] = Table("views", "view", Drawe
 
 
 def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
-    """The view on the page of a server that shows looks, by its name, and what it takes."""
+    """Return the name of the server page's view for some attention, and its data."""
     drawing = drawing_of(looks, DrawingRequest())
     if not isinstance(drawing, PageDrawing):
         raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")

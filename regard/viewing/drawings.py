@@ -1,4 +1,4 @@
-"""Drawings that a model made: what may be asked for, how each came to be, and sheets with several of them."""
+"""Generated drawings: requests, their steps, and sheets of several drawings."""
 
 import io
 import math
@@ -14,27 +14,27 @@ from regard.base.pauses import between_steps
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_CANVAS_SIDE = 168  # pixels, about, of the longer side of a canvas as it is shown
+_CANVAS_SIDE = 168  # approximate pixels of a canvas's longer side when shown
 _RED = np.array([226, 54, 44], np.uint8)
 _SIDE = 200  # pixels of a picture
 _MARGIN = 14
-_FINER = 3  # times as many pixels are drawn as shown, so that lines are smooth
-_FRAMES = 40  # of an animation, at most
-_GIVEN, _DRAWN = "#5b6470", "#1a5fb4"  # what people drew, and what the model did
+_FINER = 3  # supersampling factor, for smooth lines
+_FRAMES = 40  # maximum for an animation
+_GIVEN, _DRAWN = "#5b6470", "#1a5fb4"  # colours of given strokes, and of the model's
 _GAP = 6  # pixels between two drawings, and around all of them
 _PAPER = (214, 217, 222)
 _LONGEST = 4.0  # seconds of an animation before its last picture
-_PACE, _REST = 110, 2500  # milliseconds of a frame at most, and of the last one
+_PACE, _REST = 110, 2500  # milliseconds: maximum for a frame, and for the last one
 
 
 class Drawn(Protocol):
-    """A drawing that came to be step by step; pictures have (height, width, 3) bytes, all of a drawing alike."""
+    """A drawing made step by step; its pictures are (height, width, 3) bytes, all of the same size."""
 
     def picture(self) -> np.ndarray:
-        """The finished picture."""
+        """Return the finished picture."""
 
     def frames(self) -> list[np.ndarray]:
-        """The picture after each step, with the place where that step drew."""
+        """Return the picture after each step, with the place where that step drew."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the drawing as plain values, for JSON."""
@@ -44,11 +44,11 @@ class Drawn(Protocol):
 class SketchRequest:
     """Strokes to draw: from nothing, continuing a drawing, or from the summary of one or two drawings.
 
-    The temperature is how freely steps are chosen: at 1 as the model learnt them, below it probable ones more often.
+    `temperature` is the sampling temperature: below 1, probable steps are chosen more often.
     """
 
     way: Literal["nothing", "complete", "between", "reconstruct"] = "nothing"
-    strokes: Sequence[Sequence[np.ndarray]] = ()  # of each drawing that is given, strokes of points (point, 2)
+    strokes: Sequence[Sequence[np.ndarray]] = ()  # for each given drawing, its strokes of points (point, 2)
     temperature: float = 1.0
 
 
@@ -56,7 +56,7 @@ class SketchRequest:
 class WritingWindow:
     """The square through which a step drew: its centre across and down, its side and its blur σ, all in pixels.
 
-    Pixels are counted from the upper left corner, whose first pixel has its middle at 0.5.
+    Pixels are counted from the upper left corner; the centre of the first pixel is at 0.5.
     """
 
     across: float
@@ -72,7 +72,7 @@ class WritingWindow:
 class DrawnCanvas:
     """A picture after each step, grey (step, height, width) or in colours (step, height, width, 3), from 0 to 1.
 
-    There are windows where it drew through any.
+    `windows` are those through which it drew, if any.
     """
 
     canvases: np.ndarray
@@ -89,7 +89,7 @@ class DrawnCanvas:
 
     def as_dict(self) -> dict[str, Any]:
         windows = None if self.windows is None else [window.as_dict() for window in self.windows]
-        picture = np.clip(self.canvases[-1].astype(float), 0, 1)  # a float32 is not written as it was rounded
+        picture = np.clip(self.canvases[-1].astype(float), 0, 1)  # a rounded float32 would be written with more digits
         return {"picture": picture.round(4).tolist(), "steps": len(self.canvases), "windows": windows}
 
     def __repr__(self) -> str:
@@ -110,9 +110,9 @@ class DrawnCanvas:
         return large if large.ndim == 3 else np.repeat(large[:, :, None], 3, axis=2)
 
     def _outline(self, frame: np.ndarray, window: WritingWindow) -> None:
-        """Draw the border of a window, the thicker the more it blurs (figure 7 of Gregor et al. 2015)."""
+        """Draw the border of a window, thicker for more blur (figure 7 of Gregor et al. 2015)."""
         height, width = frame.shape[:2]
-        half, across, down = (self._scale * each for each in (window.side / 2, window.across, window.down))
+        half, across, down = (self._scale * value for value in (window.side / 2, window.across, window.down))
         border = max(1, min(round(self._scale * window.blur / 2), max(1, round(half / 2))))
         outside = np.maximum(
             np.abs(np.arange(width) + 0.5 - across)[None, :], np.abs(np.arange(height) + 0.5 - down)[:, None]
@@ -122,7 +122,7 @@ class DrawnCanvas:
 
 @dataclass(frozen=True)
 class DrawnStrokes:
-    """Strokes as points (point, 2), to the right and down; the first `begun` points of all were given to the model."""
+    """Strokes as points (point, 2), to the right and down; the first `begun` points were given to the model."""
 
     strokes: Sequence[np.ndarray]
     begun: int = 0
@@ -138,11 +138,11 @@ class DrawnStrokes:
         return {"strokes": [np.round(stroke, 2).tolist() for stroke in self.strokes], "begun": self.begun}
 
     def as_svg(self, across: int = 0, down: int = 0) -> str:
-        """Its lines as polylines of an SVG, moved so many places of `_SIDE` pixels to the right and down."""
+        """Return its strokes as SVG polylines, moved right and down by these multiples of `_SIDE` pixels."""
         lines = []
         for stroke, is_given in self._pieces(self._points):
-            shown = " ".join(f"{x + across * _SIDE:.1f},{y + down * _SIDE:.1f}" for x, y in self._placed(stroke))
-            lines.append(f'<polyline points="{shown}" stroke="{_GIVEN if is_given else _DRAWN}"/>')
+            coordinates = " ".join(f"{x + across * _SIDE:.1f},{y + down * _SIDE:.1f}" for x, y in self._placed(stroke))
+            lines.append(f'<polyline points="{coordinates}" stroke="{_GIVEN if is_given else _DRAWN}"/>')
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -156,21 +156,21 @@ class DrawnStrokes:
         return sum(map(len, self.strokes))
 
     def _pieces(self, count: int) -> list[tuple[np.ndarray, bool]]:
-        """The strokes up to so many points, cut where what was given ends, and whether each piece was given."""
+        """Return the strokes of the first `count` points, cut where the given part ends, and whether each was given."""
         pieces, first = [], 0
         for stroke in self.strokes:
             given = stroke[: max(0, min(self.begun, count) - first)]
-            own = stroke[max(0, self.begun - first - 1) : max(0, count - first)]
+            drawn = stroke[max(0, self.begun - first - 1) : max(0, count - first)]
             pieces += [(given, True)] * bool(len(given))
             if self.begun - first < len(stroke):
-                pieces += [(own, False)] * bool(len(own))
+                pieces += [(drawn, False)] * bool(len(drawn))
             first += len(stroke)
         return pieces
 
     def _placed(self, points: np.ndarray) -> np.ndarray:
-        """Points in pixels: the whole drawing in the middle, as large as there is room for."""
-        every = np.concatenate(list(self.strokes))
-        low, high = every.min(axis=0), every.max(axis=0)
+        """Return points in pixels, with the whole drawing centred and as large as possible."""
+        points_ = np.concatenate(list(self.strokes))
+        low, high = points_.min(axis=0), points_.max(axis=0)
         scale = (_SIDE - 2 * _MARGIN) / max(float((high - low).max()), 1.0)
         return (points - (low + high) / 2) * scale + _SIDE / 2
 
@@ -184,18 +184,18 @@ class DrawnStrokes:
             colour, width = _GIVEN if is_given else _DRAWN, 2 * _FINER
             if len(points) > 1:
                 pen.line(points, fill=colour, width=width, joint="curve")
-            for x, y in (points[0], points[-1]):  # round ends, and points alone
+            for x, y in (points[0], points[-1]):  # round ends, and single points
                 pen.ellipse([x - width / 2, y - width / 2, x + width / 2, y + width / 2], fill=colour)
         return np.asarray(large.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS))
 
 
 def svg_sheet(drawings: Sequence[DrawnStrokes]) -> bytes:
-    """The content of an .svg with these drawings in rows, about as many as columns."""
+    """Return an .svg with these drawings in about as many rows as columns."""
     across = int(np.ceil(np.sqrt(len(drawings))))
     rows = -(-len(drawings) // across)
     size = f'width="{across * _SIDE}" height="{rows * _SIDE}" viewBox="0 0 {across * _SIDE} {rows * _SIDE}"'
     style = 'fill="none" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"'
-    lines = [each.as_svg(number % across, number // across) for number, each in enumerate(drawings)]
+    lines = [drawing.as_svg(number % across, number // across) for number, drawing in enumerate(drawings)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<rect width="100%" height="100%" fill="white"/>\n'
         f"<g {style}>\n" + "\n".join(lines) + "\n</g>\n</svg>\n"
@@ -203,26 +203,26 @@ def svg_sheet(drawings: Sequence[DrawnStrokes]) -> bytes:
 
 
 def in_rows(pictures: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
-    """Pictures in as many rows as make a sheet about square."""
+    """Arrange pictures in rows, so that the sheet is about square."""
     across = math.ceil(math.sqrt(len(pictures)))
     return [list(pictures[first : first + across]) for first in range(0, len(pictures), across)]
 
 
 def spread(frames: Sequence[np.ndarray], count: int) -> list[np.ndarray]:
-    """So many frames from the first to the last, evenly apart; all of them where there are fewer."""
+    """Return `count` frames from the first to the last at even distances; all of them if there are fewer."""
     places = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
     return [frames[place] for place in places]
 
 
 def sheet_png(rows: Sequence[Sequence[np.ndarray]]) -> bytes:
-    """The content of a .png with these rows of pictures (height, width, 3), all of one size."""
+    """Return a .png with these rows of pictures (height, width, 3), all of one size."""
     file = io.BytesIO()
     _sheet(rows).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
 def sheet_gif(drawings: Sequence[Sequence[np.ndarray]]) -> bytes:
-    """The content of a .gif in which all drawings come to be at once; one with fewer frames waits for the others."""
+    """Return a .gif that animates all drawings at once; one with fewer frames waits for the others."""
     from PIL import Image
 
     steps = max(map(len, drawings))

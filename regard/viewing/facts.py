@@ -1,4 +1,4 @@
-"""Hops through the facts of a story: a line for each fact, a column for each hop."""
+"""Hops over the facts of a story: a line for each fact, a column for each hop."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ STYLES = ("page.css", "facts.css")
 SCRIPT = "facts-page.js"
 _SIZE = 10.0  # points of the text
 _LINE, _CELL = 0.3, 0.72  # inches of a line, and of a hop's column
-_GAP = 0.25  # between the facts and the hops
+_GAP = 0.25  # inches between the facts and the hops
 _TINT = (0.12, 0.37, 0.66)
 _BRIGHT, _PLAIN = "\x1b[1;36m", "\x1b[0m"
-_HOP = 8  # of a hop: a shade and a percentage
+_HOP = 8  # cells of a hop: a shade and a percentage
 
 
 @dataclass(frozen=True)
 class Hops:
-    """A story and the weights (hop, fact) that lie on its facts; `forgotten` are the facts before them."""
+    """A story and the weights (hop, fact) of its facts; `forgotten` are the facts before them."""
 
     facts: list[str]
     question: str
@@ -74,7 +74,7 @@ def forgotten_in_words(hops: Hops) -> str:
 
 
 def facts_data(hops: Hops) -> dict[str, Any]:
-    """Hops as their view takes them: weights as whole ten-thousandths, hop after hop."""
+    """Return the data of the view: weights as whole ten-thousandths, hop by hop."""
     return {
         "facts": [show_word(fact) for fact in hops.facts],
         "question": show_word(hops.question),
@@ -85,7 +85,7 @@ def facts_data(hops: Hops) -> dict[str, Any]:
 
 
 def draw_hops(hops: Hops, path: Path) -> set[str]:
-    """Draw the story, its question and answer, and the weights of each hop; gives what no font here can draw."""
+    """Draw the story, question, answer and weights of each hop; return the characters that no font here can draw."""
     check_suffix(path)
     question = f"{hops.question} {hops.answer}"
     forgotten = forgotten_in_words(hops)
@@ -94,7 +94,7 @@ def draw_hops(hops: Hops, path: Path) -> set[str]:
         left = max(word_widths([*hops.facts, forgotten or " "], _SIZE)) + _GAP
         lines = len(hops.facts) + bool(forgotten)
         wide, high = left + _CELL * len(hops.hops), _LINE * (lines + 2.4)
-        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+        figure = new_figure(figsize=(1, 1))  # places are in inches; saving crops to the drawing
         axes = figure.add_axes((0, 0, wide, high))
         axes.set(xlim=(0, wide), ylim=(high, 0))
         axes.axis("off")
@@ -121,7 +121,7 @@ def _write(
 
 
 def _draw_cell(axes: "Axes", corner: tuple[float, float], weight: float, name: str) -> None:
-    """One weight: a cell that is the darker the larger it is, and the number in it."""
+    """Draw a weight as a cell, darker for larger weights, with the number in it."""
     from matplotlib.patches import Rectangle
 
     share = min(max(weight, 0.0), 1.0)
@@ -136,7 +136,7 @@ def _draw_cell(axes: "Axes", corner: tuple[float, float], weight: float, name: s
 
 
 def facts_lines(hops: Hops, width: int, colour: bool) -> list[str]:
-    """The story with its hops, at most `width` cells wide; with `colour`, what a hop looks at most stands out."""
+    """Return the story and hops, at most `width` cells wide; with `colour`, each hop's largest weight stands out."""
     facts = [show_word(fact) for fact in hops.facts]
     room = max(8, width - _HOP * len(hops.hops) - 1)
     longest = min(room, max(map(cell_len, facts)))
@@ -145,9 +145,9 @@ def facts_lines(hops: Hops, width: int, colour: bool) -> list[str]:
     if forgotten := forgotten_in_words(hops):
         lines.append(fit_text(f"({forgotten})", width))
     for place, fact in enumerate(facts):
-        shown = fit_text(fact, longest)
+        text = fit_text(fact, longest)
         cells = "".join(_cell(weights[place], weights.max() == weights[place], colour) for weights in hops.weights)
-        lines.append(f"{shown}{' ' * (longest - cell_len(shown))} {cells}")
+        lines.append(f"{text}{' ' * (longest - cell_len(text))} {cells}")
     return [*lines, fit_text(f"{show_word(hops.question)} {show_word(hops.answer)}", width)]
 
 
@@ -159,7 +159,7 @@ def _cell(weight: float, is_most: bool, colour: bool) -> str:
 
 @dataclass(frozen=True)
 class HopsDrawing:
-    """Hops through a story in each of their forms."""
+    """Hops over a story as a drawing."""
 
     record: Hops
 
@@ -182,10 +182,10 @@ class HopsDrawing:
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what hops looked at in a story."""
+    """Return the drawing of the hops over a story."""
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Facts)
     story, (block,) = looks.looks_at, looks.blocks
-    weights = block.weights[0][:, : len(story.lines)]  # behind the facts there may be empty slots
+    weights = block.weights[0][:, : len(story.lines)]  # after the facts there may be empty slots
     names = list(looks.looks_from.names)
     return HopsDrawing(Hops(list(story.lines), story.question, looks.output, names, weights, list(story.forgotten)))

@@ -1,4 +1,4 @@
-"""Weights of the frames of a sound, under its waveform."""
+"""Attention weights of the frames of a sound, below its waveform."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "frames-page.js"
-_PAGE_BINS, _HEIGHT = 600, 100  # of the waveform: its parts, and the whole numbers up to its largest sample
+_PAGE_BINS, _HEIGHT = 600, 100  # of the waveform: number of bins, and the whole number for its largest sample
 _BINS = 1200  # of the waveform
-_MOST_NAMED = 40  # rows that have room for their names
+_MOST_NAMED = 40  # number of rows up to which all names fit
 _NARROWEST, _WIDEST = 5.0, 14.0  # inches
 _BANDS_HIGH = 1.6  # inches
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -43,9 +43,9 @@ _MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class FrameLooks:
-    """A sound, its frames `seconds` apart, and what each looked at: blocks have weights (head, frame, row).
+    """A sound, its frames `seconds` apart, and their attention: blocks have weights (head, frame, row).
 
-    `bands` (time, band) are how loud it is in bands of frequencies, where that is to be seen.
+    `bands` (time, band) is the loudness in frequency bands, if it is to be drawn.
     """
 
     title: str
@@ -68,7 +68,7 @@ class FrameLooks:
 
     @property
     def duration(self) -> float:
-        """In seconds, of the frames, which may end a little behind the sound."""
+        """Seconds of all frames, which may end a little after the sound."""
         return self.count * self.seconds
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
@@ -77,14 +77,14 @@ class FrameLooks:
         return which, weights.T
 
     def envelope(self, bins: int) -> np.ndarray:
-        """The lowest and the highest sample (2, bin) in each of so many equal parts of the time of all frames."""
+        """Return the lowest and highest sample (2, bin) in each of `bins` equal parts of the duration."""
         edges = np.linspace(0, self.duration * self.rate, bins + 1).astype(int)
-        found = np.zeros((2, bins))
+        extremes = np.zeros((2, bins))
         for place, (first, end) in enumerate(pairwise(edges)):
             part = self.samples[first : max(end, first + 1)]
             if len(part):
-                found[:, place] = part.min(), part.max()
-        return found
+                extremes[:, place] = part.min(), part.max()
+        return extremes
 
 
 def to_json(looks: FrameLooks) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def from_json(value: Mapping[str, Any]) -> FrameLooks:
 def frames_data(
     looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """Return the data of the view: weights as whole ten-thousandths, row after row."""
+    """Return the data of the view: weights as whole ten-thousandths, row by row."""
     turned = [Block(block.where, block.weights.swapaxes(1, 2)) for block in looks.blocks]  # a line for each row
     envelope = looks.envelope(_PAGE_BINS)
     wave = np.rint(envelope / max(float(np.abs(envelope).max()), 1e-6) * _HEIGHT).astype(int)
@@ -136,16 +136,18 @@ def frames_data(
 def draw_frames(
     looks: FrameLooks, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> set[str]:
-    """Draw one block and head, or all heads joined; gives the characters that no font here can draw."""
+    """Draw one block and head, or all heads joined; return the characters that no font here can draw."""
     check_suffix(path)
     which, weights = looks.one(layer, head, heads)
     texts = [looks.title, *looks.rows]
     with canvas(texts) as new_figure:
         wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
         high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
-        heard = [] if looks.bands is None else [_BANDS_HIGH]
-        figure = new_figure(figsize=(wide, high + sum(heard) + 1.9), layout="constrained")
-        wave, matrix, *spectrum = figure.subplots(2 + len(heard), 1, sharex=True, height_ratios=[1.0, high, *heard])
+        band_heights = [] if looks.bands is None else [_BANDS_HIGH]
+        figure = new_figure(figsize=(wide, high + sum(band_heights) + 1.9), layout="constrained")
+        wave, matrix, *spectrum = figure.subplots(
+            2 + len(band_heights), 1, sharex=True, height_ratios=[1.0, high, *band_heights]
+        )
         _draw_wave(wave, looks)
         _draw_weights(matrix, looks, weights)
         if looks.bands is not None:
@@ -200,10 +202,10 @@ def _dress(axes: "Axes") -> None:
 def frames_lines(
     looks: FrameLooks, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> list[str]:
-    """The lines, at most `width` cells wide; where there are more frames than cells, the largest weight of several."""
+    """Return lines of at most `width` cells; with more frames than cells, a cell shows the largest of several."""
     which, weights = looks.one(layer, head, heads)
-    shown = [show_word(row) for row in looks.rows[:_MOST_ROWS]]
-    margin = min(max(map(cell_len, shown)), max(width // 3, 4))
+    names = [show_word(row) for row in looks.rows[:_MOST_ROWS]]
+    margin = min(max(map(cell_len, names)), max(width // 3, 4))
     cells = min(max(width - margin - 1, 1), looks.count)
     low, high = looks.envelope(cells)
     loud = np.maximum(-low, high)
@@ -211,8 +213,8 @@ def frames_lines(
     title = show_title(looks.title, which)
     lines = [fit_text(title, width), f"{'':{margin}} {bars}".rstrip()]
     groups = np.array_split(np.arange(looks.count), cells)
-    for name, own in zip(shown, weights, strict=False):
-        ink = "".join(shade_of(float(own[group].max())) for group in groups)
+    for name, row_weights in zip(names, weights, strict=False):
+        ink = "".join(shade_of(float(row_weights[group].max())) for group in groups)
         name = fit_text(name, margin)
         lines.append(f"{' ' * (margin - cell_len(name))}{name} {ink}".rstrip())
     if len(looks.rows) > _MOST_ROWS:
@@ -223,7 +225,7 @@ def frames_lines(
 
 
 class FramesDrawing(HeadsDrawing):
-    """A sound, and under its waveform what its frames looked at."""
+    """A sound, and the attention of its frames below the waveform."""
 
     view = "frames"
     script, styles = SCRIPT, STYLES
@@ -232,7 +234,7 @@ class FramesDrawing(HeadsDrawing):
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what the frames of a sound looked at."""
+    """Return the drawing of the attention of a sound's frames."""
     assert isinstance(looks.looks_from, Frames)
     sound = looks.looks_from
     rows, of_column = places_along(looks.looks_at, looks.looks_from, by_word=not wanted.tokens)

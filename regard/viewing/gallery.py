@@ -1,4 +1,4 @@
-"""Captions that a model wrote, the best and the worst of them beside what people wrote."""
+"""The best and worst captions of a model, next to captions by people."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +18,8 @@ SCRIPT = "gallery-page.js"
 class ScoredCaption:
     """A model's caption of a picture, word by word, and the captions people wrote.
 
-    `picture`, grey or in colours from 0 to 1, is None where nobody has it; `weights` (word, row, column), where the
-    model has attention, are of each word.
+    `picture`, grey or in colours from 0 to 1, is None if it is not available; `weights` (word, row, column) are the
+    attention weights of each word, if the model has attention.
     """
 
     name: str
@@ -32,29 +32,31 @@ class ScoredCaption:
 
 @dataclass(frozen=True)
 class Gallery:
-    """The captions that score highest by a measure, best first, and those that score lowest, worst first."""
+    """The captions with the highest scores, best first, and those with the lowest, worst first."""
 
     title: str
     measure: str
-    count: int  # of all captions that were scored
+    count: int  # number of all scored captions
     best: Sequence[ScoredCaption]
     worst: Sequence[ScoredCaption]
 
     def with_pictures(self, find: Callable[[str], np.ndarray | None]) -> "Gallery":
-        """Return the gallery with the pictures that `find` knows by name."""
-        best, worst = ([replace(each, picture=find(each.name)) for each in part] for part in (self.best, self.worst))
+        """Return the gallery with the pictures that `find` returns by name."""
+        best, worst = (
+            [replace(caption, picture=find(caption.name)) for caption in part] for part in (self.best, self.worst)
+        )
         return replace(self, best=best, worst=worst)
 
 
 def gallery_of(title: str, measure: str, captions: Sequence[ScoredCaption], shown: int) -> Gallery:
-    """The best and the worst of some captions, none in both; those that score the same stand in their order."""
+    """Return the best and worst captions, none in both; equal scores keep their order."""
     ordered = sorted(captions, key=lambda caption: -caption.score)
     half = min(shown, (len(ordered) + 1) // 2)
     return Gallery(title, measure, len(ordered), ordered[:half], ordered[half:][::-1][:shown])
 
 
 def gallery_page(gallery: Gallery) -> SealedPage:
-    """The page of a gallery, its pictures inside of it."""
+    """Return the page of a gallery, with its pictures inside."""
     data = {
         "title": show_word(gallery.title),
         "measure": gallery.measure,

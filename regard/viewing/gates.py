@@ -1,4 +1,4 @@
-"""The gates of a recurrent cell over a sentence: the mean of the units as lines, the units themselves as heat maps."""
+"""The gates of a recurrent cell over a sentence: means over units as lines, single units as heat maps."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What each trace is called beside its heat map, and the colour of its mean; gates are numbers between 0 and 1.
+# Titles of the heat maps, and colours of the means; gates are numbers between 0 and 1.
 GATES = {
     "forget": ("forget gate: what is kept", "#1f5fa8"),
     "input": ("input gate: what is let in", "#d1622b"),
@@ -23,18 +23,18 @@ GATES = {
     "update": ("update gate: what is kept", "#1f5fa8"),
     "reset": ("reset gate: what the candidate sees", "#d1622b"),
 }
-_ANSWERS = (INK, "#a0558f", "#8a8f45")  # colours of the likeliest answers
+_ANSWERS = (INK, "#a0558f", "#8a8f45")  # colours of the most likely answers
 MEMORIES = {"cell": "memory cell", "state": "state"}  # of either sign
 FADED = "#777777"
 _TALL = 1.25  # inches of a heat map
-_CAPTION = "Lines are means over all units. In the heat maps a row is a unit; those that keep most stand on top."
+_CAPTION = "Lines are means over all units. In the heat maps a row is a unit; units that keep most are at the top."
 
 
 @dataclass(frozen=True)
 class Gates:
-    """Traces by name, each (word, unit), the gate that keeps first; `order` gives the number of each unit.
+    """Traces by name, each (word, unit), the keeping gate first; `order` gives the number of each unit.
 
-    `answers` has, for a model that answers, how probable each answer would be if the text ended at each word.
+    `answers` has, for a model that answers, the probability of each answer if the text ended at each word.
     """
 
     title: str
@@ -45,13 +45,13 @@ class Gates:
 
     @property
     def means(self) -> dict[str, np.ndarray]:
-        """The mean over the units at each word; of a memory, whose signs would cancel, the mean of its size."""
+        """The mean over the units at each word; for a memory, whose signs would cancel, the mean absolute value."""
         return {name: np.abs(trace).mean(axis=1) for name, trace in self.traces.items()}
 
 
 @dataclass(frozen=True)
 class DrawnGates:
-    """Gates in every form in which they can be drawn; there is no page of them yet."""
+    """Gates as a drawing; there is no page for them yet."""
 
     gates: Gates
 
@@ -65,11 +65,11 @@ class DrawnGates:
         return gates_to_json(self.gates)
 
     def page(self) -> SealedPage:
-        raise Fault("This model has no attention, and its gates have no page; name a .png, an .svg or a .json.")
+        raise Fault("This model has no attention, and there is no page for its gates; name a .png, .svg or .json file.")
 
 
 def gates_table(gates: Gates, heading: str = "word") -> tuple[list[str], list[list[str]]]:
-    """The names of columns, and a row for each word: the means of the gates, and what would be answered there."""
+    """Return column names and a row for each word: the means of the gates, and the probabilities of the answers."""
     columns = gates.means | {show_word(name): course for name, course in gates.answers.items()}
     cells = [[f"{value:.2f}" for value in course] for course in columns.values()]
     return [heading, *columns], [list(row) for row in zip(map(show_word, gates.words), *cells, strict=True)]
@@ -88,7 +88,7 @@ def gates_to_json(gates: Gates) -> dict[str, Any]:
 
 
 def draw_gates(gates: Gates, path: Path) -> set[str]:
-    """Draw the means on top and a heat map of each trace under them, words from left to right."""
+    """Draw the means on top and a heat map of each trace below, words from left to right."""
     check_suffix(path)
     texts = [gates.title, *gates.words, *gates.answers]
     with canvas(texts) as new_figure:
@@ -107,7 +107,7 @@ def draw_gates(gates: Gates, path: Path) -> set[str]:
 
 
 def _wide(gates: Gates) -> float:
-    """Inches of the heat maps."""
+    """Return the width of the heat maps in inches."""
     return min(max(0.62 * len(gates.words), 6.2), 14.0)
 
 
@@ -121,7 +121,7 @@ def _sheet(gates: Gates, new_figure: "type[Figure]") -> "tuple[Figure, list[Axes
 
 
 def _draw_course(axes: "Axes", gates: Gates) -> None:
-    """The likeliest answers at the end, each as it was on the way."""
+    """Draw the most likely final answers, each with its probability at every word."""
     likeliest = sorted(gates.answers, key=lambda name: -gates.answers[name][-1])[: len(_ANSWERS)]
     lines = {name: (gates.answers[name], colour) for name, colour in zip(likeliest, _ANSWERS, strict=False)}
     _draw_lines(axes, lines, "answer so far")
@@ -133,7 +133,7 @@ def _draw_means(axes: "Axes", gates: Gates) -> None:
 
 
 def _draw_lines(axes: "Axes", lines: dict[str, tuple[np.ndarray, str]], up: str) -> None:
-    """Courses between 0 and 1 by name, each in its colour."""
+    """Draw curves between 0 and 1, each with its name and colour."""
     for name, (course, colour) in lines.items():
         places = np.arange(len(course)) + 0.5
         axes.plot(places, course, color=colour, linewidth=1.6, marker="o", markersize=3.5, label=show_word(name))
@@ -150,7 +150,7 @@ def _draw_lines(axes: "Axes", lines: dict[str, tuple[np.ndarray, str]], up: str)
 
 
 def _draw_trace(figure: "Figure", axes: "Axes", name: str, trace: np.ndarray) -> None:
-    """Units from top to bottom as they are ordered; gates from white to blue, a memory blue below zero, red above."""
+    """Draw the units of a trace from top to bottom; gates go from white to blue, memories from blue to red."""
     if name in GATES:
         title, colours, lowest, highest = GATES[name][0], "Blues", 0.0, 1.0
     else:
@@ -179,7 +179,7 @@ def _draw_trace(figure: "Figure", axes: "Axes", name: str, trace: np.ndarray) ->
 
 
 def _write_words(axes: "Axes", words: list[str], room: float) -> None:
-    """Words under the last heat map: level where the longest fits into the inches it has, slanted otherwise."""
+    """Write the words below the last heat map: level if the longest fits, slanted otherwise."""
     size = float(np.interp(room, [0.2, 0.5], [6.5, 9.5]))
     level = max(map(len, words)) * size * 0.0092 < room
     slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}

@@ -1,4 +1,4 @@
-"""A neighbourhood in a graph: each head's looks in its own colour, wider and fuller where it looks more."""
+"""A neighbourhood in a graph: each head's attention in its own colour, wider and stronger for larger weights."""
 
 import math
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "graph.css")
 SCRIPT = "graph-page.js"
-# Heads by colours that people with any colour vision tell apart (Okabe and Ito 2008); classes by shape and light tint.
+# Colours of heads, distinct for any colour vision (Okabe and Ito 2008); classes have shapes and light tints.
 HEAD_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#222222")
 _SHAPES = ("o", "s", "^", "D", "v", "p", "h", "P", "X", "*")
 _TINTS = ("#cfe3f3", "#f9d9bf", "#cdebdf", "#f3d9e6", "#fdf3c0", "#dcd6ee", "#e3e3e3", "#d6f0f5", "#ead9c8", "#ffffff")
 _EDGE: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 1.0, "clip_on": False}
-_LEVEL = 22  # nodes on a ring up to which their names are written level
+_LEVEL = 22  # number of nodes up to which their names are written level
 _BRIGHT, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
 def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
-    """A neighbourhood as its view takes it: places in a circle of radius 1, weights as whole ten-thousandths."""
+    """Return the data of the view: places in a circle of radius 1, weights as whole ten-thousandths."""
     layout, (number, _) = lay_out(neighbourhood), neighbourhood.weights_of(layer, head)
     return {
         "start": {"layer": number, "head": head or "all"},
@@ -63,7 +63,7 @@ def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int
 def draw_neighbourhood(
     neighbourhood: Neighbourhood, path: Path, layer: int | None = None, head: int | None = None
 ) -> set[str]:
-    """Draw one block, all heads or one of them; gives the characters that no font here can draw."""
+    """Draw one block, with all heads or one; return the characters that no font here can draw."""
     check_suffix(path)
     number, weights = neighbourhood.weights_of(layer, head)
     heads = list(range(len(weights))) if head is None else [head - 1]
@@ -77,10 +77,10 @@ def draw_neighbourhood(
         layout = lay_out(neighbourhood)
         _draw_looks(axes, neighbourhood, layout, radius, weights, heads)
         _draw_nodes(axes, neighbourhood, layout, radius)
-        beside = _write_names(axes, neighbourhood, layout, radius)
-        _write_legend(axes, neighbourhood, weights, heads, 1 + (beside + 0.25) / (2 * radius))
-        of_blocks = f"block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
-        _write_titles(axes, show_word(neighbourhood.title), of_blocks, neighbourhood.hidden)
+        longest = _write_names(axes, neighbourhood, layout, radius)
+        _write_legend(axes, neighbourhood, weights, heads, 1 + (longest + 0.25) / (2 * radius))
+        block_name = f"block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
+        _write_titles(axes, show_word(neighbourhood.title), block_name, neighbourhood.hidden)
         save_figure(figure, path)
     return missing_glyphs(texts)
 
@@ -88,7 +88,7 @@ def draw_neighbourhood(
 def _draw_looks(
     axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius: float, weights: np.ndarray, heads: Sequence[int]
 ) -> None:
-    """The looks outward as bundles of bows, one for each head; looks among the shown nodes as one thin grey line."""
+    """Draw outward attention as bundles of curves, one per head, and other attention as one thin grey line."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Curve
 
@@ -100,7 +100,7 @@ def _draw_looks(
         end = layout.itself if (looks_from, looks_at) == (0, 0) else layout.places[looks_at]
         start = layout.places[looks_from]
         if not layout.outward[edge]:
-            if looks_from != looks_at:  # farther nodes' looks at themselves would hide them
+            if looks_from != looks_at:  # attention of outer nodes to themselves would hide them
                 share = float(weights[heads, edge].mean()) / strongest
                 bow = strand(start, np.asarray(end), 1, 2, 0.3) * radius
                 axes.add_patch(
@@ -121,7 +121,7 @@ def _draw_looks(
 
 
 def head_colour(head: int) -> str:
-    """The colour of a head, counted from 0; beyond eight they repeat."""
+    """Return the colour of a head, counted from 0; after eight they repeat."""
     return HEAD_COLOURS[head % len(HEAD_COLOURS)]
 
 
@@ -129,11 +129,11 @@ def _draw_nodes(axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius
     size = float(np.interp(len(record.nodes), [10, 61], [15, 8]))
     for place, node in enumerate(record.nodes):
         shape, tint = _look_of(record, node.answer)
-        own = size * (1.5 if place == 0 else 1.0)
+        marker_size = size * (1.5 if place == 0 else 1.0)
         spot = layout.places[place] * radius
-        axes.plot(*spot, shape, markersize=own, color=tint, zorder=5, **_EDGE)
+        axes.plot(*spot, shape, markersize=marker_size, color=tint, zorder=5, **_EDGE)
         if node.is_mistaken:
-            axes.plot(*spot, "x", markersize=own * 0.45, color=INK, clip_on=False, zorder=6)
+            axes.plot(*spot, "x", markersize=marker_size * 0.45, color=INK, clip_on=False, zorder=6)
     if layout.itself:
         shape, tint = _look_of(record, record.centre.answer)
         spot = np.array(layout.itself) * radius
@@ -148,7 +148,7 @@ def _look_of(record: Neighbourhood, answer: str) -> tuple[str, str]:
 
 
 def _write_names(axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius: float) -> float:
-    """The names outside the ring; where there are many, they turn with it. Gives the inches of the longest."""
+    """Write the names outside the ring, turned with it if there are many; return the inches of the longest."""
     count = len(record.nodes)
     size = float(np.interp(count, [12, 61], [9.5, 6.5]))
     gap = float(np.interp(count, [10, 61], [0.16, 0.11]))
@@ -161,7 +161,7 @@ def _write_names(axes: "Axes", record: Neighbourhood, layout: GraphLayout, radiu
         text = axes.text(
             across, up, show_word(name), fontsize=size, fontstyle=slant, color=INK, parse_math=False, zorder=7
         )
-        if distance < 0.99:  # lines go by a name inside
+        if distance < 0.99:  # lines pass a name inside the ring
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6})
         angle = math.degrees(math.atan2(place[1], place[0]))
         leftwards = abs(angle) > 90
@@ -203,7 +203,7 @@ def _place_legend(
     corner: tuple[float, float],
     anchor: Literal["upper left", "lower left"],
 ) -> None:
-    """A legend beside the drawing, its own corner in that place; of the figure, so that nothing cuts it off."""
+    """Place a legend next to the drawing, with its anchor at the corner; it belongs to the figure, so it is not cut."""
     legend = axes.figure.legend(
         handles=handles,
         title=title,
@@ -221,13 +221,19 @@ def _place_legend(
         text.set_parse_math(False)
 
 
-def _write_titles(axes: "Axes", title: str, of_blocks: str, hidden: int) -> None:
-    more = f"{hidden} more neighbours, at which it looks less, are not shown" if hidden else ""
-    under = " · ".join(filter(None, [of_blocks, more]))
-    axes.set_title(title, fontsize=12, color=INK, pad=52 if under else 40, parse_math=False, loc="left")
-    if under:
+def _write_titles(axes: "Axes", title: str, block_name: str, hidden: int) -> None:
+    more = f"{hidden} more neighbours with smaller weights are not shown" if hidden else ""
+    subtitle = " · ".join(filter(None, [block_name, more]))
+    axes.set_title(title, fontsize=12, color=INK, pad=52 if subtitle else 40, parse_math=False, loc="left")
+    if subtitle:
         axes.annotate(
-            under, (0, 1), (0, 38), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, color="#666666"
+            subtitle,
+            (0, 1),
+            (0, 38),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=8.5,
+            color="#666666",
         )
 
 
@@ -236,8 +242,8 @@ def neighbourhood_lines(
 ) -> list[str]:
     """Return lines of text, at most `width` cells wide: each node with the nodes it attends to, largest weight first.
 
-    Heads that do not fit beside each other are left out, which the last line says. With `colour`, the strongest look of
-    each head stands out.
+    Heads that do not fit are omitted, and the last line says so. With `colour`, the largest weight of each head stands
+    out.
     """
     number, weights = neighbourhood.weights_of(layer, head)
     heads = list(range(len(weights))) if head is None else [head - 1]
@@ -246,11 +252,11 @@ def neighbourhood_lines(
     fitting = heads[: max(1, (width - margin) // 7)]
     blocks = f", block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
     lines = [fit_text(f"{show_word(neighbourhood.title)}{blocks}", width)]
-    lines.append(" " * margin + "".join(f"{f'head {each + 1}':>7}" for each in fitting))
+    lines.append(" " * margin + "".join(f"{f'head {number_ + 1}':>7}" for number_ in fitting))
     strength = weights[heads].mean(axis=0)
     for edge in sorted(range(len(names)), key=lambda edge: (neighbourhood.edges[edge, 0], -strength[edge])):
         name = fit_text(names[edge], margin)
-        shares = [_share(weights[each, edge], weights[each].max(), colour) for each in fitting]
+        shares = [_share(weights[number_, edge], weights[number_].max(), colour) for number_ in fitting]
         lines.append(name + " " * (margin - cell_len(name)) + "".join(shares))
     notes = []
     if neighbourhood.hidden:
@@ -261,7 +267,7 @@ def neighbourhood_lines(
 
 
 def _name_look(record: Neighbourhood, edge: int) -> str:
-    """Name a look: by its target if the centre looks, otherwise by both ends."""
+    """Return the name of an edge: its target if it starts at the centre, otherwise both ends."""
     looks_from, looks_at = (record.nodes[place] for place in record.edges[edge])
     name = show_word(looks_at.name) if looks_at is not looks_from else "itself"
     if looks_from is not record.centre:
@@ -279,7 +285,7 @@ def _share(weight: float, strongest: float, colour: bool) -> str:
 
 @dataclass(frozen=True)
 class GraphDrawing:
-    """A neighbourhood of which one block is shown, and of that one head or all of them."""
+    """A neighbourhood as a drawing: one block, with one head or all."""
 
     record: Neighbourhood
     layer: int | None = None
@@ -304,7 +310,7 @@ class GraphDrawing:
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what the first node that was asked about looked at, and what is around it."""
+    """Return the drawing of the first requested node's attention and its surroundings."""
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
     centre = looks.looks_at.centres[0]

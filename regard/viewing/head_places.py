@@ -1,4 +1,4 @@
-"""Where heads look that look by place alone: a disc for each, around the cell that looks."""
+"""Where heads look that attend by position alone: a disc for each, around the querying cell."""
 
 import textwrap
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _PANEL = 3.1  # inches a side
 _ACROSS = 4  # panels in a line
-_LEAST = 0.12  # radius of a disc in cells: the sharpest head is still seen
+_LEAST = 0.12  # radius of a disc in cells, so that the sharpest head stays visible
 
 
 @dataclass(frozen=True)
 class HeadPlaces:
-    """The centres (head, 2) of some heads, down and across from the cell that looks, and their spreads (head).
+    """The centres (head, 2) of some heads, down and across from the querying cell, and their spreads (head).
 
     The weights of a head are a Gaussian around its centre; the spread is its standard deviation in cells.
     """
@@ -32,7 +32,7 @@ class HeadPlaces:
 
 @dataclass(frozen=True)
 class ConvolutionLesson:
-    """Heads that are a K × K convolution, others beside them, and by sharpness how far they are from a convolution."""
+    """Heads that form a K × K convolution, other heads, and the distance from a convolution by sharpness."""
 
     kernel: int
     heads: Sequence[HeadPlaces]
@@ -44,8 +44,8 @@ class ConvolutionLesson:
         sharpness, difference = self.differences[-1]
         count = self.kernel**2
         return (
-            f"Each disc is a head: where it looks, seen from the cell in the middle, and how wide. With a sharpness α"
-            f" of {sharpness:g} the {count} heads differ from the convolution by {difference:.0e} at most, in float64."
+            f"Each disc is a head: where it looks from the cell in the middle, and how widely. With a sharpness α"
+            f" of {sharpness:g} the {count} heads differ from the convolution by at most {difference:.0e}, in float64."
         )
 
 
@@ -54,8 +54,8 @@ def lesson_to_json(lesson: ConvolutionLesson) -> dict[str, Any]:
     return {
         "kernel": lesson.kernel,
         "heads": [
-            {"title": each.title, "centres": each.centres.tolist(), "spreads": each.spreads.tolist()}
-            for each in lesson.heads
+            {"title": group.title, "centres": group.centres.tolist(), "spreads": group.spreads.tolist()}
+            for group in lesson.heads
         ],
         "differences": [{"sharpness": sharpness, "largest": largest} for sharpness, largest in lesson.differences],
         "caption": lesson.caption,
@@ -63,11 +63,11 @@ def lesson_to_json(lesson: ConvolutionLesson) -> dict[str, Any]:
 
 
 def draw_head_places(lesson: ConvolutionLesson, path: Path) -> set[str]:
-    """Draw the heads, a panel for each group of them on one scale, and what one sees under them."""
+    """Draw the heads, a panel for each group on one scale, with the caption below."""
     check_suffix(path)
-    texts = [*(each.title for each in lesson.heads), lesson.caption]
+    texts = [*(group.title for group in lesson.heads), lesson.caption]
     reach = max(
-        float(np.ceil(max(2.0, *(np.abs(each.centres).max() for each in lesson.heads)))), lesson.kernel // 2 + 1
+        float(np.ceil(max(2.0, *(np.abs(group.centres).max() for group in lesson.heads)))), lesson.kernel // 2 + 1
     )
     with canvas(texts) as new_figure:
         across = min(_ACROSS, len(lesson.heads))

@@ -1,8 +1,8 @@
-"""The hypotheses that a beam search kept, as a tree: what each continues, what became of it, and its lane.
+"""The hypotheses that a beam search kept, as a tree: what each continues, its fate, and its lane.
 
-No two branches lie on each other and no two lines cross. Time runs along; every step has its column, and every
-hypothesis a lane. The best output runs straight along lane 0, and what branches off hangs below it. Each branch moves
-up to its neighbours as far as their outlines allow, after Reingold and Tilford (1981), whose trees grow downwards.
+No two branches overlap and no two lines cross. Every step has a column, and every hypothesis a lane. The best output
+runs straight along lane 0, and branches hang below it. Each branch moves up as far as the outlines of its neighbours
+allow, after Reingold and Tilford (1981), whose trees grow downwards.
 """
 
 import math
@@ -12,27 +12,29 @@ from functools import cached_property
 from typing import Any, Literal
 
 Fate = Literal["won", "kept", "outdone", "continued", "dropped", "open"]
-# What became of a hypothesis, in words.
+# Descriptions of the fates.
 FATES: dict[Fate, str] = {
     "won": "the best output",
     "kept": "finished, one of the best",
     "outdone": "finished, but enough others scored better",
-    "continued": "went on",
+    "continued": "continued",
     "dropped": "dropped, as other hypotheses were more probable",
-    "open": "unfinished when the search was over",
+    "open": "unfinished when the search ended",
 }
-Outline = tuple[list[int], list[int]]  # the uppermost and the lowest lane in each column, from the branch's first on
+Outline = tuple[
+    list[int], list[int]
+]  # the uppermost and the lowest lane in each column, from the branch's first column
 
 
 @dataclass(frozen=True)
 class Node:
-    """A hypothesis, by the last of its tokens."""
+    """A hypothesis, represented by its last token."""
 
     token: str
-    parent: int | None  # the place among the nodes of what it continues; none where nothing was written before
+    parent: int | None  # the place of the node it continues; None for a first token
     log_probability: float  # of the token
-    total: float  # of all tokens: what the search ranked by
-    text: str  # all that is written so far
+    total: float  # of all tokens: the search's ranking
+    text: str  # everything written so far
     group: int = 0  # of the beam
     score: float | None = None  # of a finished hypothesis
     rank: int | None = None  # of an output; 1 is the best
@@ -40,7 +42,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
-    """All that a beam search kept for one sentence; a parent stands before its children."""
+    """Everything that a beam search kept for one sentence; a parent comes before its children."""
 
     source: str
     width: int
@@ -50,7 +52,7 @@ class Tree:
         if not self.nodes:
             raise ValueError("a tree without nodes shows nothing")
         if any(node.parent is not None and node.parent >= place for place, node in enumerate(self.nodes)):
-            raise ValueError("a parent stands before its children")
+            raise ValueError("a parent comes before its children")
 
     @cached_property
     def steps(self) -> list[int]:
@@ -63,44 +65,44 @@ class Tree:
     @cached_property
     def children(self) -> dict[int | None, list[int]]:
         """Continuations of each hypothesis; under None, the first tokens."""
-        found: dict[int | None, list[int]] = {None: [], **{place: [] for place in range(len(self.nodes))}}
+        continuations: dict[int | None, list[int]] = {None: [], **{place: [] for place in range(len(self.nodes))}}
         for place, node in enumerate(self.nodes):
-            found[node.parent].append(place)
-        return found
+            continuations[node.parent].append(place)
+        return continuations
 
     @cached_property
     def fates(self) -> list[Fate]:
         """The fate of each hypothesis.
 
-        A group of the beam that has a step more has continued its best. So one that continues nothing is over, and what
-        lived in it was left as it was; in a group that goes on, what is not continued was dropped.
+        If a group of the beam has a further step, it continued its best hypotheses and dropped the others. If it has
+        none, the search ended there and left them open.
         """
-        there = [(step, node.group) for step, node in zip(self.steps, self.nodes, strict=True)]
-        going_on = {(step - 1, group) for step, group in there}
-        return [self._fate(place, there[place] in going_on) for place in range(len(self.nodes))]
+        positions = [(step, node.group) for step, node in zip(self.steps, self.nodes, strict=True)]
+        continuing = {(step - 1, group) for step, group in positions}
+        return [self._fate(place, positions[place] in continuing) for place in range(len(self.nodes))]
 
-    def _fate(self, place: int, group_goes_on: bool) -> Fate:
+    def _fate(self, place: int, group_continues: bool) -> Fate:
         node = self.nodes[place]
         if node.score is not None:
             return "outdone" if node.rank is None else "won" if node.rank == 1 else "kept"
         if self.children[place]:
             return "continued"
-        return "dropped" if group_goes_on else "open"
+        return "dropped" if group_continues else "open"
 
     @cached_property
     def outputs(self) -> list[int]:
-        """The finished hypotheses that are the search's outputs, best first."""
+        """The finished hypotheses that are outputs of the search, best first."""
         ranked = [(node.rank, place) for place, node in enumerate(self.nodes) if node.rank is not None]
         return [place for _, place in sorted(ranked)]
 
     def path(self, place: int) -> list[int]:
-        """The hypotheses that led to this one, from its first token on."""
-        found: list[int] = []
+        """Return the hypotheses that led to this one, from its first token."""
+        places: list[int] = []
         at: int | None = place
         while at is not None:
-            found.append(at)
+            places.append(at)
             at = self.nodes[at].parent
-        return found[::-1]
+        return places[::-1]
 
     @cached_property
     def winning(self) -> frozenset[int]:
@@ -140,20 +142,20 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
 
 
 def lanes(tree: Tree) -> list[int]:
-    """The lane of each hypothesis, 0 on top."""
+    """Return the lane of each hypothesis; 0 is at the top."""
     order = _ordered_children(tree)
     outlines: dict[int | None, Outline] = {}
     offsets: dict[int, int] = {}
     for place in [*reversed(range(len(tree.nodes))), None]:
         outlines[place] = _hung([(child, outlines.pop(child)) for child in order[place]], offsets)
-    found: list[int] = []
+    result: list[int] = []
     for place, node in enumerate(tree.nodes):
-        found.append(offsets[place] + (0 if node.parent is None else found[node.parent]))
-    return found
+        result.append(offsets[place] + (0 if node.parent is None else result[node.parent]))
+    return result
 
 
 def _ordered_children(tree: Tree) -> dict[int | None, list[int]]:
-    """Order the children of each hypothesis: first the one in its own lane, which leads farthest, then by length."""
+    """Return the children of each hypothesis: first the one in its own lane, which leads farthest, then by length."""
     best: list[float] = [math.inf if node.rank is None else node.rank for node in tree.nodes]
     last = list(tree.steps)
     for place in reversed(range(len(tree.nodes))):
@@ -168,7 +170,7 @@ def _ordered_children(tree: Tree) -> dict[int | None, list[int]]:
 
 
 def _hung(branches: list[tuple[int, Outline]], offsets: dict[int, int]) -> Outline:
-    """Hang branches under each other, noting by how many lanes each is lowered; gives the outline with their parent."""
+    """Stack branches, record by how many lanes each is lowered, and return the outline including their parent."""
     upper: list[int] = []
     lower: list[int] = []
     for child, (top, bottom) in branches:

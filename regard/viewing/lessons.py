@@ -1,4 +1,4 @@
-"""Lines that teach: a few curves on a logarithmic axis, each named at its end, and under them what one sees."""
+"""Lessons with curves: a few lines on a logarithmic axis, each named at its end, with a caption below."""
 
 import textwrap
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PALETTE = ("#c2452d", "#1f5fa8", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
-_WIDE, _ALONE, _HIGH = 4.3, 6.4, 3.5  # inches of a panel among others, of one alone, and of any from top to bottom
-_LINE = 0.062  # of a panel's height, that a name at the end of a line needs
-_SHARP = 3  # powers of ten up and down again
-_LEAST = 1e-280  # what is smaller has no place: the margin under it would end where floats do
+_WIDE, _ALONE, _HIGH = 4.3, 6.4, 3.5  # inches: width of a panel among others, of a single one, and height
+_LINE = 0.062  # share of a panel's height that a name at the end of a line needs
+_SHARP = 3  # powers of ten of a sharp turn
+_LEAST = 1e-280  # smaller values are not drawn: the margin below them would underflow
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LessonPanel:
-    """Lines on one pair of axes, what is counted `along` them and measured `up`, and in the caption what one sees."""
+    """Lines on one pair of axes, with the labels `along` and `up`, and a caption that explains them."""
 
     title: str
     along: str
@@ -44,7 +44,7 @@ class LessonPanel:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Panels beside each other."""
+    """Panels side by side."""
 
     title: str
     panels: list[LessonPanel]
@@ -68,7 +68,7 @@ def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
 
 
 def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
-    """Draw a lesson; points without a place on a logarithmic axis, such as zero, are left out."""
+    """Draw a lesson; points without a place on a logarithmic axis, such as zero, are omitted."""
     check_suffix(path)
     texts = [lesson.title]
     texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *(x.name for x in panel.lines))]
@@ -83,7 +83,7 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
             _draw_panel(axes, panel)
         head = "\n".join(textwrap.wrap(lesson.title, int(wide * count * 10)))
         figure.suptitle(head, fontsize=12.5, color=INK, x=0.012, ha="left", parse_math=False)
-        # Captions come when the panels stand, which would otherwise shrink to make room for them.
+        # Captions are added after the layout, or the panels would shrink to make room for them.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for axes, panel in zip(grid, lesson.panels, strict=True):
@@ -97,15 +97,15 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
 def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
     for line in panel.lines:
         along, up = zip(*((x, y if _has_place(y) else nan) for x, y in line.points), strict=True)
-        behind = is_jagged(up)
+        jagged = is_jagged(up)
         axes.plot(
             along,
             up,
             color=PALETTE[line.colour % len(PALETTE)],
-            linewidth=0.6 if behind else {"solid": 1.9, "dashed": 1.1, "dotted": 1.5}[line.style],
+            linewidth=0.6 if jagged else {"solid": 1.9, "dashed": 1.1, "dotted": 1.5}[line.style],
             linestyle={"solid": "-", "dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}[line.style],
-            alpha=0.5 if behind else 1.0,
-            zorder=1.5 if behind else 2.0,
+            alpha=0.5 if jagged else 1.0,
+            zorder=1.5 if jagged else 2.0,
         )
     axes.set_yscale("log")
     axes.margins(x=0.0, y=0.05)
@@ -114,7 +114,7 @@ def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
 
 
 def is_jagged(values: Sequence[float]) -> bool:
-    """Return True if a line turns by several powers of ten at many points, so it fills an area and hides others."""
+    """Return True if a line turns by several powers of ten at many points, and so fills an area and hides others."""
     steps = np.diff(np.log10(np.asarray(values, dtype=np.float64)))
     sharp = (steps[1:] * steps[:-1] < 0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHARP)
     return bool(len(sharp)) and float(sharp.mean()) > 0.1
@@ -141,7 +141,7 @@ def _dress(axes: "Axes", panel: LessonPanel) -> None:
 
 
 def _set_ticks(axes: "Axes") -> None:
-    """Powers of ten, or plain numbers where the axis is too short for two of them."""
+    """Set ticks at powers of ten, or at plain numbers if the axis is too short for two of them."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     low, high = axes.get_ylim()
@@ -149,20 +149,20 @@ def _set_ticks(axes: "Axes") -> None:
     if len(ticks) > 1:
         axes.set_yticks(ticks)
     else:
-        found = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
-        plain = [tick for tick in found if low <= tick <= high]
+        candidates = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+        plain = [tick for tick in candidates if low <= tick <= high]
         axes.set_yticks(plain, [f"{tick:g}" for tick in plain])
     axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _powers(lowest: float, highest: float) -> range:
-    """At most eight powers of ten between these two, evenly apart and with the zeroth among them."""
+    """Return at most eight evenly spaced powers of ten between these two, aligned with the zeroth."""
     apart = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (highest - lowest) / step < 8 or step == 200)
     return range(ceil(lowest / apart) * apart, floor(highest / apart) * apart + 1, apart)
 
 
 def _name_lines(axes: "Axes", lines: list[Line]) -> None:
-    """The names at the right, each as near to the end of its line as the others leave it room."""
+    """Write the names at the right, each as near to the end of its line as the others allow."""
     named = [line for line in lines if line.name and _has_place(line.points[-1][1])]
     if not named:
         return
@@ -185,9 +185,9 @@ def _name_lines(axes: "Axes", lines: list[Line]) -> None:
 
 
 def spread(places: list[float], gap: float) -> list[float]:
-    """The places, moved no more than it takes for any two of them to be `gap` apart, in the same order.
+    """Return the places moved as little as possible so that any two are `gap` apart, in the same order.
 
-    Places that come too near each other form a group, which spreads about the mean of where its members wanted to be.
+    Places that are too close form a group, which spreads around the mean of its members' original places.
     """
     order = sorted(range(len(places)), key=places.__getitem__)
     groups: list[list[float]] = []
@@ -195,8 +195,8 @@ def spread(places: list[float], gap: float) -> list[float]:
         groups.append([places[number]])
         while len(groups) > 1 and _reach(groups[-2], gap)[1] + gap > _reach(groups[-1], gap)[0]:
             groups[-2:] = [groups[-2] + groups[-1]]
-    found = [_reach(group, gap)[0] + gap * nth for group in groups for nth in range(len(group))]
-    return [place for _, place in sorted(zip(order, found, strict=True))]
+    moved = [_reach(group, gap)[0] + gap * nth for group in groups for nth in range(len(group))]
+    return [place for _, place in sorted(zip(order, moved, strict=True))]
 
 
 def _reach(group: list[float], gap: float) -> tuple[float, float]:

@@ -1,6 +1,6 @@
-"""Attention as links between two lines of text: what is looked at above, who looks below.
+"""Attention as links between two lines of text: keys above, queries below.
 
-Sentences too long to stand above each other, or read in opposite directions, stand beside each other, a word to a line.
+Sentences that are too long for this, or that run in opposite directions, are drawn as two columns, one word per line.
 """
 
 from collections.abc import Sequence
@@ -24,18 +24,18 @@ from regard.viewing.matrix import Matrix
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FAINTEST = 0.03  # a link that carries less is not drawn
+FAINTEST = 0.03  # links with smaller weights are not drawn
 _COLOUR = "#1f5fa8"
 _SIZE = 12.0  # points of the words
-_HIGH = 0.3  # inches that a word is high, its air included
-_GAP = 0.22  # inches between words at least
-_WIDEST = 12.0  # inches that a line of words may fill before the lines are set as columns
+_HIGH = 0.3  # height of a word in inches, with spacing
+_GAP = 0.22  # minimum inches between words
+_WIDEST = 12.0  # inches that a line may fill before the lines become columns
 _BETWEEN = 1.5  # inches between the two lines
 
 
 @dataclass(frozen=True)
 class Link:
-    """A line from a row's word to a column's, as strong as its weight."""
+    """A line from a row's word to a column's word, as strong as its weight."""
 
     row: int
     column: int
@@ -44,33 +44,33 @@ class Link:
 
 @dataclass(frozen=True)
 class LineLayout:
-    """Where words stand, in inches: the (x, y) at which the links of each row and each column end."""
+    """The places of words in inches: where the links of each row and column end."""
 
     rows: list[tuple[float, float]]
     columns: list[tuple[float, float]]
-    beside: bool  # the two lines stand beside each other, a word to a line, rather than above each other
+    beside: bool  # two columns with one word per line, rather than two lines
 
 
 def links(matrix: Matrix) -> list[Link]:
-    """The links worth drawing, the strongest last so that it lies on top."""
-    found = [
+    """Return the links worth drawing, the strongest last so that it is on top."""
+    visible = [
         Link(row, column, float(weight))
         for row, weights in enumerate(matrix.weights)
         for column, weight in enumerate(weights)
         if weight >= FAINTEST
     ]
-    return sorted(found, key=lambda link: link.weight)
+    return sorted(visible, key=lambda link: link.weight)
 
 
 def lay_out(matrix: Matrix) -> LineLayout:
-    """The columns' words above the rows' if both lines fit and run the same way, otherwise at their left."""
+    """Place the columns' words above the rows' if both lines fit and run in the same direction, else to the left."""
     leftwards = runs_leftwards(matrix.rows)
-    of_rows, of_columns = word_widths(matrix.rows, _SIZE), word_widths(matrix.columns, _SIZE)
-    width = max(_natural(of_rows), _natural(of_columns))
-    # Of two lines that run against each other every link would cross every other.
+    row_widths, column_widths = word_widths(matrix.rows, _SIZE), word_widths(matrix.columns, _SIZE)
+    width = max(_natural(row_widths), _natural(column_widths))
+    # If the lines ran in opposite directions, every link would cross every other.
     if width > _WIDEST or leftwards != runs_leftwards(matrix.columns):
-        return _beside(len(of_rows), len(of_columns))
-    rows, columns = (_spread(line, width) for line in (of_rows, of_columns))
+        return _beside(len(row_widths), len(column_widths))
+    rows, columns = (_spread(line, width) for line in (row_widths, column_widths))
     if leftwards:
         rows, columns = ([width - x for x in line] for line in (rows, columns))
     return LineLayout([(x, 0.0) for x in rows], [(x, _BETWEEN) for x in columns], beside=False)
@@ -83,7 +83,7 @@ def _beside(rows: int, columns: int) -> LineLayout:
 
 
 def draw_lines(matrix: Matrix, path: Path) -> set[str]:
-    """Draw the two lines and the links between them; gives the characters that no font here can draw."""
+    """Draw the two lines and the links between them; return the characters that no font here can draw."""
     check_suffix(path)
     texts = [matrix.title, *matrix.rows, *matrix.columns]
     with canvas(texts) as new_figure:
@@ -107,14 +107,14 @@ def _natural(widths: Sequence[float]) -> float:
 
 
 def _spread(sizes: Sequence[float], room: float) -> list[float]:
-    """The middles of things of these sizes, set into `room` with equal gaps before, between and behind them."""
+    """Return the centres of items of these sizes, placed in `room` with equal gaps around them."""
     gap = (room - sum(sizes)) / (len(sizes) + 1)
     ends = accumulate(size + gap for size in sizes)
     return [end - size / 2 for end, size in zip(ends, sizes, strict=True)]
 
 
 def _draw_link(axes: "Axes", link: Link, layout: LineLayout) -> None:
-    """A curve that leaves one word and reaches the other straight on."""
+    """Draw a curve that leaves one word and reaches the other straight."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Curve
 
@@ -130,7 +130,7 @@ def _draw_link(axes: "Axes", link: Link, layout: LineLayout) -> None:
     axes.add_patch(patch)
 
 
-# Where a word stands beside the end of its links: the offset in points, and which part of the text stands there.
+# Where a word is placed at the end of its links: the offset in points, and the text's anchor.
 _ANCHORS = {
     "above": ((0, 5), "center", "baseline"),
     "below": ((0, -15), "center", "baseline"),

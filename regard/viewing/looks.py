@@ -1,4 +1,4 @@
-"""Attention between two sides, before anyone has chosen how to draw it."""
+"""Attention between two sides, independent of how it is drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ Manner = Literal["weights", "edges", "windows"]
 
 @dataclass(frozen=True)
 class LooksBetween:
-    """All that was looked at from one side at another while one input was read.
+    """All attention from one side to another while one input was read.
 
     - weights: blocks of (head, row, column)
-    - edges: blocks of (head, edge), and `edges` (2, edge), who looks at whom
+    - edges: blocks of (head, edge), and `edges` (2, edge), from query to key
     - windows: their centres (step, 2) and extents (step, scale) in pixels
     """
 
     name: str  # such as "cross" or "nodes to nodes"
     text: str  # the input
-    output: str  # and what came of it
+    output: str  # the model's output
     looks_from: Side
     looks_at: Side
     blocks: Sequence[Block] = ()
@@ -40,15 +40,15 @@ class LooksBetween:
 
 
 def seen_between(looks: LooksBetween, by_word: bool = True) -> Seen:
-    """Looks between two texts, between words or between tokens."""
-    rows, of_row = places_along(looks.looks_from, looks.looks_at, by_word)
-    columns, of_column = places_along(looks.looks_at, looks.looks_from, by_word)
-    # Summed over the tokens of a word that is looked at, averaged over those of one that looks.
-    joined = [
-        Block(block.where, word_means(of_row) @ block.weights @ (word_means(of_column) > 0).T.astype(float))
+    """Return the attention between two texts, by words or by tokens."""
+    rows, row_places = places_along(looks.looks_from, looks.looks_at, by_word)
+    columns, column_places = places_along(looks.looks_at, looks.looks_from, by_word)
+    # Summed over the tokens of a word that is attended to, averaged over those of one that attends.
+    blocks = [
+        Block(block.where, word_means(row_places) @ block.weights @ (word_means(column_places) > 0).T.astype(float))
         for block in looks.blocks
     ]
-    return Seen(looks.name, looks.output, rows, columns, joined)
+    return Seen(looks.name, looks.output, rows, columns, blocks)
 
 
 def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], list[int]]:
@@ -69,7 +69,7 @@ def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], lis
 def names_along(side: Side, other: Side) -> list[str]:
     """Return the name of each place along a side: a token, step, frame, node, fact or slot; cells and points have none.
 
-    A kind of side that a plugin brings may have `names`.
+    A kind of side from a plugin may have `names`.
     """
     if not isinstance(side, Side):
         return list(getattr(side, "names", ()))

@@ -1,4 +1,4 @@
-"""The loss of one sentence, token by token, as bars: long where the model was surprised."""
+"""The loss of one sentence, token by token, as bars: longer where the model was surprised."""
 
 import textwrap
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyp
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_RIGHT, _WRONG = "#1f5fa8", "#d1622b"  # where the token was the first choice, and where it was not
-_WORTH_TELLING = 0.005  # smaller probabilities would read 0.00
-_LARGEST = 100.0  # nats a token, from which nobody asks how large the perplexity is
+_RIGHT, _WRONG = "#1f5fa8", "#d1622b"  # colours of tokens that were the first choice, and of others
+_WORTH_TELLING = 0.005  # smaller probabilities would show as 0.00
+_LARGEST = 100.0  # nats per token at which the perplexity is capped
 _MANY = 1000
 _FADED = "#777777"
 
 
 @dataclass(frozen=True)
 class TokenLoss:
-    """One target token: −log p in nats, its rank among all tokens (1 is the first choice), and the best others."""
+    """A target token: −log p in nats, its rank among all tokens (1 is the first choice), and the best others."""
 
     token: str
     loss: float
@@ -33,13 +33,13 @@ class TokenLoss:
 
     @property
     def probability_in_words(self) -> str:
-        """To two places; what would round to nothing, to its first digit."""
+        """The probability to two decimals, or to its first digit if that would round to zero."""
         return f"{self.probability:{'.2f' if self.probability >= _WORTH_TELLING else '.0g'}}"
 
 
 @dataclass(frozen=True)
 class SentenceLoss:
-    """The tokens of a target, each judged with the true ones before it in view."""
+    """The tokens of a target, each scored given the true tokens before it."""
 
     source: str
     target: str
@@ -47,7 +47,7 @@ class SentenceLoss:
 
     @property
     def total(self) -> float:
-        return sum(each.loss for each in self.tokens)
+        return sum(token.loss for token in self.tokens)
 
     @property
     def perplexity(self) -> float:
@@ -71,28 +71,28 @@ def losses_to_json(losses: SentenceLoss) -> dict[str, Any]:
         "perplexity": losses.perplexity,
         "tokens": [
             {
-                "token": each.token,
-                "loss": each.loss,
-                "probability": each.probability,
-                "rank": each.rank,
-                "others": [{"token": token, "probability": probability} for token, probability in each.others],
+                "token": item.token,
+                "loss": item.loss,
+                "probability": item.probability,
+                "rank": item.rank,
+                "others": [{"token": token, "probability": probability} for token, probability in item.others],
             }
-            for each in losses.tokens
+            for item in losses.tokens
         ],
     }
 
 
 def others_in_words(each: TokenLoss) -> str:
-    """List the other likely tokens with their probabilities; those that round to zero are left out."""
-    told = [(token, chance) for token, chance in each.others if chance >= _WORTH_TELLING]
-    return ", ".join(f"{show_word(token)} {chance:.2f}" for token, chance in told)
+    """List the other likely tokens with their probabilities; those that round to zero are omitted."""
+    visible = [(token, chance) for token, chance in each.others if chance >= _WORTH_TELLING]
+    return ", ".join(f"{show_word(token)} {chance:.2f}" for token, chance in visible)
 
 
 def draw_losses(losses: SentenceLoss, path: Path) -> set[str]:
-    """Draw a bar for each token, first token on top; beside it what else the model thought of."""
+    """Draw a bar for each token, the first on top, with the model's other candidates next to it."""
     check_suffix(path)
     texts = [losses.source, losses.target]
-    texts += [token for each in losses.tokens for token in (each.token, *(other for other, _ in each.others))]
+    texts += [token for item in losses.tokens for token in (item.token, *(other for other, _ in item.others))]
     with canvas(texts) as new_figure:
         figure = new_figure(figsize=(5.2, 0.27 * len(losses.tokens) + 0.4))
         axes = figure.add_axes((0, 0, 1, 1))
@@ -110,13 +110,13 @@ def _draw_bars(axes: "Axes", losses: SentenceLoss) -> None:
     from matplotlib.ticker import MaxNLocator
 
     places = range(len(losses.tokens))
-    colours = [_RIGHT if each.rank == 1 else _WRONG for each in losses.tokens]
-    axes.barh(places, [each.loss for each in losses.tokens], color=colours, height=0.66)
-    axes.set_yticks(places, [show_word(each.token) for each in losses.tokens])
+    colours = [_RIGHT if token.rank == 1 else _WRONG for token in losses.tokens]
+    axes.barh(places, [token.loss for token in losses.tokens], color=colours, height=0.66)
+    axes.set_yticks(places, [show_word(token.token) for token in losses.tokens])
     for label in axes.get_yticklabels():
         label.set(fontsize=9.5, color=INK, parse_math=False)
     axes.set_ylim(len(losses.tokens) - 0.4, -0.6)
-    axes.set_xlim(0, max(1.0, *(each.loss for each in losses.tokens)) * 1.02)
+    axes.set_xlim(0, max(1.0, *(token.loss for token in losses.tokens)) * 1.02)
     axes.set_xlabel("−log p in nats", fontsize=9, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.grid(axis="x", color="#ececec", linewidth=0.8)
@@ -129,9 +129,9 @@ def _draw_bars(axes: "Axes", losses: SentenceLoss) -> None:
 
 
 def _write_others(axes: "Axes", losses: SentenceLoss) -> None:
-    for place, each in enumerate(losses.tokens):
-        columns = [(1.09, each.probability_in_words, "right"), (1.17, str(each.rank), "right")]
-        columns.append((1.21, others_in_words(each), "left"))
+    for place, token in enumerate(losses.tokens):
+        columns = [(1.09, token.probability_in_words, "right"), (1.17, str(token.rank), "right")]
+        columns.append((1.21, others_in_words(token), "left"))
         for along, text, side in columns:
             axes.annotate(
                 text, (along, place), xycoords=("axes fraction", "data"), fontsize=8.5, color=INK, ha=side,
@@ -140,7 +140,7 @@ def _write_others(axes: "Axes", losses: SentenceLoss) -> None:
 
 
 def _write_key(axes: "Axes") -> None:
-    heads = [(1.09, "p", "right"), (1.17, "rank", "right"), (1.21, "the likeliest others", "left")]
+    heads = [(1.09, "p", "right"), (1.17, "rank", "right"), (1.21, "most likely others", "left")]
     for along, text, side in heads:
         axes.annotate(
             text, (along, 1.0), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8,

@@ -1,4 +1,4 @@
-"""Attention as a matrix of words: who looked at whom, as a picture, as numbers and in a terminal."""
+"""Attention as a matrix of words: as a picture, as numbers and in a terminal."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = "Blues"
-_FEW = 12  # rows and columns up to which the number in a cell can be read
+_FEW = 12  # rows and columns up to which numbers in cells are readable
 _WORTH_A_NUMBER = 0.1
 _LONG_WORD = 22  # letters
-_MOST_LABELLED = 96  # rows and columns of a panel on a sheet beyond which words would lie on each other
-_TALLEST = 16  # letters of a word that is written downwards
+_MOST_LABELLED = 96  # rows and columns of a sheet's panel beyond which words would overlap
+_TALLEST = 16  # letters of a word written downwards
 _BLUE, _BRIGHT, _DIM, _PLAIN = "\x1b[34m", "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Weights (row, column) with a word for each row, which looks, and for each column, which is looked at."""
+    """Weights (row, column) with a word for each row, the query, and for each column, the key."""
 
     title: str
     rows: list[str]
     columns: list[str]
     weights: np.ndarray
-    axes: tuple[str, str] = ("", "")  # what rows and columns are
+    axes: tuple[str, str] = ("", "")  # labels of rows and columns
 
     def __post_init__(self) -> None:
         rows, columns = len(self.rows), len(self.columns)
@@ -71,13 +71,13 @@ def to_json(matrices: Sequence[Matrix]) -> dict[str, Any]:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """Mean entropy of the rows in nats, -Σ w ln w: 0 is a single place, ln n is n places alike."""
-    looked = np.where(weights > 0, weights, 1.0)
-    return max(0.0, float(-(looked * np.log(looked)).sum(axis=-1).mean()))
+    """Return the mean entropy of the rows in nats, -Σ w ln w: 0 for a single place, ln n for n equal places."""
+    positive = np.where(weights > 0, weights, 1.0)
+    return max(0.0, float(-(positive * np.log(positive)).sum(axis=-1).mean()))
 
 
 def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
-    """Draw one matrix as large as its words need; gives the characters that no font here can draw."""
+    """Draw one matrix as large as its words need; return the characters that no font here can draw."""
     check_suffix(path)
     texts = [matrix.title, *matrix.rows, *matrix.columns]
     with canvas(texts) as new_figure:
@@ -103,10 +103,10 @@ def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
 
 
 def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[int] | None = None) -> set[str]:
-    """Draw many matrices as small multiples: say, a line for each block, and in it a place for each head.
+    """Draw many matrices as small multiples, such as a line for each block and a panel for each head.
 
-    `across` is how many stand in a line, or in each line where that differs. Panels that show the same words as the
-    one to their left, or as the one under them, leave the words to it; panels of whole pages have none.
+    `across` is the number per line, or a list of numbers if the lines differ. Panels with the same words as the one to
+    their left, or the one below, omit the words; very large panels have none.
     """
     check_suffix(path)
     if not matrices:
@@ -130,7 +130,7 @@ def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[in
 
 
 def _break_lines(matrices: Sequence[Matrix], across: int | Sequence[int]) -> list[list[Matrix]]:
-    """The matrices in lines, the last of which may be shorter."""
+    """Return the matrices in lines, of which the last may be shorter."""
     rest = iter(matrices)
     counts = repeat(across) if isinstance(across, int) else iter(across)
     return list(takewhile(bool, (list(islice(rest, count)) for count in counts)))
@@ -153,18 +153,18 @@ def _draw_panel(axes: "Axes", lines: list[list[Matrix]], line: int, place: int) 
     axes.set_title(matrix.title, fontsize=8, pad=4, color=INK, parse_math=False)
     size = float(np.interp(max(matrix.weights.shape), [22, 80], [7, 3]))
     crowded = max(matrix.weights.shape) > _MOST_LABELLED
-    told_left = place and lines[line][place - 1].rows == matrix.rows
+    labelled_left = place and lines[line][place - 1].rows == matrix.rows
     under = lines[line + 1][place : place + 1] if line + 1 < len(lines) else []
-    told_under = any(other.columns == matrix.columns for other in under)
-    _write_rows(axes, [] if told_left or crowded else matrix.rows, size)
-    words = [] if told_under or crowded else matrix.columns
+    labelled_below = any(other.columns == matrix.columns for other in under)
+    _write_rows(axes, [] if labelled_left or crowded else matrix.rows, size)
+    words = [] if labelled_below or crowded else matrix.columns
     axes.set_xticks(np.arange(len(words)) + 0.5, [show_token(word) for word in words], rotation=90)
     _dress_labels(axes.get_xticklabels(), size)
     return mesh
 
 
 def _draw_cells(axes: "Axes", matrix: Matrix) -> "ScalarMappable":
-    """The coloured cells, first row on top; as vectors, unless there are too many for that."""
+    """Draw the coloured cells, first row on top; as vectors, unless there are too many."""
     many = matrix.weights.size > 4096
     mesh = axes.pcolormesh(
         matrix.weights,
@@ -188,7 +188,7 @@ def _write_rows(axes: "Axes", words: Sequence[str], size: float) -> None:
 
 
 def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float) -> None:
-    """Words above the columns: level where each is narrower than its cell, slanted otherwise."""
+    """Write words above the columns: level if each is narrower than its cell, slanted otherwise."""
     level = _widest(words, size) < cell
     slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     axes.xaxis.tick_top()
@@ -199,7 +199,7 @@ def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float)
 
 def _dress_labels(labels: Iterable[Any], size: float) -> None:
     for label in labels:
-        # A word may hold dollar signs, which are money here and not mathematics.
+        # A word may contain dollar signs, which are not mathematics here.
         label.set(fontsize=size * _shrunk(label.get_text()), color=INK, parse_math=False)
 
 
@@ -226,12 +226,12 @@ def _dress_scale(axes: "Axes", size: float) -> None:
 
 
 def _font_size(longest: int) -> float:
-    """Points: large for a sentence, small for a paragraph, and so small for a page that the picture stays finite."""
+    """Return the font size in points: large for a sentence, small for a paragraph, tiny for a page."""
     return min(float(np.interp(longest, [20, 60, 150], [11, 8, 5])), 1000 / longest)
 
 
 def _cell(matrix: Matrix, size: float) -> tuple[float, float]:
-    """Inches of a cell: wide enough for level words in a short sentence, otherwise a square."""
+    """Return the inches of a cell: wide enough for level words in a short sentence, otherwise a square."""
     high = size / 28
     wide = _widest(matrix.columns, size) + 0.14
     return (max(high, wide) if wide <= 0.85 and len(matrix.columns) <= _FEW else high), high
@@ -243,7 +243,7 @@ def _widest(words: Sequence[str], size: float) -> float:
 
 @dataclass(frozen=True)
 class _Part:
-    """Columns that stand beside each other: their places, the cells each fills, the space between, the lines above."""
+    """Columns that fit side by side: their places, the cells of each, the space between, and the lines above."""
 
     columns: range
     widths: list[int]
@@ -252,10 +252,10 @@ class _Part:
 
 
 def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
-    """The lines of a matrix, at most `width` cells wide; columns that do not fit follow under the others.
+    """Return the lines of a matrix, at most `width` cells wide; columns that do not fit follow below the others.
 
-    Words of columns stand level when they all fit, otherwise they are written downwards. With `colour`, the
-    strongest look of each row stands out.
+    Words of columns are level if they all fit, otherwise they are written downwards. With `colour`, the largest weight
+    of each row stands out.
     """
     names = [show_word(word) for word in matrix.rows]
     margin = min(max(map(cell_len, names)), max(width // 3, 4))
@@ -282,7 +282,7 @@ def _parts(words: list[str], room: int) -> Iterator[_Part]:
 
 
 def _downwards(words: Sequence[str]) -> list[list[str]]:
-    """One letter of each word per line, so that all words end on the last line."""
+    """Return one letter of each word per line, so that all words end on the last line."""
     spelt = [_letters(word) for word in words]
     spelt = [letters if len(letters) <= _TALLEST else [*letters[: _TALLEST - 1], "…"] for letters in spelt]
     tallest = max(map(len, spelt))
@@ -291,7 +291,7 @@ def _downwards(words: Sequence[str]) -> list[list[str]]:
 
 
 def _letters(word: str) -> list[str]:
-    """The letters of a word, each with the marks that stand on it."""
+    """Return the letters of a word, each with its combining marks."""
     letters: list[str] = []
     for character in word:
         if letters and cell_len(character) == 0:
@@ -302,7 +302,7 @@ def _letters(word: str) -> list[str]:
 
 
 def _shade(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
-    """One row's cells: shades as wide as their columns, and dots where there is next to nothing."""
+    """Return one row's cells: shades as wide as their columns, and dots for weights near zero."""
     strongest = max(weights)
     cells = []
     for column, cells_wide in zip(part.columns, part.widths, strict=True):

@@ -1,7 +1,7 @@
-"""The files of `regard/page`, and several scripts of it as one: an offline page has no server to ask for modules.
+"""The files of `regard/page`, and joining its scripts into one, because an offline page has no server for modules.
 
-The scripts are ES modules, so a server sends them to a browser unchanged. Joined, each stands behind those it imports,
-without its imports and exports; so no two of them may use the same name at their top, and no import may rename.
+The scripts are ES modules, so a server sends them to a browser unchanged. Joined, each comes after those it imports,
+without its imports and exports; so no two of them may use the same top-level name, and no import may rename.
 """
 
 import posixpath
@@ -10,7 +10,7 @@ from importlib import resources
 
 PAGE = resources.files("regard") / "page"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w./-]+\.js)";\n+', re.MULTILINE)
-_TYPES = re.compile(r'^/\*\* @import \{[^}]*\} from "[^"]+" \*/\n+', re.MULTILINE)  # which only a reader of types needs
+_TYPES = re.compile(r'^/\*\* @import \{[^}]*\} from "[^"]+" \*/\n+', re.MULTILINE)  # needed only for type checking
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let)", re.MULTILINE)
 
 
@@ -20,7 +20,7 @@ def read_part(name: str) -> str:
 
 
 def module_order(entry: str) -> list[str]:
-    """Return the paths of a module and all that it imports, each behind what it needs."""
+    """Return the paths of a module and everything it imports, each after what it needs."""
     order: list[str] = []
 
     def visit(name: str, above: tuple[str, ...]) -> None:
@@ -37,7 +37,7 @@ def module_order(entry: str) -> list[str]:
 
 
 def join_modules(entry: str) -> str:
-    """Return a module and all that it imports as one script."""
+    """Return a module and everything it imports as one script."""
     return "\n".join(_alone(read_part(name)) for name in module_order(entry))
 
 

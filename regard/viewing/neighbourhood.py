@@ -1,4 +1,4 @@
-"""A node, the nodes around it and how much they look at each other: which are shown, and where each stands."""
+"""A node, the nodes around it and the attention between them: which are shown, and where."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ import numpy as np
 from regard.viewing.seen import Block, block_named
 from regard.viewing.sides import Nodes
 
-MOST = 60  # nodes around the middle of which the names can still be read
+MOST = 60  # nodes around the centre up to which names are readable
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """One node: how many edges it is from the middle, the class that the model gives it, and the true one if known."""
+    """A node: its distance from the centre in edges, the class that the model gives it, and the true one if known."""
 
     name: str
     ring: int
@@ -29,9 +29,9 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Nodes, the first of them in the middle, and the edges (edge, 2) from each that looks to what it looks at.
+    """Nodes, the first of them in the centre, and the edges (edge, 2) from query to key.
 
-    Blocks have weights (head, edge). `hidden` neighbours are not shown, for there are too many of them.
+    Blocks have weights (head, edge). `hidden` is the number of neighbours not shown because there are too many.
     """
 
     title: str
@@ -50,11 +50,11 @@ class Neighbourhood:
 
     @property
     def classes(self) -> list[str]:
-        """The classes that the model gives these nodes, in order of their names."""
+        """The classes that the model gives these nodes, sorted by name."""
         return sorted({node.answer for node in self.nodes if node.answer})
 
     def weights_of(self, layer: int | None = None, head: int | None = None) -> tuple[int, np.ndarray]:
-        """The number of a block, by default the usual one, and its weights (head, edge); a head it lacks is refused."""
+        """Return the number of a block, or of the default one, and its weights (head, edge); refuse a missing head."""
         number = block_named(self.blocks, layer, head)
         return number, self.blocks[number - 1].weights
 
@@ -67,30 +67,30 @@ def neighbourhood_of(
     rings: int = 1,
     most: int = MOST,
 ) -> Neighbourhood:
-    """Return the nodes up to `rings` edges around a node; `edges` (2, edge) are the graph's own.
+    """Return the nodes up to `rings` edges around a node; `edges` (2, edge) are those of the whole graph.
 
-    Where there are more than `most` nodes, those stay that are looked at most: by the mean of all heads.
+    If there are more than `most` nodes, those with the largest weights stay, by the mean of all heads.
     """
     strength = np.mean([block.weights.mean(axis=0) for block in blocks], axis=0)
-    found = {centre: 0}
+    ring_of = {centre: 0}
     hidden = 0
     for ring in range(1, rings + 1):
-        inner = [node for node, own in found.items() if own == ring - 1]
-        outward = np.isin(edges[0], inner) & ~np.isin(edges[1], list(found))
-        looked_at: dict[int, float] = {}
+        inner = [node for node, node_ring in ring_of.items() if node_ring == ring - 1]
+        outward = np.isin(edges[0], inner) & ~np.isin(edges[1], list(ring_of))
+        strongest: dict[int, float] = {}
         for node, weight in zip(edges[1, outward].tolist(), strength[outward].tolist(), strict=True):
-            looked_at[node] = max(weight, looked_at.get(node, 0.0))
-        kept = sorted(looked_at, key=lambda node: (-looked_at[node], node))[: most + 1 - len(found)]
-        hidden += len(looked_at) - len(kept)
-        found |= dict.fromkeys(kept, ring)
-    lookers = [node for node, ring in found.items() if ring < rings]
-    shown = np.flatnonzero(np.isin(edges[0], lookers) & np.isin(edges[1], list(found)))
-    place = {node: number for number, node in enumerate(found)}
+            strongest[node] = max(weight, strongest.get(node, 0.0))
+        chosen = sorted(strongest, key=lambda node: (-strongest[node], node))[: most + 1 - len(ring_of)]
+        hidden += len(strongest) - len(chosen)
+        ring_of |= dict.fromkeys(chosen, ring)
+    queries = [node for node, ring in ring_of.items() if ring < rings]
+    visible = np.flatnonzero(np.isin(edges[0], queries) & np.isin(edges[1], list(ring_of)))
+    place = {node: number for number, node in enumerate(ring_of)}
     return Neighbourhood(
         _title(side, centre),
-        [_node(side, node, ring) for node, ring in found.items()],
-        np.array([[place[end] for end in edges[:, edge].tolist()] for edge in shown], dtype=int).reshape(-1, 2),
-        [Block(block.where, block.weights[:, shown]) for block in blocks],
+        [_node(side, node, ring) for node, ring in ring_of.items()],
+        np.array([[place[end] for end in edges[:, edge].tolist()] for edge in visible], dtype=int).reshape(-1, 2),
+        [Block(block.where, block.weights[:, visible]) for block in blocks],
         hidden,
     )
 
@@ -102,8 +102,8 @@ def _node(side: Nodes, node: int, ring: int) -> Neighbour:
 
 def _title(side: Nodes, centre: int) -> str:
     node = _node(side, centre, 0)
-    known = f" (in truth {node.label})" if node.is_mistaken else ""
-    return f"Node {node.name}: class {node.answer}{known}" if node.answer else f"Node {node.name}"
+    truth = f" (true class {node.label})" if node.is_mistaken else ""
+    return f"Node {node.name}: class {node.answer}{truth}" if node.answer else f"Node {node.name}"
 
 
 def to_json(neighbourhood: Neighbourhood) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def from_json(value: Mapping[str, Any]) -> Neighbourhood:
 
 @dataclass(frozen=True)
 class GraphLayout:
-    """Places (node, 2) in a circle of radius 1, across and up; the middle's look at itself ends at `itself`.
+    """Places (node, 2) in a circle of radius 1, across and up; the centre's attention to itself ends at `itself`.
 
-    `outward` (edge) tells the looks that lead straight out, which are drawn head by head, from those that would cross
-    others. `room` is how wide a bundle of lines may be halfway out to the first ring before it touches its neighbours'.
+    `outward` (edge) marks the edges that lead straight out, which are drawn head by head; others would cross them.
+    `room` is how wide a bundle of lines may be halfway to the first ring without touching its neighbours.
     """
 
     places: np.ndarray
@@ -143,9 +143,9 @@ class GraphLayout:
 
 
 def lay_out(neighbourhood: Neighbourhood) -> GraphLayout:
-    """Nodes of the first ring in order of their classes, clockwise from the top; farther ones behind the nearer.
+    """Place the nodes of the first ring by class, clockwise from the top, and farther ones behind the nearer.
 
-    What the node in the middle keeps of itself stands on the ring too, at the top, so that it is read like the others.
+    The centre's attention to itself is on the ring too, at the top, so that it is read like the others.
     """
     nodes, edges = neighbourhood.nodes, neighbourhood.edges.tolist()
     rings = max(1, *(node.ring for node in nodes))
@@ -170,7 +170,7 @@ def lay_out(neighbourhood: Neighbourhood) -> GraphLayout:
 
 
 def _parents(neighbourhood: Neighbourhood) -> dict[int, list[int]]:
-    """For each node of the first ring those of the second that stand behind it, each behind who looks at it most."""
+    """Return, for each node of the first ring, the nodes of the second ring to which it attends most strongly."""
     nodes = neighbourhood.nodes
     strength = np.mean([block.weights.mean(axis=0) for block in neighbourhood.blocks], axis=0)
     best: dict[int, tuple[float, int]] = {}
@@ -185,12 +185,12 @@ def _parents(neighbourhood: Neighbourhood) -> dict[int, list[int]]:
 
 
 def _on_circle(turn: float, radius: float) -> tuple[float, float]:
-    """A place on a circle: no turn is its top, a quarter its right."""
+    """Return a place on a circle: turn 0 is the top, a quarter is the right."""
     return radius * math.sin(2 * math.pi * turn), radius * math.cos(2 * math.pi * turn)
 
 
 def strand(start: np.ndarray, end: np.ndarray, head: int, heads: int, room: float) -> np.ndarray:
-    """A bow from start to end as three points of a quadratic curve; the heads' bows lie side by side in `room`."""
+    """Return a curve from start to end as three points of a quadratic curve; the heads' curves share `room`."""
     along = end - start
     length = float(np.hypot(*along)) or 1.0
     across = np.array([-along[1], along[0]]) / length

@@ -1,4 +1,4 @@
-"""Attention over the cells of a picture, laid over that picture: what words, steps or cells looked at."""
+"""Attention over the cells of a picture, drawn over the picture: of words, steps or cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,17 +33,17 @@ STYLES = ("page.css", "pictures.css")
 SCRIPT = "overlay-page.js"
 _ACROSS = 6  # panels in a line
 _PANEL = 1.7  # inches of the longer side
-_FADED = 0.7  # how much of the picture is left where nobody looks
-_COLOUR = (1.0, 0.62, 0.0)  # of what is looked at; orange over grey is told apart by any colour vision
-_GROUND = 0.55  # how much of it is seen where the picture is black
-_MOST = 0.8  # of that colour where a step looks most
+_FADED = 0.7  # brightness of the picture where the weights are zero
+_COLOUR = (1.0, 0.62, 0.0)  # tint of large weights; orange on grey is distinct for any colour vision
+_GROUND = 0.55  # share of the tint where the picture is black
+_MOST = 0.8  # share of the tint at the largest weight
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """A picture, grey or in colours from 0 to 1, under grid[0] rows of grid[1] cells, and what each step looked at.
+    """A picture, grey or in colours from 0 to 1, under grid[0] rows of grid[1] cells, and the attention of each step.
 
-    Blocks have weights (head, step, cell), cells row after row. The steps may be the cells themselves.
+    Blocks have weights (head, step, cell), cells row by row. The steps may be the cells themselves.
     """
 
     title: str
@@ -89,7 +89,7 @@ def from_json(value: Mapping[str, Any]) -> Overlay:
 def overlay_data(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """Return the data of the view: weights as whole ten-thousandths, step after step."""
+    """Return the data of the view: weights as whole ten-thousandths, step by step."""
     return {
         "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
         "title": show_word(overlay.title),
@@ -103,10 +103,10 @@ def overlay_data(
 def draw_overlay(
     overlay: Overlay, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> set[str]:
-    """Draw the picture once by itself and once for each step; gives the characters that no font here can draw.
+    """Draw the picture once by itself and once for each step; return the characters that no font here can draw.
 
-    Where the steps are the cells of the picture, each panel lies where its cell lies, and the cell is outlined. The
-    colour of each panel goes up to its own largest weight, which stands beside its name.
+    If the steps are the cells of the picture, each panel is at the place of its cell, and the cell is outlined. The
+    colour scale of each panel ends at its own largest weight, which is shown next to its name.
     """
     check_suffix(path)
     which, weights = overlay.one(layer, head, heads)
@@ -115,8 +115,11 @@ def draw_overlay(
         height, width = overlay.picture.shape[:2]
         wide, high = (_PANEL * side / max(height, width) for side in (width, height))
         across = overlay.grid[1] if overlay.steps_are_cells else min(_ACROSS, len(overlay.steps) + 1)
-        pictures = [blend(overlay.picture, own) for own in weights]
-        names = [f"{show_token(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)]
+        pictures = [blend(overlay.picture, step_weights) for step_weights in weights]
+        names = [
+            f"{show_token(name)} ({step_weights.max():.2f})"
+            for name, step_weights in zip(overlay.steps, weights, strict=True)
+        ]
         if not overlay.steps_are_cells:
             pictures, names = [blend(overlay.picture, None), *pictures], ["", *names]
         down = -(-len(pictures) // across)
@@ -139,17 +142,17 @@ def draw_overlay(
 
 
 def _outline(overlay: Overlay, place: int) -> "Rectangle":
-    """The border of a cell, in pixels of the picture."""
+    """Return the border of a cell, in pixels of the picture."""
     from matplotlib.patches import Rectangle
 
     row, column = divmod(place, overlay.grid[1])
     high, wide = (side / cells for side, cells in zip(overlay.picture.shape[:2], overlay.grid, strict=True))
-    corner = column * wide - 0.5, row * high - 0.5  # the first pixel has its middle at 0
+    corner = column * wide - 0.5, row * high - 0.5  # the centre of the first pixel is at 0
     return Rectangle(corner, wide, high, facecolor="none", edgecolor="white", linewidth=1.0)
 
 
 def blend(picture: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The picture in colours (height, width, 3), faded to grey and tinted where the weights (row, column) are large."""
+    """Return the picture (height, width, 3) faded to grey, and tinted where the weights (row, column) are large."""
     colours = np.clip(picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2), 0, 1)
     if weights is None:
         return colours
@@ -161,7 +164,7 @@ def blend(picture: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 
 
 def stretch(weights: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Weights of cells (row, column) as pixels (height, width), going over smoothly from one cell to the next."""
+    """Return the weights of cells (row, column) as pixels (height, width), with smooth transitions between cells."""
     rows, columns = weights.shape
     return _between(rows, height) @ weights @ _between(columns, width).T
 
@@ -175,7 +178,7 @@ def _between(cells: int, pixels: int) -> np.ndarray:
 def overlay_lines(
     overlay: Overlay, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> list[str]:
-    """The picture in shades, then a grid for each step, with the most ink where it looks most."""
+    """Return the picture in shades, then a grid for each step, darkest at the largest weight."""
     which, weights = overlay.one(layer, head, heads)
     title = show_title(overlay.title, which)
     lines = [fit_text(title, width), *("".join(row) for row in ink_rows(overlay.picture, min(width, 64)))]
@@ -192,7 +195,7 @@ def overlay_lines(
 
 
 class OverlayDrawing(HeadsDrawing):
-    """A picture, and over it what each step looked at."""
+    """A picture, with the attention of each step drawn over it."""
 
     view = "overlay"
     script, styles = SCRIPT, STYLES
@@ -201,7 +204,7 @@ class OverlayDrawing(HeadsDrawing):
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what words or steps looked at in a picture."""
+    """Return the drawing of the attention of words or steps to a picture."""
     assert isinstance(looks.looks_at, Cells)
     assert looks.looks_at.grid is not None
     names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
@@ -211,7 +214,7 @@ def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
 
 
 def from_looks_of_cells(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what cells looked at among steps or words: over the picture, what each of these has of every cell."""
+    """Return the drawing of the attention of cells to steps or words: for each of these, the weights of all cells."""
     assert isinstance(looks.looks_from, Cells)
     assert looks.looks_from.grid is not None
     names, of_column = places_along(looks.looks_at, looks.looks_from, by_word=True)
@@ -222,18 +225,18 @@ def from_looks_of_cells(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
 
 
 def from_looks_among_cells(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what cells looked at in their own picture: a panel for each that looks, by its row and column."""
+    """Return the drawing of the attention of cells to their own picture: a panel for each, by row and column."""
     assert isinstance(looks.looks_at, Cells)
     assert looks.looks_at.grid is not None
     rows, columns = looks.looks_at.grid
     names = [f"{row + 1}, {column + 1}" for row in range(rows) for column in range(columns)]
     blocks = list(looks.blocks)
-    if looks.looks_at.looked_back_at:  # before the first cell stands what is no cell, and nobody sees the last
+    if looks.looks_at.looked_back_at:  # the first place is not a cell, and no cell attends to the last
         blocks = [Block(block.where, _without_first(block.weights)) for block in blocks]
     record = Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, blocks, steps_are_cells=True)
     return OverlayDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _without_first(weights: np.ndarray) -> np.ndarray:
-    """Weights (head, row, column) whose columns stand one place late, put right."""
+    """Shift weights (head, row, column) by one column, so that they start at the first cell."""
     return np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)

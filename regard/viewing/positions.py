@@ -1,14 +1,14 @@
 """Pictures of position encodings: sinusoids, rotary angles and the reach of ALiBi.
 
-The numbers come in as tables by name. The name says what a table holds:
+The numbers are tables by name, and the name says what a table holds:
 
 - `sinusoidal`, `learned`: a vector for each place (place, coordinate);
-- `dot product`: how alike the vectors of two places are (place, place);
-- `alibi`: the bias that is added to a score (query, key), or that of each head (head, query, key); drawn is e to it,
-  by which the softmax multiplies the weight, so that narrow and wide heads can be compared;
-- `rotary`: by how much each pair of coordinates is turned, in radians (place, pair); whole turns are taken off.
+- `dot product`: the similarity of the vectors of two places (place, place);
+- `alibi`: the bias added to a score (query, key), or that of each head (head, query, key); the picture shows its
+  exponential, the factor of the weight in the softmax, so that narrow and wide heads can be compared;
+- `rotary`: the rotation of each pair of coordinates in radians (place, pair), modulo whole turns.
 
-A name need only contain one of these words. Another table is drawn as (place, place) if it is square, otherwise as
+A name only needs to contain one of these words. Another table is drawn as (place, place) if it is square, otherwise as
 (place, coordinate).
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TURN = 2 * math.pi
 _ACROSS = 3  # panels in a line
-_MOST_HEADS = 3  # of one table, evenly picked
+_MOST_HEADS = 3  # shown of one table, evenly spaced
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ _VECTORS = _Kind("place", "coordinate", "RdBu_r", _around_zero)
 _PLACES = _Kind("place", "place", "Blues", _as_they_are)
 _ALIBI = _Kind("place of the query", "place of the key", "Blues", _from_zero_to(1), np.exp, "factor of the weight")
 _ROTARY = _Kind("place", "pair of coordinates", "twilight", _from_zero_to(_TURN), lambda table: table % _TURN, "angle")
-# The first word that a name contains decides: the dot product of sinusoidal vectors is a dot product.
+# The first matching word decides: the dot product of sinusoidal vectors is a dot product.
 _KINDS = {"dot": _PLACES, "alibi": _ALIBI, "rotary": _ROTARY, "sinusoidal": _VECTORS, "learned": _VECTORS}
 
 
 def draw_positions(encodings: Mapping[str, np.ndarray], path: Path) -> set[str]:
-    """Draw tables of positions side by side, each under its name; gives the characters that no font here can draw."""
+    """Draw tables of positions side by side, each with its name; return the characters that no font here can draw."""
     check_suffix(path)
     panels = list(_panels(encodings))
     if not panels:
@@ -83,8 +83,8 @@ def draw_positions(encodings: Mapping[str, np.ndarray], path: Path) -> set[str]:
 
         across = min(_ACROSS, len(panels)) if len(panels) != 4 else 2
         down = math.ceil(len(panels) / across)
-        airy = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
-        figure = new_figure(figsize=(4.1 * across, 3.6 * down), layout=airy)
+        spacing = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
+        figure = new_figure(figsize=(4.1 * across, 3.6 * down), layout=spacing)
         grid = figure.subplots(down, across, squeeze=False)
         for place, axes in enumerate(grid.flat):
             if place < len(panels):
@@ -96,7 +96,7 @@ def draw_positions(encodings: Mapping[str, np.ndarray], path: Path) -> set[str]:
 
 
 def _panels(encodings: Mapping[str, np.ndarray]) -> Iterator[_Panel]:
-    """A panel for each table, or for some of its heads if it has an axis for them, all on one scale."""
+    """Yield a panel for each table, or for some of its heads if it has an axis for them, all on one scale."""
     for name, table in encodings.items():
         if table.ndim not in (2, 3) or not table.size:
             raise ValueError(f"'{name}' has the shape {table.shape}, but a picture needs (place, place or coordinate)")
@@ -129,7 +129,7 @@ def _draw_panel(axes: "Axes", panel: _Panel) -> None:
     bar.set_label(kind.scale, fontsize=8.5, color=INK)
     if kind.colours == "twilight":
         bar.set_ticks([0, _TURN / 2, _TURN], labels=["0", "π", "2π"])
-    for each in (axes, bar.ax):
-        each.tick_params(length=2.5, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
-        for spine in each.spines.values():
+    for part in (axes, bar.ax):
+        part.tick_params(length=2.5, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
+        for spine in part.spines.values():
             spine.set(color=FAINT, linewidth=0.8)

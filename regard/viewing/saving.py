@@ -1,4 +1,4 @@
-"""Saving of views from Python."""
+"""Saving views from Python."""
 
 import warnings
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from regard.base.faults import Fault
 
 
 def save_by(write: Callable[[Path], set[str]], path: Path, overwrite: bool) -> Path:
-    """Write a file, refuse one that exists, and warn of characters that no font here can draw."""
+    """Write a file and warn about characters that no font here can draw; refuse to overwrite one without permission."""
     if path.exists() and not overwrite:
         raise Fault(f"{path} exists already; give overwrite=True to replace it.")
     if missing := write(path):

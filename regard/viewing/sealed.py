@@ -1,8 +1,8 @@
-"""One HTML file that is complete in itself, works offline and lets nothing in.
+"""A self-contained HTML file that works offline and lets nothing in.
 
-Its policy allows the very style and script it was made with, by their checksums, and nothing else: no request, no other
-script, no markup made from text. What it shows goes along as JSON in which no character has a meaning to HTML, and its
-script writes words as text alone.
+Its policy allows only its own style and script, by their checksums: no request, no other script, no markup made from
+text. The data is embedded as JSON in which no character has a meaning in HTML, and the script inserts words only as
+text.
 """
 
 import base64
@@ -22,15 +22,15 @@ from regard.viewing.modules import join_modules, read_part
 from regard.viewing.texts import in_every_language, texts_of
 
 FRAME = "sealed.html"
-STEPS = 10_000  # of a weight of 1
-_UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
-# Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
+STEPS = 10_000  # steps of a weight of 1
+_UNNAMED = ("", "src", "tgt")  # placeholders for unnamed languages
+# Characters that could end the element around the data, or a line of script; JSON can escape them.
 _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True)
 class SealedPage:
-    """The page that a script of `page/views` draws of the data, with these files of `page/styles`."""
+    """A page that a script of `page/views` draws from data, with these files of `page/styles`."""
 
     script: str
     styles: Sequence[str]
@@ -42,14 +42,14 @@ class SealedPage:
         return seal(self.script, self.styles, self.data)
 
     def write(self, path: Path) -> None:
-        """Write it to a file; what is not called .html is refused."""
+        """Write it to an .html file; refuse another suffix."""
         if path.suffix.lower() != ".html":
-            raise Fault(f"{path} does not end in .html, which is what a page is.")
+            raise Fault(f"A page is an .html file, and {path} does not end in .html.")
         write_file(path, self.html.encode())
 
 
 def seal(entry: str, styles: Sequence[str], data: Any) -> str:
-    """The text of such a page."""
+    """Return the text of such a page."""
     style = "\n".join(read_part(f"styles/{name}") for name in styles)
     script = join_modules(f"views/{entry}")
     policy = (
@@ -62,20 +62,20 @@ def seal(entry: str, styles: Sequence[str], data: Any) -> str:
 
 
 def whole_steps(weights: np.ndarray) -> list[int]:
-    """Weights as pages have them: whole ten-thousandths, row after row."""
+    """Return weights for pages: whole ten-thousandths, row by row."""
     return np.rint(weights * STEPS).astype(int).ravel().tolist()
 
 
 def _checksum(text: str) -> str:
-    """Return the hash by which a policy names an inline part (CSP 3, section 2.3.1)."""
+    """Return the hash that allows an inline part in a policy (CSP 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def data_block(value: Any) -> str:
-    """JSON that is the same to a reader of JSON and plain text to a reader of HTML."""
+    """Return JSON in which no character has a meaning in HTML."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False).translate(_SPELLED)
 
 
 def named_language(language: str) -> str:
-    """A language as a page may claim it; none where nobody has named it."""
+    """Return the language for a page, or "" if it is unnamed."""
     return "" if language in _UNNAMED else language

@@ -1,4 +1,4 @@
-"""All that was looked at on one side of a model: its blocks, their heads, and the words they looked between."""
+"""All attention of one side of a model: its blocks, their heads, and the words between which they look."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from regard.viewing.matrix import Matrix
 
 Joining = Literal["mean", "max"]
 
-# How the heads of a block become one matrix, (head, row, column) to (row, column), and what to call that.
+# How to join the heads of a block, (head, row, column) to (row, column), and the name of the result.
 JOININGS: dict[Joining, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "mean": (lambda weights: weights.mean(axis=0), "mean"),
     "max": (lambda weights: weights.max(axis=0), "maximum"),
@@ -21,9 +21,9 @@ JOININGS: dict[Joining, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 
 @dataclass(frozen=True)
 class Block:
-    """One attention module: its path in the network, and what each of its heads looked at (head, row, column).
+    """An attention module: its path in the network, and the weights of its heads (head, row, column).
 
-    In a graph the weights are (head, edge).
+    In a graph, the weights are (head, edge).
     """
 
     where: str
@@ -43,7 +43,7 @@ class Block:
         return cls(value["where"], np.array(value["weights"]))
 
 
-# What the rows and the columns of a side are; models that write nothing look within what they read.
+# Meaning of the rows and columns of a side; models that write nothing attend within what they read.
 AXES = {
     "cross": ("written", "read"),
     "copying": ("written", "read"),
@@ -53,7 +53,7 @@ AXES = {
 
 
 def axes_of(side: str) -> tuple[str, str]:
-    """Return what the rows and columns of a side are, by its name or its two ends, such as "target to turns"."""
+    """Return the meaning of a side's rows and columns, from its name or its two ends, such as "target to turns"."""
     rows, _, columns = side.partition(" to ")
     ends = tuple("written" if end == "target" else "read" for end in (rows, columns))
     return AXES.get(side, (ends[0], ends[1]))
@@ -83,11 +83,11 @@ class Seen(Pictured):
 
     @property
     def usual(self) -> int:
-        """The block to show when nobody asks for one, counted from 1."""
+        """The default block to show, counted from 1."""
         return block_named(self.blocks)
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> Matrix:
-        """One block (by default the usual one) and one head of it, or all its heads joined."""
+        """Return the matrix of one block, by default the usual one, and one of its heads, or all of them joined."""
         number = block_named(self.blocks, layer, head)
         block = self.blocks[number - 1]
         if head:
@@ -97,7 +97,7 @@ class Seen(Pictured):
         return self._matrix([self.side, *self._name_parts(number, joined)], join(block.weights))
 
     def every(self) -> list[Matrix]:
-        """All blocks and heads, block by block; their titles omit the side, which is the same for all."""
+        """Return the matrices of all blocks and heads, block by block; their titles omit the side, as all share it."""
         return [
             self._matrix(self._name_parts(number, f"head {head}") or [self.side], weights)
             for number, block in enumerate(self.blocks, 1)
@@ -105,7 +105,7 @@ class Seen(Pictured):
         ]
 
     def _name_parts(self, number: int, which: str) -> list[str]:
-        """Return the parts that tell a matrix from others; a single block or head is not counted."""
+        """Return the parts of a title that distinguish a matrix; a single block or head is not named."""
         return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
 
     def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
@@ -120,15 +120,15 @@ def joined_weights(
     block = blocks[number - 1]
     join, name = JOININGS[heads]
     which = f"head {head}" if head else f"{name} of {block.heads} heads"
-    told = [f"block {number}"] * (len(blocks) > 1) + [which] * (block.heads > 1)
-    return ", ".join(told), block.weights[head - 1] if head else join(block.weights)
+    parts = [f"block {number}"] * (len(blocks) > 1) + [which] * (block.heads > 1)
+    return ", ".join(parts), block.weights[head - 1] if head else join(block.weights)
 
 
 def block_named(blocks: Sequence[Block], layer: int | None = None, head: int | None = None) -> int:
-    """The number of a block, counted from 1; one that is not there, or has no such head, is refused.
+    """Return the number of a block, counted from 1; refuse a missing block or head.
 
-    When nobody asks for one it is the last but one, which aligns best in translation models of several sizes (Garg et
-    al. 2019, section 4.1).
+    The default is the second to last, which aligns best in translation models of several sizes (Garg et al. 2019,
+    section 4.1).
     """
     number = layer or max(1, len(blocks) - 1)
     if number > len(blocks) or (head or 1) > blocks[number - 1].heads:

@@ -1,8 +1,7 @@
-"""Sides of an attention: words, cells of a picture, frames of a video, nodes of a graph, steps, slots of a memory,
-facts of a story, points of a drawing.
+"""Kinds of sides of an attention: words, cells of a picture, frames, nodes of a graph, steps, slots, facts and strokes.
 
-A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
-(`drawers.py`). A new kind is one more class here and its pairs there.
+A gaze names its two sides, a task says what they are (`task.sides`), and their kinds decide how it is drawn
+(`drawers.py`). A new kind needs a class here and its pairs there.
 """
 
 from collections.abc import Sequence
@@ -13,12 +12,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Words:
-    """A text: its tokens, the words they are joined to, and for each token the place of its word."""
+    """A text: its tokens, its words, and for each token the place of its word."""
 
     tokens: Sequence[str]
     words: Sequence[str]
     places: Sequence[int]
-    # The same places by what is read there; set where that is another token than the one that is written there.
+    # The same places by the tokens read there, if these differ from the tokens written there.
     as_read: "Words | None" = None
 
     def __post_init__(self) -> None:
@@ -30,12 +29,12 @@ class Words:
 class Cells:
     """A picture, grey (height, width) or in colours (height, width, 3) from 0 to 1, under a grid of cells.
 
-    What looks at cells looks at grid[0] rows of grid[1] cells, row after row; without a grid, through windows.
+    Attention covers grid[0] rows of grid[1] cells, row by row; without a grid, it looks through windows.
     """
 
     picture: np.ndarray
     grid: tuple[int, int] | None = None
-    # Of a picture that is painted cell by cell: each cell looks back at the one before it first, never at itself.
+    # For a picture painted cell by cell: each cell attends to earlier cells, never to itself.
     looked_back_at: bool = False
 
     def __post_init__(self) -> None:
@@ -45,7 +44,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Video:
-    """The frames of a video in their order, (frame, height, width, 3) from 0 to 1."""
+    """The frames of a video in order, (frame, height, width, 3) from 0 to 1."""
 
     frames: np.ndarray
 
@@ -56,9 +55,9 @@ class Video:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a graph: their names, which of them were asked about, and perhaps their classes.
+    """The nodes of a graph: their names, which of them were requested, and optionally their classes.
 
-    `answers` are the classes that the model gives, `labels` the true ones, "" where nobody knows.
+    `answers` are the classes that the model gives, `labels` the true ones, "" if unknown.
     """
 
     names: Sequence[str]
@@ -76,8 +75,7 @@ class Nodes:
 class Steps:
     """Named steps that a model takes one after another, such as glimpses.
 
-    `given` and `answered` are what it is given and what it answers at each, as numbers (step, channel), where there are
-    such.
+    `given` and `answered` are the inputs and answers at each step as numbers (step, channel), if there are any.
     """
 
     names: Sequence[str]
@@ -92,7 +90,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Slots:
-    """The slots of a memory, and the names of the heads that look at them, such as "read" and "write"."""
+    """The slots of a memory, and the names of its heads, such as "read" and "write"."""
 
     count: int
     heads: Sequence[str]
@@ -100,7 +98,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of a story in the order told, and the question about them; those before them that were forgotten."""
+    """The facts of a story in order, the question about them, and earlier facts that were forgotten."""
 
     lines: Sequence[str]
     question: str
@@ -109,9 +107,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Frames:
-    """A sound: samples from −1 to 1, `rate` of them a second, under `count` frames, each `seconds` after the other.
+    """A sound: samples from −1 to 1 at `rate` per second, with `count` frames, `seconds` apart.
 
-    `bands` (time, band), where they are given, are how loud it is in each of some bands of frequencies, low ones first.
+    `bands` (time, band), if given, is the loudness in frequency bands, from low to high.
     """
 
     samples: np.ndarray
@@ -127,9 +125,9 @@ class Frames:
 
 @dataclass(frozen=True)
 class Strokes:
-    """A drawing: its points (point, 2), to the right and down, whether a stroke ends at each, and where steps stand.
+    """A drawing: its points (point, 2), to the right and down, whether a stroke ends at each, and the places of steps.
 
-    `places` has the number of a point for each place of the attention: a token between two strokes has none of its own.
+    `places` has the number of a point for each place of the attention; a token between two strokes has no point itself.
     """
 
     points: np.ndarray

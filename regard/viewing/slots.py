@@ -1,4 +1,4 @@
-"""The slots of a memory: where heads read and wrote, step after step."""
+"""The slots of a memory: where heads read and write, step by step."""
 
 import io
 from collections.abc import Mapping
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from PIL.Image import Image
 
-TOUCHED = 0.05  # the weight from which on a slot counts as used
+TOUCHED = 0.05  # the weight from which a slot counts as used
 FEWEST_SHOWN = 8  # slots
 STYLES = ("page.css", "slots.css")
 SCRIPT = "slots-page.js"
 _WIDE, _HIGH = 0.16, 0.1  # inches of a step, and of a slot or a channel
-_LONGEST, _TALLEST = 14.0, 4.0  # inches of all steps, and of the slots of a head
-_MOST_NUMBERED = 8  # slots of a head, or steps
-_LETTERS = 11  # of a title, in an inch
+_LONGEST, _TALLEST = 14.0, 4.0  # maximum inches of all steps, and of the slots of a head
+_MOST_NUMBERED = 8  # maximum labels of slots or steps
+_LETTERS = 11  # letters of a title per inch
 _ORANGE, _BLUE, _DIM, _PLAIN = "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
 _NUMBER = 5  # cells for the number of a slot
-_MARGIN, _GAP, _LABEL = 12, 10, 16  # pixels around all, between strips, and for the name of each
-_LARGEST_STEP, _WIDEST = 16, 900  # pixels of a step, and of all steps
+_MARGIN, _GAP, _LABEL = 12, 10, 16  # pixels around everything, between strips, and for the name of each
+_LARGEST_STEP, _WIDEST = 16, 900  # maximum pixels of a step, and of all steps
 _SLOT = 6  # pixels of a slot
 _PACE, _REST = 110, 2500  # milliseconds of a step, and of the last one
 _READ, _WRITE, _BITS = (31, 95, 168), (209, 98, 43), (34, 34, 34)
-_PAPER, _NOW = 250, 222  # grey of what is empty, and of where the machine is
-_NARROWEST, _LETTER = 260, 8  # pixels of a sheet, and of a letter of its title
+_PAPER, _NOW = 250, 222  # grey of empty cells, and of the current step
+_NARROWEST, _LETTER = 260, 8  # minimum pixels of a sheet, and pixels of a letter in its title
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """The weights (head, step, slot) of each head; `given` and `answered` are the numbers of each step, if known."""
+    """The weights (head, step, slot) of each head; `given` and `answered` are the inputs and answers of each step."""
 
     title: str
     steps: list[str]
@@ -61,9 +61,9 @@ class MemoryUse:
 
     @property
     def slots(self) -> list[int]:
-        """The slots that are worth showing, in a row: as few as hold all that are used, and some more where few are.
+        """The slots to show: the shortest run that contains all used slots, or a few more if there are few.
 
-        The last slot is followed by the first, as the slots of a neural Turing machine are.
+        The first slot follows the last, as in a neural Turing machine.
         """
         count = self.weights.shape[2]
         used = np.flatnonzero(self.weights.max(axis=(0, 1), initial=0.0) >= TOUCHED)
@@ -109,7 +109,7 @@ def from_json(value: Mapping[str, Any]) -> MemoryUse:
 
 
 def memory_data(use: MemoryUse) -> dict[str, Any]:
-    """The use of a memory as its view takes it: weights of the slots that were used, slot after slot."""
+    """Return the data of the view: the weights of the shown slots, slot by slot."""
     slots = use.slots
     weights = use.weights[:, :, slots]
     refuse_many_weights([weights], "these steps", "give fewer steps, or draw them as a .png")
@@ -118,17 +118,17 @@ def memory_data(use: MemoryUse) -> dict[str, Any]:
         "title": show_word(use.title),
         "steps": [show_word(step) for step in use.steps],
         "slots": slots,
-        # Where nothing is given or answered a page is white, so that what is stands out.
-        "strips": {name: page_picture(1 - abs(each.T)) for name, each in strips.items() if each is not None},
+        # Empty inputs and answers are white on a page, so that others stand out.
+        "strips": {name: page_picture(1 - abs(numbers.T)) for name, numbers in strips.items() if numbers is not None},
         "heads": [
-            {"name": head, "writes": is_writer(head), "weights": whole_steps(own.T)}
-            for head, own in zip(use.heads, weights, strict=True)
+            {"name": head, "writes": is_writer(head), "weights": whole_steps(head_weights.T)}
+            for head, head_weights in zip(use.heads, weights, strict=True)
         ],
     }
 
 
 def draw_memory_use(use: MemoryUse, path: Path) -> set[str]:
-    """Draw the steps; gives the characters that no font here can draw."""
+    """Draw the steps; return the characters that no font here can draw."""
     check_suffix(path)
     texts = [use.title, *use.heads]
     slots = use.slots
@@ -160,7 +160,7 @@ def draw_memory_use(use: MemoryUse, path: Path) -> set[str]:
 
 
 def _draw_strip(axes: "Axes", name: str, numbers: np.ndarray) -> None:
-    """Numbers of each step, a row for each channel."""
+    """Draw the numbers of each step, a row for each channel."""
     lowest = min(0.0, float(numbers.min(initial=0.0)))
     axes.imshow(numbers.T, cmap="Greys", vmin=lowest, vmax=1, aspect="auto", interpolation="nearest")
     axes.set_yticks([])
@@ -168,7 +168,7 @@ def _draw_strip(axes: "Axes", name: str, numbers: np.ndarray) -> None:
 
 
 def _draw_head(axes: "Axes", head: str, weights: np.ndarray, slots: list[int]) -> None:
-    """The weights (step, slot) of one head, the first slot on top."""
+    """Draw the weights (step, slot) of one head, the first slot on top."""
     colours = "Oranges" if is_writer(head) else "Blues"
     axes.imshow(weights.T, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     places = range(0, len(slots), max(1, -(-len(slots) // _MOST_NUMBERED)))
@@ -184,7 +184,7 @@ def _dress(axes: "Axes", name: str) -> None:
 
 
 def memory_lines(use: MemoryUse, width: int, colour: bool) -> list[str]:
-    """The slots of each head under its name; steps that do not fit follow under the others."""
+    """Return the slots of each head below its name; steps that do not fit follow below the others."""
     lines = [fit_text(show_word(use.title), width)]
     room = max(width - _NUMBER - 1, 1)
     for first in range(0, len(use.steps), room):
@@ -206,7 +206,7 @@ def _cell(weight: float, ink: str) -> str:
 
 
 def animate_memory_use(use: MemoryUse, path: Path) -> None:
-    """Write a GIF that plays once and again."""
+    """Write a GIF that plays in a loop."""
     first, *others = _frames(use)
     file = io.BytesIO()
     pace = [_PACE] * len(others) + [_REST]
@@ -215,37 +215,37 @@ def animate_memory_use(use: MemoryUse, path: Path) -> None:
 
 
 def _frames(use: MemoryUse) -> "list[Image]":
-    """One picture for each step, with the steps after it left out."""
+    """Return a picture for each step, without the later steps."""
     from PIL import Image
 
     wide = max(2, min(_LARGEST_STEP, _WIDEST // len(use.steps)))
     strips = _strips(use)
     blank, tops = _sheet(use, strips, wide * len(use.steps))
     frames = []
-    for shown in range(1, len(use.steps) + 1):
+    for count in range(1, len(use.steps) + 1):
         frame = blank.copy()
         for top, colours in zip(tops, strips.values(), strict=True):
-            seen = np.full_like(colours, _PAPER)
-            seen[:, :shown] = colours[:, :shown]
-            seen[:, shown - 1] = np.minimum(seen[:, shown - 1], _NOW)
-            frame.paste(Image.fromarray(seen.repeat(wide, axis=1).repeat(_SLOT, axis=0)), (_MARGIN, top))
+            visible = np.full_like(colours, _PAPER)
+            visible[:, :count] = colours[:, :count]
+            visible[:, count - 1] = np.minimum(visible[:, count - 1], _NOW)
+            frame.paste(Image.fromarray(visible.repeat(wide, axis=1).repeat(_SLOT, axis=0)), (_MARGIN, top))
         frames.append(frame.quantize(64))
     return frames
 
 
 def _strips(use: MemoryUse) -> dict[str, np.ndarray]:
-    """Rows of colours (row, step, 3): what is given and answered by its channels, and each head by its slots."""
+    """Return rows of colours (row, step, 3): inputs and answers by channel, and each head by slot."""
     numbers = {"given": use.given, "answered": use.answered}
-    strips = {name: _tint(np.abs(each.T), _BITS) for name, each in numbers.items() if each is not None}
+    strips = {name: _tint(np.abs(values.T), _BITS) for name, values in numbers.items() if values is not None}
     heads = {
-        name: _tint(own[:, use.slots].T, _WRITE if is_writer(name) else _READ)
-        for name, own in zip(use.heads, use.weights, strict=True)
+        name: _tint(weights[:, use.slots].T, _WRITE if is_writer(name) else _READ)
+        for name, weights in zip(use.heads, use.weights, strict=True)
     }
     return strips | heads
 
 
 def _sheet(use: MemoryUse, strips: dict[str, np.ndarray], width: int) -> "tuple[Image, list[int]]":
-    """A sheet with the title and the names of all strips, and how far down each of them goes."""
+    """Return a sheet with the title and the names of all strips, and the top of each strip."""
     from matplotlib.font_manager import findfont
     from PIL import Image, ImageDraw, ImageFont
 
@@ -263,14 +263,14 @@ def _sheet(use: MemoryUse, strips: dict[str, np.ndarray], width: int) -> "tuple[
 
 
 def _tint(weights: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
-    """Weights (row, step) as colours, from that of paper to this one."""
+    """Return weights (row, step) as colours, from the paper's to this one."""
     share = np.clip(weights, 0, 1)[:, :, None]
     return np.rint((1 - share) * _PAPER + share * np.array(colour)).astype(np.uint8)
 
 
 @dataclass(frozen=True)
 class SlotsDrawing:
-    """The use of a memory in each of its forms."""
+    """The use of a memory as a drawing."""
 
     record: MemoryUse
 
@@ -296,7 +296,7 @@ class SlotsDrawing:
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw where heads read and wrote in a memory."""
+    """Return the drawing of where heads read and wrote in a memory."""
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Slots)
     (block,) = looks.blocks

@@ -1,4 +1,4 @@
-"""Attention over the frames of a video: a strip of them for each word."""
+"""Attention over the frames of a video: a strip of frames for each word."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,16 +31,16 @@ STYLES = ("page.css", "pictures.css")
 SCRIPT = "strip-page.js"
 _WIDE = 10.5  # inches of all frames
 _TALLEST = 0.9  # inches of a frame
-_GAP = 0.06  # between two frames, as a share of one
-_LEAST = 0.06  # how much of a frame is seen that nobody looks at
-_COLOUR = (0.9, 0.5, 0.0)  # of the bar beneath each frame
-_BAR = 0.14  # how high the bar of the largest weight is, as a share of a frame
-_FEWEST_CELLS = 8  # in which a frame shows anything
+_GAP = 0.06  # between two frames, as a share of a frame
+_LEAST = 0.06  # visibility of a frame with weight zero
+_COLOUR = (0.9, 0.5, 0.0)  # of the bar below each frame
+_BAR = 0.14  # height of the largest bar, as a share of a frame
+_FEWEST_CELLS = 8  # fewest cells in which a frame is recognisable
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The frames of a video (frame, height, width, 3) from 0 to 1, and what each word looked at.
+    """The frames of a video (frame, height, width, 3) from 0 to 1, and the attention of each word.
 
     Blocks have weights (head, word, frame).
     """
@@ -94,10 +94,10 @@ def strip_data(
 def draw_strip(
     strip: Strip, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> set[str]:
-    """Draw the frames once by themselves and once for each word; gives the characters that no font here can draw.
+    """Draw the frames once by themselves and once for each word; return the characters that no font here can draw.
 
-    Frames fade to white the less a word looks at them, next to the one that it looks at most, whose weight stands at
-    the end of the line. Bars beneath them have one scale for all words.
+    Frames fade to white for smaller weights, relative to the word's largest weight, which is shown at the end of the
+    line. The bars below them have one scale for all words.
     """
     check_suffix(path)
     which, weights = strip.one(layer, head, heads)
@@ -111,25 +111,30 @@ def draw_strip(
         lines = len(strip.words) + 1
         figure = new_figure(figsize=(count * across * (1 + _GAP) + 1.7, lines * line + 0.7), layout="constrained")
         axes = figure.subplots()
-        tall = high / wide  # of a frame that is 1 wide
+        tall = high / wide  # for a frame of width 1
         step = tall + _BAR + 2 * _GAP
         for row in range(lines):
-            own = None if row == 0 else weights[row - 1]
+            row_weights = None if row == 0 else weights[row - 1]
             top = row * step
             for place, frame in enumerate(strip.frames):
                 left = place * (1 + _GAP)
-                share = 1.0 if own is None else float(own[place] / (own.max() or 1.0))
+                share = 1.0 if row_weights is None else float(row_weights[place] / (row_weights.max() or 1.0))
                 axes.imshow(
                     fade(frame, share),
                     extent=(left, left + 1, top + tall, top),
                     interpolation="nearest",
                 )
-                # Where frames are as white as the paper, it would not be seen where one ends.
+                # Without an outline, the edge of a white frame would be invisible.
                 edge = Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6)
                 axes.add_patch(edge)
-                if own is not None:
+                if row_weights is not None:
                     axes.bar(
-                        left, _BAR * own[place], bottom=top + tall + _GAP / 2, width=1, align="edge", color=_COLOUR
+                        left,
+                        _BAR * row_weights[place],
+                        bottom=top + tall + _GAP / 2,
+                        width=1,
+                        align="edge",
+                        color=_COLOUR,
                     )
         ticks = [row * step + tall / 2 for row in range(lines)]
         axes.set_yticks(ticks, ["", *map(show_token, strip.words)])
@@ -140,8 +145,8 @@ def draw_strip(
         axes.tick_params(length=0, labelsize=8, labelcolor=SOFT)
         for label in axes.get_yticklabels():
             label.set(fontsize=11, color=INK, parse_math=False)
-        for row, own in enumerate(weights, start=1):
-            axes.text(count * (1 + _GAP), ticks[row], f"{own.max():.2f}", va="center", fontsize=8, color=SOFT)
+        for row, row_weights in enumerate(weights, start=1):
+            axes.text(count * (1 + _GAP), ticks[row], f"{row_weights.max():.2f}", va="center", fontsize=8, color=SOFT)
         axes.set(xlim=(-_GAP, count * (1 + _GAP) + 0.4), ylim=(lines * step, -_GAP), aspect="equal")
         for spine in axes.spines.values():
             spine.set(visible=False, color=FAINT)
@@ -152,29 +157,29 @@ def draw_strip(
 
 
 def fade(frame: np.ndarray, share: float) -> np.ndarray:
-    """A frame towards white; a share of 1 leaves it as it is."""
-    kept = _LEAST + (1 - _LEAST) * share
-    return np.clip(1 - kept * (1 - frame), 0, 1)
+    """Fade a frame towards white; a share of 1 leaves it unchanged."""
+    visible = _LEAST + (1 - _LEAST) * share
+    return np.clip(1 - visible * (1 - frame), 0, 1)
 
 
 def strip_lines(
     strip: Strip, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> list[str]:
-    """The frames in shades, where there is room, and their numbers; then for each word a shade under each frame."""
+    """Return the frames in shades, if there is room, their numbers, and for each word a shade below each frame."""
     which, weights = strip.one(layer, head, heads)
     title = show_title(strip.title, which)
     names = [show_word(word) for word in strip.words]
     margin = min(max(map(cell_len, names)), max(width // 4, 4))
-    cells = max(1, (width - margin - 1) // len(strip.frames) - 1)  # of a frame, one more between two
+    cells = max(1, (width - margin - 1) // len(strip.frames) - 1)  # per frame, with one more between two
     lines = [fit_text(title, width)]
     if cells >= _FEWEST_CELLS:
         for rows in zip(*(ink_rows(frame, cells) for frame in strip.frames), strict=True):
             lines.append(_beside(margin, ("".join(row).ljust(cells) for row in rows)))
     numbers = (str(number)[-cells:].ljust(cells) for number in range(1, len(strip.frames) + 1))
     lines.append(fit_text(_beside(margin, numbers), width))
-    for name, own in zip(names, weights, strict=True):
+    for name, row_weights in zip(names, weights, strict=True):
         name = fit_text(name, margin)
-        ink = " ".join(shade_of(float(weight)) * cells for weight in own)
+        ink = " ".join(shade_of(float(weight)) * cells for weight in row_weights)
         lines.append(fit_text(f"{' ' * (margin - cell_len(name))}{name} {ink}", width))
     return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
 
@@ -193,7 +198,7 @@ class StripDrawing(HeadsDrawing):
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what words looked at in a video."""
+    """Return the drawing of the attention of words to a video."""
     assert isinstance(looks.looks_at, Video)
     names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
     blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]

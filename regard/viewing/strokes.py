@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "pictures.css", "strokes.css")
 SCRIPT = "strokes-page.js"
-_PANELS, _ACROSS = 12, 4  # points that are shown, and panels in a line
+_PANELS, _ACROSS = 12, 4  # points shown, and panels in a line
 _SIDE = 2.1  # inches of a panel
 _UNSEEN = "#d5d9df"
 _HERE = "#c01c28"
-_MOST = 3  # points that a line names
+_MOST = 3  # points named in a line
 
 
 @dataclass(frozen=True)
 class StrokeLooks:
     """Points (point, 2), to the right and down, whether a stroke ends at each, and blocks (head, point, point).
 
-    From each point a model that draws looks for the next one, at itself and at those before it; from the last, where
-    the drawing ends, nothing looks on, so that there may be a point more than in the blocks. A model that reads the
-    whole drawing looks ahead too.
+    A model that draws attends, from each point, to itself and to earlier points to find the next one. Nothing follows
+    the last point, so there may be one more point than in the blocks. A model that reads the whole drawing attends to
+    later points too.
     """
 
     title: str
@@ -49,16 +49,16 @@ class StrokeLooks:
 
     @property
     def looking(self) -> int:
-        """Number of points that look, counted from the first."""
+        """Number of points with attention, counted from the first."""
         return self.blocks[0].weights.shape[1]
 
     @property
     def looks_ahead(self) -> bool:
-        """Return True if any point looks at a later one."""
+        """True if any point attends to a later one."""
         return any(np.triu(block.weights, 1).any() for block in self.blocks)
 
     def reach(self, place: int) -> int:
-        """The number of the last point that may be looked at from a place."""
+        """Return the number of the last point that a place may attend to."""
         return self.looking - 1 if self.looks_ahead else place
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
@@ -66,7 +66,7 @@ class StrokeLooks:
         return joined_weights(self.blocks, layer, head, heads)
 
     def strokes(self) -> list[np.ndarray]:
-        """The numbers of the points of each stroke."""
+        """Return the numbers of the points of each stroke."""
         return [part for part in np.split(np.arange(len(self.points)), np.flatnonzero(self.ends) + 1) if len(part)]
 
 
@@ -89,7 +89,7 @@ def from_json(value: Mapping[str, Any]) -> StrokeLooks:
 def stroke_data(
     looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
-    """Return the data of the view: weights as whole ten-thousandths, point after point."""
+    """Return the data of the view: weights as whole ten-thousandths, point by point."""
     return {
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
@@ -104,9 +104,9 @@ def stroke_data(
 def draw_stroke_looks(
     looks: StrokeLooks, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> set[str]:
-    """Draw some points from the first to the last, each with what it looked at; gives what no font here can draw.
+    """Draw some points with their attention; return the characters that no font here can draw.
 
-    The colour of each panel goes up to its own largest weight, which stands beside its number.
+    The colour scale of each panel ends at its own largest weight, which is shown next to its number.
     """
     check_suffix(path)
     which, weights = looks.one(layer, head, heads)
@@ -127,10 +127,10 @@ def draw_stroke_looks(
 
 
 def _draw_point(axes: "Axes", looks: StrokeLooks, place: int, weights: np.ndarray) -> None:
-    """The drawing up to a point, or all of it where the model looks ahead, every piece of a line as dark as the point
-    at its end was looked at.
+    """Draw the strokes up to a point, or all of them if the model looks ahead.
 
-    The first point of a stroke has no piece that leads to it, and is a dot.
+    Every segment is as dark as the weight of the point at its end. The first point of a stroke has no segment, and is a
+    dot.
     """
     from matplotlib import colormaps
 
@@ -160,20 +160,22 @@ def _draw_point(axes: "Axes", looks: StrokeLooks, place: int, weights: np.ndarra
 def stroke_lines(
     looks: StrokeLooks, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> list[str]:
-    """Every point, the stroke that it belongs to, and the points that it looked at most."""
+    """Return a line for every point: its stroke, and the points it attended to most."""
     which, weights = looks.one(layer, head, heads)
     title = show_title(looks.title, which)
     stroke_of = np.concatenate([[number] * len(stroke) for number, stroke in enumerate(looks.strokes(), start=1)])
     lines = [fit_text(title, width)]
-    for place, own in enumerate(weights):
-        most = [int(each) for each in np.argsort(-own[: looks.reach(place) + 1], kind="stable")[:_MOST]]
-        named = ", ".join(f"{each + 1} {own[each]:.2f}" for each in most) if own.any() else "nothing"
-        lines.append(fit_text(f"point {place + 1:>3}, stroke {stroke_of[place]}: looks at {named}", width))
+    for place, point_weights in enumerate(weights):
+        most = [int(point) for point in np.argsort(-point_weights[: looks.reach(place) + 1], kind="stable")[:_MOST]]
+        names = (
+            ", ".join(f"{point + 1} {point_weights[point]:.2f}" for point in most) if point_weights.any() else "nothing"
+        )
+        lines.append(fit_text(f"point {place + 1:>3}, stroke {stroke_of[place]}: looks at {names}", width))
     return lines
 
 
 class StrokesDrawing(HeadsDrawing):
-    """A drawing, and what some of its points looked at."""
+    """A drawing, and the attention of some of its points."""
 
     view = "strokes"
     script, styles = SCRIPT, STYLES
@@ -182,7 +184,7 @@ class StrokesDrawing(HeadsDrawing):
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what the points of a drawing looked at."""
+    """Return the drawing of the attention of a drawing's points."""
     assert isinstance(looks.looks_at, Strokes)
     side = looks.looks_at
     means = word_means(side.places)

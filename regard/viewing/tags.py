@@ -1,4 +1,4 @@
-"""Words with their tags: on one line with brackets around spans, and as a page with each tag over its word."""
+"""Words with their tags: on one line with brackets around spans, and as a page with each tag above its word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from regard.viewing.sealed import SealedPage
 
 STYLES = ("page.css", "tags.css")
 SCRIPT = "tags-page.js"
-_COLOURS = (36, 33, 32, 35, 34, 31)  # cyan, yellow, green, magenta, blue, red; foregrounds that any terminal has
+_COLOURS = (36, 33, 32, 35, 34, 31)  # cyan, yellow, green, magenta, blue, red: foregrounds of any terminal
 _PLAIN = "\x1b[0m"
 
 
 @dataclass(frozen=True)
 class TaggedWords:
-    """The words of a sentence, their tags and how probable each is, and the spans that they spell: type, start, end."""
+    """The words of a sentence, their tags with probabilities, and the spans that they mark: type, start, end."""
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -25,7 +25,7 @@ class TaggedWords:
 
 
 def bracketed(sentence: TaggedWords, colour: bool) -> str:
-    """The sentence on one line with brackets around its spans: [NP Ana] [VP reads]."""
+    """Return the sentence on one line with brackets around its spans: [NP Ana] [VP reads]."""
     words = [printable(word) for word in sentence.words]
     for type_, start, end in sentence.spans:
         words[start] = f"{_begin(type_, colour)}[{printable(type_)} {words[start]}"
@@ -39,14 +39,14 @@ def _begin(type_: str, colour: bool) -> str:
 
 
 def tags_page(title: str, sentences: Sequence[TaggedWords]) -> SealedPage:
-    """Sentences with their tags as one HTML page, complete in itself."""
+    """Return sentences with their tags as a self-contained HTML page."""
     data = [
         {
-            "words": [show_word(word) for word in each.words],
-            "answers": list(each.tags),
-            "probabilities": [round(probability, 4) for probability in each.probabilities],
-            "spans": list(each.spans),
+            "words": [show_word(word) for word in sentence.words],
+            "answers": list(sentence.tags),
+            "probabilities": [round(probability, 4) for probability in sentence.probabilities],
+            "spans": list(sentence.spans),
         }
-        for each in sentences
+        for sentence in sentences
     ]
     return SealedPage(SCRIPT, STYLES, {"title": title, "sentences": data})

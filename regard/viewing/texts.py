@@ -1,12 +1,12 @@
-"""The texts of pages in every language that there are texts in; scripts fill their gaps (`page/parts/texts.js`)."""
+"""The texts of pages in all languages; scripts fill in their placeholders (`page/parts/texts.js`)."""
 
 import json
 import re
 
 from regard.viewing.modules import read_part
 
-LANGUAGES = ("en", "pt", "ru")  # the first is for whoever reads none of them
-Texts = dict[str, str | dict[str, str]]  # by name; a text that depends on a number has a form for each kind of number
+LANGUAGES = ("en", "pt", "ru")  # the first is the fallback
+Texts = dict[str, str | dict[str, str]]  # by name; a text that depends on a number has a form for each plural category
 _NAME = re.compile(r'["`](\w+)\.')
 
 
@@ -16,7 +16,7 @@ def read_texts() -> dict[str, Texts]:
 
 
 def texts_of(script: str) -> dict[str, Texts]:
-    """Read the texts that a script can say: those of every group (the name before the dot) that it mentions."""
+    """Read the texts that a script can use: those of every group (the name before the dot) that it mentions."""
     groups = set(_NAME.findall(script))
     return {
         language: {name: text for name, text in texts.items() if name.partition(".")[0] in groups}
@@ -25,5 +25,5 @@ def texts_of(script: str) -> dict[str, Texts]:
 
 
 def in_every_language(name: str) -> str:
-    """Return paragraphs of HTML that say one thing in each language, for a page whose scripts may not run."""
+    """Return HTML paragraphs with one text in each language, for a page whose scripts may not run."""
     return "".join(f'<p lang="{language}">{texts[name]}</p>' for language, texts in read_texts().items())

@@ -1,4 +1,4 @@
-"""A beam search drawn as a tree: time runs along, the best output on top, and what branched off from it below."""
+"""A beam search drawn as a tree: steps from left to right, the best output on top, and branches below."""
 
 import textwrap
 from collections.abc import Iterator
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "tree.css")
 SCRIPT = "tree-page.js"
-MOST_NODES = 5000  # which a browser still lays out in a second
-_SIZE, _SMALL = 10.0, 7.0  # points of a token, and of a number under it
-_LANE, _BOX = 0.47, 0.24  # inches from lane to lane, and that a token is high
+MOST_NODES = 5000  # a browser lays out this many in a second
+_SIZE, _SMALL = 10.0, 7.0  # points of a token, and of the number below it
+_LANE, _BOX = 0.47, 0.24  # inches from lane to lane, and height of a token
 _GAP = 0.3  # inches before each column, in which links bend
-_AIR = 0.07  # inches beside a token in its box
-_WIDE, _LEAST = 22.0, 0.6  # inches from which on everything shrinks, and how far
-_WIDEST = 200.0  # inches of a .png that a viewer still opens
+_AIR = 0.07  # inches around a token in its box
+_WIDE, _LEAST = 22.0, 0.6  # inches above which everything shrinks, and the limit
+_WIDEST = 200.0  # inches of a .png that viewers can open
 _SOFT = "#6b7480"
 _BLUE, _PALE, _ORANGE = "#1f5fa8", "#dde9f6", "#c45c16"
 _MARKS = {"dropped": " ×", "open": " …"}
 _LEGEND = "#1 the best output, #2 the next   × dropped   … unfinished at the end"
-_BEFORE, _TAIL = 4, 2  # cells before a column, and at least behind a token
+_BEFORE, _TAIL = 4, 2  # cells before a column, and minimum cells after a token
 _BRIGHT, _BLUE_INK, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
 
 
 def tree_page(tree: Tree, languages: tuple[str, str] = ("", "")) -> SealedPage:
-    """The page of a tree; what no browser would show with pleasure is refused.
+    """Return the page of a tree; refuse one that is too large for browsers.
 
-    The languages are those of source and target, so that a browser shapes and reads them right.
+    The languages of source and target let a browser shape and read the texts correctly.
     """
     if len(tree.nodes) > MOST_NODES:
         raise Fault(
@@ -58,7 +58,7 @@ def tree_page(tree: Tree, languages: tuple[str, str] = ("", "")) -> SealedPage:
 
 
 def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
-    """A tree as its view takes it: every hypothesis with its lane and its fate."""
+    """Return the data of the view: every hypothesis with its lane and fate."""
     source, target = map(named_language, languages)
     best = [show_word(tree.nodes[place].text) for place in tree.outputs]
     return {
@@ -86,18 +86,18 @@ def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
 
 
 def _lanes_of_outputs(tree: Tree) -> list[int | None]:
-    """The lanes of a tree that has nothing but what led to its outputs."""
+    """Return the lanes of the tree reduced to what led to its outputs."""
     if not tree.outputs:
         return list(lanes(tree))
-    left = sorted(tree.lasting)
-    new = {old: place for place, old in enumerate(left)}
-    parents = [tree.nodes[old].parent for old in left]
+    places_kept = sorted(tree.lasting)
+    new = {old: place for place, old in enumerate(places_kept)}
+    parents = [tree.nodes[old].parent for old in places_kept]
     pruned = [
         replace(tree.nodes[old], parent=None if parent is None else new[parent])
-        for old, parent in zip(left, parents, strict=True)
+        for old, parent in zip(places_kept, parents, strict=True)
     ]
-    found = dict(zip(left, lanes(Tree(tree.source, tree.width, pruned)), strict=True))
-    return [found.get(place) for place in range(len(tree.nodes))]
+    lane_of = dict(zip(places_kept, lanes(Tree(tree.source, tree.width, pruned)), strict=True))
+    return [lane_of.get(place) for place in range(len(tree.nodes))]
 
 
 class _Box(NamedTuple):
@@ -118,7 +118,11 @@ _BOXES: dict[Fate, _Box] = {
 }
 
 
-_LINK, _LASTING, _FADED = _BLUE, "#8fb2d9", "#d5d8dc"  # links to the best output, to other outputs, to none
+_LINK, _LASTING, _FADED = (
+    _BLUE,
+    "#8fb2d9",
+    "#d5d8dc",
+)  # colours of links to the best output, to other outputs, and to none
 
 
 _KEY: dict[Fate, str] = {
@@ -131,14 +135,14 @@ _KEY: dict[Fate, str] = {
 
 
 _CAPTION = (
-    "Under a token stands the sum of log-probabilities so far, under an end the score of the output. "
-    "A link is as wide as its token is probable."
+    "Below a token is the sum of log-probabilities so far, below an end the score of the output. "
+    "The width of a link is the probability of its token."
 )
 
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Where things stand, in inches: the edges of each column, where it is entered first, and each node's height."""
+    """Places in inches: the edges of each column, the entry edge first, and each node's height."""
 
     columns: list[tuple[float, float]]
     heights: list[float]
@@ -147,7 +151,7 @@ class TreeLayout:
 
 
 def lay_out(tree: Tree) -> TreeLayout:
-    """A column for each step, as wide as its widest token, and a lane for each branch; from the right if so read."""
+    """Return a column for each step, as wide as its widest token, and a lane for each branch; mirrored if read so."""
     tokens = word_widths([visible_name(node.token) for node in tree.nodes], _SIZE)
     numbers = word_widths([_number(node) for node in tree.nodes], _SMALL)
     widths = [0.0] * max(tree.steps)
@@ -166,7 +170,7 @@ def _number(node: Node) -> str:
 
 
 def draw_tree(tree: Tree, path: Path) -> set[str]:
-    """Draw the tree, and under it the outputs; gives the characters that no font here can draw."""
+    """Draw the tree with the outputs below it; return the characters that no font here can draw."""
     check_suffix(path)
     texts = [
         tree.source,
@@ -195,25 +199,25 @@ def draw_tree(tree: Tree, path: Path) -> set[str]:
 
 
 class _TreeDrawing:
-    """One tree on its axes, whose unit is an inch before everything is shrunk."""
+    """A tree on its axes, in inches before shrinking."""
 
     def __init__(self, axes: "Axes", tree: Tree, layout: TreeLayout, shrunk: float) -> None:
         self.axes, self.tree, self.layout, self.shrunk = axes, tree, layout, shrunk
 
     def write(self, text: str, place: tuple[float, float], size: float, **style: Any) -> None:
-        """Text at a place; it may hold dollar signs, which are money here and not mathematics."""
+        """Write text at a place; dollar signs in it are not mathematics."""
         how = {"color": INK, "va": "center_baseline", **style}
         self.axes.text(*place, text, fontsize=size * self.shrunk, parse_math=False, clip_on=False, **how)
 
     def draw_links(self) -> None:
-        """Draw the links, those that lead to outputs on top."""
+        """Draw the links, with those that lead to outputs on top."""
         tree = self.tree
         for place in sorted(range(len(tree.nodes)), key=lambda place: (place in tree.lasting, place in tree.winning)):
             self._draw_link(place)
         self.axes.plot([self.layout.root], [0], "o", markersize=6 * self.shrunk, color=_BLUE, clip_on=False)
 
     def _draw_link(self, place: int) -> None:
-        """A curve from parent to child that bends in the gap before the child's column."""
+        """Draw a curve from parent to child that bends in the gap before the child's column."""
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path as Curve
 
@@ -240,8 +244,8 @@ class _TreeDrawing:
             style = {"color": _SOFT} if node.score is None else {"fontweight": "bold"}
             self.write(_number(node), (centre, height - _BOX / 2 - 0.015), _SMALL, ha="center", va="top", **style)
             if node.rank is not None:
-                beside = {"ha": side, "color": _BLUE, "fontweight": "bold"}
-                self.write(str(node.rank), (last + outwards, height), _SIZE, **beside)
+                style_ = {"ha": side, "color": _BLUE, "fontweight": "bold"}
+                self.write(str(node.rank), (last + outwards, height), _SIZE, **style_)
 
     def _draw_box(self, left: float, height: float, width: float, look: Fate) -> None:
         from matplotlib.patches import FancyBboxPatch
@@ -260,7 +264,7 @@ class _TreeDrawing:
         self.axes.add_patch(box)
 
     def write_frame(self) -> None:
-        """Above, what was read and the steps; below, what the colours mean and the outputs in full."""
+        """Write the source and the steps above, and the legend and the outputs below."""
         for number, (first, last) in enumerate(self.layout.columns, 1):
             self.write(str(number), ((first + last) / 2, 0.34), _SMALL, color=_SOFT, ha="center")
         source = textwrap.wrap(show_word(self.tree.source), max(60, int(12 * self.layout.width)))
@@ -281,10 +285,10 @@ class _TreeDrawing:
 
 
 def tree_lines(tree: Tree, width: int, colour: bool) -> list[str]:
-    """The lines of a tree, at most `width` cells wide, then its outputs in full.
+    """Return the lines of a tree, at most `width` cells wide, then its outputs.
 
-    Behind a token stands the sum of log-probabilities so far, behind an end the score of the output. With `colour`,
-    what leads to the best output stands out, and what leads to none is dim.
+    After a token comes the sum of log-probabilities so far, after an end the score of the output. With `colour`, the
+    path to the best output stands out, and paths to no output are dim.
     """
     grid = _Grid(tree, width, colour)
     lines = [line for part in grid.parts(width) for line in grid.lines(part)]
@@ -294,7 +298,7 @@ def tree_lines(tree: Tree, width: int, colour: bool) -> list[str]:
 
 
 class _Grid:
-    """A tree as cells of text: in each lane and column a token, and before it the lines that lead to it."""
+    """A tree as cells of text: a token in each lane and column, with the lines that lead to it before it."""
 
     def __init__(self, tree: Tree, width: int, colour: bool) -> None:
         self.tree, self.colour, self.lane_of = tree, colour, lanes(tree)
@@ -330,7 +334,7 @@ class _Grid:
                 yield (lane, column), (f"{'─' if lane == first and column else ' '}{sign} ", below)
 
     def parts(self, width: int) -> Iterator[range]:
-        """Columns that stand beside each other."""
+        """Yield groups of columns that fit side by side."""
         start = room = 0
         for column, needed in enumerate(self.widths):
             if column > start and room + needed + _BEFORE > width:
@@ -353,8 +357,8 @@ class _Grid:
         text = "" if place is None else self.texts[place]
         spare = self.widths[column] - cell_len(text)
         yield self._style(text, place)
-        goes_on = place is not None and bool(self.tree.children[place])
-        yield self._style(f" {'─' * (spare - 1)}" if goes_on else " " * spare, place)
+        is_continued = place is not None and bool(self.tree.children[place])
+        yield self._style(f" {'─' * (spare - 1)}" if is_continued else " " * spare, place)
 
     def _style(self, text: str, place: int | None) -> str:
         if not self.colour or not text.strip():
@@ -366,7 +370,7 @@ class _Grid:
 
 @dataclass(frozen=True)
 class DrawnTree:
-    """A tree, and the languages of source and target."""
+    """A tree as a drawing, with the languages of source and target."""
 
     tree: Tree
     languages: tuple[str, str] = ("", "")

@@ -1,4 +1,4 @@
-"""Views of a model: they show themselves in a terminal or notebook, and save themselves."""
+"""Views of a model, which can be printed, shown in a notebook, and saved."""
 
 import base64
 import json
@@ -21,10 +21,10 @@ class Drawing(Protocol):
     """Something that can be drawn in every form."""
 
     def draw(self, path: Path) -> set[str]:
-        """Draw a .png or .svg; gives the characters that no font here can draw."""
+        """Draw a .png or .svg; return the characters that no font here can draw."""
 
     def lines(self, width: int, colour: bool) -> list[str]:
-        """Lines for a terminal."""
+        """Return lines for a terminal."""
 
     def numbers(self) -> dict[str, Any]:
         """Return the view as plain values, for JSON."""
@@ -35,7 +35,7 @@ class Drawing(Protocol):
 
 @runtime_checkable
 class Animated(Drawing, Protocol):
-    """Something that happens step by step, and can be drawn so."""
+    """A drawing of steps, which can be animated."""
 
     def animate(self, path: Path) -> None:
         """Draw a .gif."""
@@ -43,7 +43,7 @@ class Animated(Drawing, Protocol):
 
 @runtime_checkable
 class PageDrawing(Drawing, Protocol):
-    """Something that the page of a server shows too."""
+    """A drawing that the server's page can show too."""
 
     view: ClassVar[str]  # the name of its view there
 
@@ -53,25 +53,25 @@ class PageDrawing(Drawing, Protocol):
 
 @dataclass(frozen=True)
 class DrawingRequest:
-    """Options of a drawing; a drawer refuses those it has no use for."""
+    """Options of a drawing; a drawer refuses those it does not support."""
 
     layer: int | None = None
     head: int | None = None
-    heads: Joining | None = None  # how all heads are joined
-    rings: int | None = None  # around a node
+    heads: Joining | None = None  # how to join the heads
+    rings: int | None = None  # number of rings around a node
     sheet: bool = False
     lines: bool = False
     tokens: bool = False
 
     @property
     def given(self) -> list[str]:
-        """The names of what was asked for."""
-        return [each.name for each in fields(self) if getattr(self, each.name)]
+        """Names of the options that are set."""
+        return [option.name for option in fields(self) if getattr(self, option.name)]
 
 
 @dataclass(frozen=True)
 class HeadsDrawing:
-    """A record of which one block is shown, and of that one head or all of them joined."""
+    """A drawing of one block of a record, with one head or all heads joined."""
 
     record: Any
     layer: int | None = None
@@ -104,26 +104,28 @@ class HeadsDrawing:
 
 @dataclass(frozen=True)
 class View:
-    """A view of what a model looked at, or may write, while it read one text, as `regard look` draws it.
+    """A view of a model's attention to one text, or of what it may write, as `regard look` draws it.
 
-    It shows itself in a terminal and, as the page of `regard look -o x.html`, in a notebook.
+    It can be printed in a terminal; a notebook shows it as the page of `regard look -o x.html`.
     """
 
-    heading: str  # what was read, and what came of it
+    heading: str  # the input and the output
     drawing: Drawing
-    about: Mapping[str, Any] = field(default_factory=dict)  # what stands before its numbers
+    about: Mapping[str, Any] = field(default_factory=dict)  # fields before its numbers
 
     def numbers(self) -> dict[str, Any]:
-        """All of it as plain values, as `regard look -o x.json` writes them."""
+        """Return everything as plain values, as `regard look -o x.json` writes them."""
         return {**self.about, **self.drawing.numbers()}
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Save it as the suffix of the file asks: .png, .svg, .html, .json or, of what happens step by
-        step, .gif; a file that exists is refused."""
+        """Save it in the format of the suffix: .png, .svg, .html, .json or, for steps, .gif.
+
+        A file that exists is refused unless `overwrite` is set.
+        """
         return save_by(self.write, Path(path), overwrite)
 
     def write(self, path: Path) -> set[str]:
-        """Write the kind of file that its suffix asks for; gives the characters that no font here can draw."""
+        """Write a file in the format of its suffix; return the characters that no font here can draw."""
         kind = path.suffix.lower()
         if kind == ".json":
             text = json.dumps(finite(self.numbers()), ensure_ascii=False, indent=1, allow_nan=False)
@@ -135,11 +137,11 @@ class View:
         elif kind == ".gif":
             if not isinstance(self.drawing, Animated):
                 raise Fault(
-                    f"{path} would be an animation, which is for what is looked at step by step; draw a .png or .html."
+                    f"{path} would be an animation, which only views of steps have; write a .png or .html instead."
                 )
             self.drawing.animate(path)
         else:
-            raise Fault(f"{path} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
+            raise Fault(f"{path} does not end in .png, .svg, .html or .json; the suffix chooses the format.")
         return set()
 
     def __repr__(self) -> str:
@@ -149,7 +151,7 @@ class View:
     def _repr_html_(self) -> str:
         try:
             return frame(self.drawing.page().html, self.heading)
-        except Fault:  # what has no page, or would be too large for one, has a picture
+        except Fault:  # a view without a page, or too large for one, has a picture
             return stacked([_picture(self.drawing)])
 
 

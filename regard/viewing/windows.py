@@ -1,4 +1,4 @@
-"""A path of glimpses over a picture: at each step squares around one place, and what was seen in them."""
+"""A path of glimpses over a picture: squares around one place at each step, and what was seen in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "windows-page.js"
-_ACROSS = 8  # glimpses in one line of what was seen
+_ACROSS = 8  # glimpses in one line of patches
 _SIDE = 3.6  # inches of the picture
-_PATCH, _GAP = 0.62, 0.16  # inches of what was seen in one square, and between two of them
-_NUMBER = 0.22  # inches for the number above
-_MANY = 16  # steps: with more the squares are drawn thinner and without numbers, which would hide the picture
+_PATCH, _GAP = 0.62, 0.16  # inches of a patch, and between two of them
+_NUMBER = 0.22  # inches for the number above a patch
+_MANY = 16  # number of steps above which squares are thin and without numbers, so that they do not hide the picture
 _BRIGHT, _PLAIN = "\x1b[1;33m", "\x1b[0m"
-_LINE = 0.4  # pixels of the picture that a window's border is wide
+_LINE = 0.4  # width of a window's border, in pixels of the picture
 
 
 @dataclass(frozen=True)
 class GlimpsePath:
-    """A picture, grey or in colours from 0 to 1, and the squares through which it was looked at step by step.
+    """A picture, grey or in colours from 0 to 1, and the squares through which the model looked step by step.
 
     `centres` (step, 2) are across and down in pixels from the upper left corner, `extents` (step, scale) the sides of
-    the squares in pixels. What a model sees of a square is as many pixels a side as the smallest square of all has.
+    the squares in pixels. A model sees each square at the resolution of the smallest one.
     """
 
     title: str
@@ -57,25 +57,25 @@ class GlimpsePath:
         return max(1, round(float(self.extents.min())))
 
     def squares(self, step: int) -> list[tuple[float, float, float]]:
-        """The left and upper edge and the side of each square of a step, the smallest first."""
+        """Return the left and upper edge and the side of each square of a step, the smallest first."""
         across, down = self.centres[step].tolist()
         return [(across - side / 2, down - side / 2, side) for side in sorted(self.extents[step].tolist())]
 
     def patches(self, step: int) -> list[np.ndarray]:
-        """Return the squares of a step, averaged down to one size; beyond the picture they are black."""
+        """Return the squares of a step, averaged down to one size; outside the picture they are black."""
         return [_patch(self.picture, left, top, side, self.sharpness) for left, top, side in self.squares(step)]
 
 
 def _patch(picture: np.ndarray, left: float, top: float, side: float, pixels: int) -> np.ndarray:
-    """A square of a picture as pixels × pixels means; a window that lies between pixels takes the nearest."""
-    finer = max(1, round(side / pixels))  # samples a pixel, across and down
+    """Return a square of a picture as pixels × pixels means; a window between pixels takes the nearest ones."""
+    finer = max(1, round(side / pixels))  # samples per pixel, across and down
     offsets = (np.arange(pixels * finer) + 0.5) * side / (pixels * finer)
     columns, rows = (np.floor(start + offsets).astype(int) for start in (left, top))
     height, width = picture.shape[:2]
-    seen = picture[np.clip(rows, 0, height - 1)][:, np.clip(columns, 0, width - 1)].astype(float)
-    seen[(rows < 0) | (rows >= height)] = 0
-    seen[:, (columns < 0) | (columns >= width)] = 0
-    return seen.reshape(pixels, finer, pixels, finer, *picture.shape[2:]).mean(axis=(1, 3))
+    samples = picture[np.clip(rows, 0, height - 1)][:, np.clip(columns, 0, width - 1)].astype(float)
+    samples[(rows < 0) | (rows >= height)] = 0
+    samples[:, (columns < 0) | (columns >= width)] = 0
+    return samples.reshape(pixels, finer, pixels, finer, *picture.shape[2:]).mean(axis=(1, 3))
 
 
 def to_json(path: GlimpsePath) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def from_json(value: Mapping[str, Any]) -> GlimpsePath:
 
 
 def glimpse_data(path: GlimpsePath) -> dict[str, Any]:
-    """A path as its view takes it: pictures as bytes, squares by their left and upper edge and their side."""
+    """Return the data of the view: pictures as bytes, squares by their left and upper edge and their side."""
     return {
         "title": show_word(path.title),
         "picture": page_picture(path.picture),
@@ -113,11 +113,11 @@ def glimpse_data(path: GlimpsePath) -> dict[str, Any]:
 
 
 def draw_glimpses(path: GlimpsePath, file: Path) -> set[str]:
-    """Draw the picture with the squares of all steps, and beside it what each saw; gives what no font here can draw."""
+    """Draw the picture with all squares and the patches next to it; return the characters no font here can draw."""
     check_suffix(file)
     texts = [path.title, *path.steps]
     with canvas(texts) as new_figure:
-        figure = new_figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+        figure = new_figure(figsize=(1, 1))  # places are in inches; saving crops to the drawing
         left, right, top, bottom = _extent(path)
         scale = _SIDE / max(right - left, bottom - top)
         wide, high = (right - left) * scale, (bottom - top) * scale
@@ -137,7 +137,7 @@ def draw_glimpses(path: GlimpsePath, file: Path) -> set[str]:
 
 
 def _extent(path: GlimpsePath) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of all that is shown: the picture, and the smallest squares that reach beyond it."""
+    """Return left, right, top and bottom of everything shown: the picture, and small squares that reach beyond it."""
     height, width = path.picture.shape[:2]
     squares = [path.squares(step)[0] for step in range(len(path.steps))]
     lefts, tops, sides = np.array(squares).T
@@ -150,7 +150,7 @@ def _extent(path: GlimpsePath) -> tuple[float, float, float, float]:
 
 
 def _show(axes: "Axes", picture: np.ndarray) -> None:
-    """A picture in its own pixels, whose edges lie on whole numbers; around it a ground that no picture has."""
+    """Draw a picture in its own pixels, with edges on whole numbers, on a background that no picture has."""
     height, width = picture.shape[:2]
     grey: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": 1} if picture.ndim == 2 else {}
     axes.imshow(np.clip(picture, 0, 1), extent=(0, width, height, 0), interpolation="nearest", **grey)
@@ -162,14 +162,14 @@ def _show(axes: "Axes", picture: np.ndarray) -> None:
 
 
 def _step_colours(count: int) -> np.ndarray:
-    """From the first step to the last, from purple to yellow, in even steps that any colour vision orders."""
+    """Return a colour for each step, from purple to yellow, in an order visible to any colour vision."""
     from matplotlib import colormaps
 
     return np.asarray(colormaps["plasma"](np.linspace(0.38, 0.95, count) if count > 1 else [0.6]))
 
 
 def _draw_path(axes: "Axes", path: GlimpsePath) -> None:
-    """Squares in the colour of their step with a dark rim, and numbered places joined by a line."""
+    """Draw squares in the colour of their step with a dark rim, and numbered places joined by a line."""
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import Normal, Stroke
 
@@ -219,10 +219,10 @@ def _draw_patches(figure: Any, path: GlimpsePath, step: int, corner: tuple[float
 
 
 def glimpse_lines(path: GlimpsePath, width: int, colour: bool) -> list[str]:
-    """The picture in shades, the steps numbered where they looked, a line for each, and what they saw side by side."""
+    """Return the picture in shades with numbered steps, a line for each step, and the patches side by side."""
     rows = ink_rows(path.picture, width)
     scale = np.array([len(rows[0]) / path.picture.shape[1], len(rows) / path.picture.shape[0]])
-    for step in reversed(range(len(path.steps))):  # where two stand at one place, the earlier is seen
+    for step in reversed(range(len(path.steps))):  # of two at one place, the earlier is visible
         across, down = np.clip((path.centres[step] * scale).astype(int), 0, [len(rows[0]) - 1, len(rows) - 1])
         number = f"{step + 1:<2}"
         rows[down][across] = f"{_BRIGHT}{number}{_PLAIN}" if colour else number
@@ -263,7 +263,7 @@ def animate_glimpses(path: GlimpsePath, file: Path) -> None:
 
 @dataclass(frozen=True)
 class WindowsDrawing:
-    """A path of glimpses in each of its forms."""
+    """A path of glimpses as a drawing."""
 
     record: GlimpsePath
 
@@ -289,7 +289,7 @@ class WindowsDrawing:
 
 
 def from_looks(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Draw what was looked at through windows."""
+    """Return the drawing of glimpses through windows."""
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Cells)
     assert looks.windows is not None

@@ -1,4 +1,4 @@
-"""A map of words in the plane: as a picture, as a page to pan and zoom, as numbers."""
+"""A map of words on a plane: as a picture, a page to pan and zoom, or numbers."""
 
 import json
 from collections.abc import Sequence
@@ -31,22 +31,22 @@ STYLES = ("page.css", "graph.css", "map.css")
 SCRIPT = "map-page.js"
 _REACH = 4.6  # inches from the middle to the border
 _MARGIN = 0.5  # inches around the points, for their names
-_SIZE, _CENTRE_SIZE = 7.5, 9.5  # points of a name, and of one that was asked for
-_BOLDER = 1.18  # times as wide is a name in bold
-_HEIGHT = 1.25 / 72  # inches of a line for each point of a letter
+_SIZE, _CENTRE_SIZE = 7.5, 9.5  # points of a name, and of a requested word
+_BOLDER = 1.18  # factor of the width of a bold name
+_HEIGHT = 1.25 / 72  # inches of a line per point of font size
 _GAP = 0.05  # inches between a point and its name
 
 
 @dataclass(frozen=True)
 class WordMap:
-    """Words at places in the plane (word, 2), in the order in which they get their names written.
+    """Words at places on a plane (word, 2), in the order in which their names are placed.
 
-    `groups` says for each word which of `centres` it was brought in by, or -1; `near` gives for each word those of the
-    others that are nearest to it before they were laid out, as numbers with their cosines.
+    `groups` gives for each word which of `centres` it is a neighbour of, or -1; `near` gives for each word its nearest
+    others by their original vectors, as numbers with cosines.
     """
 
     title: str
-    variance: float | None  # the share of it that two principal components keep; None of a map by t-SNE
+    variance: float | None  # share kept by two principal components; None for t-SNE
     words: Sequence[str]
     places: np.ndarray
     centres: Sequence[str]
@@ -57,21 +57,21 @@ class WordMap:
     def method(self) -> str:
         """The method that placed the words."""
         if self.variance is None:
-            return "t-SNE: neighbours lie together, distances between groups mean little"
+            return "t-SNE: neighbours are close together, distances between groups mean little"
         return f"two principal components, which keep {self.variance:.0%} of the variance"
 
     def fitted(self) -> np.ndarray:
-        """The places with the middle at 0 and the farthest coordinate at 1, one scale for both axes."""
+        """Return the places with the centre at 0 and the farthest coordinate at 1, with one scale for both axes."""
         low, high = self.places.min(axis=0), self.places.max(axis=0)
         reach = float((high - low).max()) / 2
         return (self.places - (low + high) / 2) / (reach or 1.0)
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Save it as the suffix of the file asks: .png, .svg, .html or .json; a file that exists is refused."""
+        """Save it in the format of the suffix: .png, .svg, .html or .json; refuse an existing file."""
         return save_by(self.write, Path(path), overwrite)
 
     def write(self, path: Path) -> set[str]:
-        """Write the kind of file that its suffix asks for; gives the characters that no font here can draw."""
+        """Write a file in the format of its suffix; return the characters that no font here can draw."""
         match path.suffix.lower():
             case ".json":
                 write_file(path, (json.dumps(to_json(self), ensure_ascii=False, indent=1) + "\n").encode())
@@ -83,7 +83,7 @@ class WordMap:
 
 
 def to_json(record: WordMap) -> dict[str, Any]:
-    """A map as plain values."""
+    """Return a map as plain values."""
     words = [
         {
             "word": word,
@@ -97,14 +97,14 @@ def to_json(record: WordMap) -> dict[str, Any]:
 
 
 def place_labels(points: np.ndarray, sizes: np.ndarray, gap: float, bounds: Sequence[float]) -> list[tuple | None]:
-    """The lower left corner of the label of each point, or None: those that come first choose first.
+    """Return the lower left corner of each point's label, or None if there is no room; earlier points choose first.
 
-    `points` and `sizes` are (point, 2), in one unit; `bounds` are left, bottom, right and top. A label is placed beside
-    its point where it covers no label, no point, and does not leave the bounds.
+    `points` and `sizes` are (point, 2), in one unit; `bounds` are left, bottom, right and top. A label is placed next
+    to its point so that it covers no other label and no point, and stays within the bounds.
     """
     left, bottom, right, top = bounds
-    boxes = np.empty((0, 4))  # of the labels so far: left, bottom, right, top
-    found: list[tuple | None] = []
+    boxes = np.empty((0, 4))  # labels so far: left, bottom, right, top
+    corners: list[tuple | None] = []
     for number, (point, size) in enumerate(zip(points, sizes, strict=True)):
         others = np.delete(points, number, axis=0)
         for across, up in _SIDES:
@@ -113,15 +113,15 @@ def place_labels(points: np.ndarray, sizes: np.ndarray, gap: float, bounds: Sequ
             inside = left <= box[0] and bottom <= box[1] and box[2] <= right and box[3] <= top
             if inside and not _meets(boxes, box) and not _covers(box, others):
                 boxes = np.vstack([boxes, box])
-                found.append((float(corner[0]), float(corner[1])))
+                corners.append((float(corner[0]), float(corner[1])))
                 break
         else:
-            found.append(None)
-    return found
+            corners.append(None)
+    return corners
 
 
 def _start(side: int, length: float, gap: float) -> float:
-    """Where a label begins along one axis, from its point: after it, before it, or around it."""
+    """Return where a label begins along one axis, relative to its point: after it, before it, or around it."""
     return {1: gap, -1: -gap - length, 0: -length / 2}[side]
 
 
@@ -134,12 +134,12 @@ def _covers(box: np.ndarray, points: np.ndarray) -> bool:
 
 
 def map_page(record: WordMap) -> SealedPage:
-    """The page of a map."""
+    """Return the page of a map."""
     return SealedPage(SCRIPT, STYLES, map_data(record))
 
 
 def map_data(record: WordMap) -> dict[str, Any]:
-    """A map as its view takes it: places in a square from -1 to 1, neighbours by number with their cosines."""
+    """Return the data of the view: places in a square from -1 to 1, neighbours by number with cosines."""
     return {
         "title": show_word(record.title),
         "variance": record.variance,
@@ -159,7 +159,7 @@ def map_data(record: WordMap) -> dict[str, Any]:
 
 
 def draw_map(record: WordMap, path: Path) -> set[str]:
-    """Draw a .png or .svg; gives the characters that no font here can draw."""
+    """Draw a .png or .svg; return the characters that no font here can draw."""
     check_suffix(path)
     texts = [record.title, record.method, *record.words]
     with canvas(texts) as new_figure:
@@ -177,15 +177,20 @@ def draw_map(record: WordMap, path: Path) -> set[str]:
 
 
 def _bounds(points: np.ndarray) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of the picture in inches; it is no lower than half its width."""
+    """Return left, bottom, right and top of the picture in inches; it is at least half as high as wide."""
     (left, bottom), (right, top) = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
-    lacking = max(0.0, _REACH - (top - bottom)) / 2
-    beside = max(0.0, _REACH - (right - left)) / 2
-    return float(left - beside), float(bottom - lacking), float(right + beside), float(top + lacking)
+    pad_vertical = max(0.0, _REACH - (top - bottom)) / 2
+    pad_horizontal = max(0.0, _REACH - (right - left)) / 2
+    return (
+        float(left - pad_horizontal),
+        float(bottom - pad_vertical),
+        float(right + pad_horizontal),
+        float(top + pad_vertical),
+    )
 
 
 def _write_names(axes: "Axes", record: WordMap, points: np.ndarray, bounds: tuple[float, float, float, float]) -> int:
-    """The points and their names; gives how many names found no room."""
+    """Draw the points and their names; return the number of names without room."""
     is_centre = [
         group >= 0 and record.centres[group] == word for word, group in zip(record.words, record.groups, strict=True)
     ]
@@ -199,7 +204,7 @@ def _write_names(axes: "Axes", record: WordMap, points: np.ndarray, bounds: tupl
             continue
         axes.text(
             corner[0],
-            corner[1] + 0.25 * letters[place] * _HEIGHT,  # the letters stand on their line, tails below
+            corner[1] + 0.25 * letters[place] * _HEIGHT,  # baseline, with descenders below
             show_word(word),
             fontsize=float(letters[place]),
             fontweight="bold" if is_centre[place] else "normal",
@@ -215,7 +220,7 @@ def _write_names(axes: "Axes", record: WordMap, points: np.ndarray, bounds: tupl
 def _write_title(axes: "Axes", record: WordMap, unnamed: int) -> None:
     omitted = f"{unnamed} of {len(record.words)} words have no room for their names" if unnamed else ""
     axes.set_title(show_word(record.title), fontsize=12, color=INK, loc="left", pad=22, parse_math=False)
-    under = " · ".join(filter(None, [record.method, omitted]))
+    subtitle = " · ".join(filter(None, [record.method, omitted]))
     axes.annotate(
-        under, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, color="#666666"
+        subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, color="#666666"
     )

@@ -1,31 +1,33 @@
-"""Tokens, numbers, weights and tables as people read them."""
+"""Tokens, numbers, weights and tables as text."""
 
 import unicodedata
 from collections.abc import Sequence
 
 from regard.viewing.canvas import show_token, show_word
 
-_JOINING = "\u200c\u200d"  # no-break and break between letters: unseen, but they shape what stands around them
-_WHOLE = 0.0995  # a probability from here on needs no decimals
-_LEAST = 0.001  # and one below this is told as less than that
-# From this weight on, this much ink; below the first, only a dot to guide the eye. The shades mix their colour with
-# the background of a terminal, whatever it is, so they read alike on dark and light.
+_JOINING = "\u200c\u200d"  # zero-width joiners: invisible, but they shape the letters around them
+_WHOLE = 0.0995  # a probability from here on is shown without decimals
+_LEAST = 0.001  # a smaller probability is shown as less than this
+# The shade from each weight on; below the first, only a dot to guide the eye. The shades mix their colour with the
+# background of a terminal, so they read alike on dark and light.
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.75: "█"}
 DOT = "·"
 
 
 def visible(piece: str) -> str:
-    """A token as it can be seen, whatever it is of: odd spaces and unseen signs are spelled, a lone mark gets a letter.
+    """Return a token with everything visible: odd spaces and invisible signs are escaped, and a lone mark gets a base.
 
-    A token is shown by itself, so what would only be seen by its effect on neighbours has nothing to be seen by.
+    A token is shown by itself, so signs that only affect their neighbours would be invisible.
     """
     alone = all(character in _JOINING for character in piece)
-    text = show_word("".join(_spell(each) if alone or _is_unseen(each) else each for each in piece))
+    text = show_word(
+        "".join(_spell(character_) if alone or _is_unseen(character_) else character_ for character_ in piece)
+    )
     return f"◌{text}" if unicodedata.category(text[0]).startswith("M") else text
 
 
 def visible_name(piece: str) -> str:
-    """Return a token as pictures have it, with everything in it that can be seen."""
+    """Return a token for pictures, with everything visible."""
     return show_token(visible(piece))
 
 
@@ -39,43 +41,43 @@ def _spell(character: str) -> str:
 
 
 def cell_len(text: str) -> int:
-    """Return how many cells of a terminal a text fills; the import waits until something is written to one."""
+    """Return the number of terminal cells that a text fills; imports rich only when needed."""
     from rich import cells
 
     return cells.cell_len(text)
 
 
 def fit_text(text: str, width: int) -> str:
-    """Text in at most `width` cells of a terminal, with … where some of it had to go."""
+    """Return text in at most `width` terminal cells, with … if it was cut."""
     from rich.cells import set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
 def signed_number(value: float) -> str:
-    """A log-probability or a score: two decimals, a minus as wide as a plus, and none before a zero."""
+    """Format a log-probability or score: two decimals, a minus as wide as a plus, and none before zero."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def percent(probability: float) -> str:
-    """A probability in percent, as exactly as one reads it."""
+    """Format a probability in percent, with a decimal only if it is small."""
     if 0 < probability < _LEAST:
         return f"<{_LEAST * 100:.1f}\u202f%"
     return f"{probability * 100:.{0 if probability >= _WHOLE or not probability else 1}f}\u202f%"
 
 
 def shade_of(weight: float) -> str:
-    """The ink of a weight, or a dot where there is next to nothing."""
+    """Return the shade of a weight, or a dot if it is near zero."""
     return next((shade for least, shade in reversed(SHADES.items()) if weight >= least), DOT)
 
 
 def legend_of_shades() -> str:
-    """From which weight on there is how much ink."""
+    """Return a legend of the shades."""
     return "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a plain table: columns aligned by the cells they fill on a screen, numbers to the right."""
+    """Return the lines of a plain table: columns aligned by their width on a screen, numbers to the right."""
     lines = [list(columns), *map(list, rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     right = [holds_numbers(rows, place) for place in range(len(columns))]
@@ -88,5 +90,5 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 
 def holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
-    """Return True if a column holds numbers alone, which are aligned to the right."""
+    """Return True if a column holds only numbers, which are aligned to the right."""
     return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "") for row in rows)

@@ -147,7 +147,7 @@ def test_where_one_text_is_asked_for_several_words_are_refused_and_the_last_opti
 def test_standard_input_that_is_closed_is_refused(verb: str, ask: Given) -> None:
     code, printed, said = ask(verb, "-", typed=None)
     assert (code, printed) == (2, b"")
-    assert "There is no standard input; name what is to be read." in said
+    assert "There is no standard input; name a file to read." in said
 
 
 def test_only_one_file_is_translated_at_a_time(ask: Given) -> None:
@@ -155,7 +155,7 @@ def test_only_one_file_is_translated_at_a_time(ask: Given) -> None:
         Path(name).write_text("I see the house.\n", encoding="utf-8")
     code, printed, said = ask("translate", "one.txt", "two.txt")
     assert (code, printed) == (2, b"")
-    assert "One file is translated at a time; give one, not 2." in said
+    assert "Only one file can be translated at a time; give one, not 2." in said
     code, printed, _ = ask("answer", "one.txt", "two.txt")
     assert (code, len(printed.splitlines())) == (0, 2)
 
@@ -164,7 +164,7 @@ def test_a_model_that_draws_from_chance_takes_no_text(ask: Given) -> None:
     for following in (["a"], ["--text", "a"], ["--prompt", "a"]):
         code, _, said = ask("draw", *following, model="draw")
         assert code == 2
-        assert said == "regard: This model reads no prompt: it draws from nothing but chance, or from strokes.\n"
+        assert said == "regard: This model reads no prompt; it draws at random or from strokes.\n"
 
 
 @pytest.mark.parametrize(("model", "reads"), [("gat", "a gat reads a node"), ("ram", "a ram reads a picture's file")])

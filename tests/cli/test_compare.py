@@ -199,7 +199,7 @@ def test_perplexity_is_that_of_evaluate(copied: Path, recipe: Path, capsys: pyte
 def test_by_length_the_counts_add_up(compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(compared), "--resume"]
     assert main(arguments) == 0
-    assert "bleu by the length of the source\nsource words  sentences" in capsys.readouterr().out
+    assert "bleu by source length\nsource words  sentences" in capsys.readouterr().out
     found = numbers(compared)
     assert sum(bucket["sentences"] for bucket in found["buckets"]) == 60
     assert len(found["variants"][0]["measures"][0]["by_length"]) == len(found["buckets"]) > 1
@@ -292,9 +292,9 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
         assert process.stderr is not None
         rest = process.stderr.read()
         assert process.wait() == 130
-    assert "2 runs not finished; --resume goes on from there." in rest
+    assert "2 runs not finished; --resume continues from there." in rest
     for log in logs:
-        assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
+        assert "interrupted; --resume continues from here" in log.read_text(encoding="utf-8")
         with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 

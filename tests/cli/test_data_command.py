@@ -76,7 +76,7 @@ def test_get_says_which_files_nobody_can_verify(toy, capsys, monkeypatch):
     monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: entry)
     assert main(["data", "get", "toy", "--from", str(toy / "elsewhere")]) == 0
     assert capsys.readouterr().out.splitlines()[3] == (
-        "  a.txt is not verified, for the catalogue has no checksum of it; its sha256 is "
+        "  a.txt is not verified: the catalogue has no checksum for it; its sha256 is "
         + hashlib.sha256(TEXT).hexdigest()
     )
 
@@ -116,10 +116,10 @@ def test_check_reads_a_prepared_corpus_from_end_to_end(tmp_path, capsys):
     options = {"train": str(tmp_path / "text.tsv"), "hold_out": 1, "tokeniser": {"kind": "words"}}
     prepare(check(PairData, options), tmp_path / "corpus")
     assert main(["data", "check", str(tmp_path / "corpus")]) == 0
-    assert f"{tmp_path}/corpus is whole: 0.0 MB are as they were written." in capsys.readouterr().out
+    assert f"{tmp_path}/corpus is intact: 0.0 MB match their checksums." in capsys.readouterr().out
     shard = next((tmp_path / "corpus" / "shards").glob("*.bin"))
     shard.write_bytes(bytes(len(shard.read_bytes())))
     assert main(["data", "check", str(tmp_path / "corpus")]) == 2
     assert f"{shard.name} is missing, damaged or of another version" in capsys.readouterr().err
     assert main(["data", "check", str(tmp_path)]) == 2
-    assert "holds no corpus whose preparation was finished" in capsys.readouterr().err
+    assert "holds no finished corpus" in capsys.readouterr().err

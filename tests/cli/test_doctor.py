@@ -32,9 +32,7 @@ def test_a_healthy_machine(capsys, tmp_path, monkeypatch):
     doctor.command()
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split() == ["rich", metadata.version("rich")] for line in lines)
-    assert any(
-        line.startswith("computes on") and line.endswith("the processor, 2 threads; no CUDA device") for line in lines
-    )
+    assert any(line.startswith("computes on") and line.endswith("the CPU, 2 threads; no CUDA device") for line in lines)
     assert lines[-1] == "Next: regard demo"
 
 
@@ -47,14 +45,16 @@ def test_it_says_where_regard_is_and_how_to_install_what_is_only_a_folder(monkey
 
     monkeypatch.setattr(doctor.metadata, "version", fail)
     monkeypatch.setattr(doctor.metadata, "requires", fail)
-    assert "not installed; `make setup` or `pip install .` in its checkout" in doctor.report_lines(doctor.examine())[0]
+    assert (
+        "not installed; run `make setup` or `pip install .` in its checkout" in doctor.report_lines(doctor.examine())[0]
+    )
 
 
 def test_beside_a_gpu_it_says_how_many_threads_are_used(monkeypatch):
     found = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
     monkeypatch.setattr(doctor, "_torch", lambda: found)
     lines = doctor.report_lines(doctor.examine())
-    assert any(line.endswith("NVIDIA H200, the processor, 16 threads, of which 2 beside a GPU") for line in lines)
+    assert any(line.endswith("NVIDIA H200, the CPU, 16 threads (2 next to a GPU)") for line in lines)
 
 
 def test_after_the_demo_comes_translating(tmp_path, monkeypatch):
@@ -100,14 +100,14 @@ def test_an_extra_is_here_or_the_way_to_get_it_is_told(requirements, capsys):
     rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if line.startswith("extra "))
     found = {name.removeprefix("extra "): finding.strip() for name, finding in rows.items()}
     assert found["onnx"] == "works"
-    assert found["pictures"].startswith("not here; `pip install 'regard[pictures]'` brings it")
+    assert found["pictures"].startswith("not installed; `pip install 'regard[pictures]'` installs it")
 
 
 def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "_torch", lambda: {"fault": "libgomp.so.1: cannot open shared object file"})
-    with pytest.raises(Fault, match=r"torch is installed and cannot be loaded: libgomp"):
+    with pytest.raises(Fault, match=r"torch is installed but cannot be loaded: libgomp"):
         doctor.command()
-    assert "nothing, torch cannot be loaded" in capsys.readouterr().out
+    assert "nothing: torch cannot be loaded" in capsys.readouterr().out
 
 
 def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path):

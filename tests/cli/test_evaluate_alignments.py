@@ -37,7 +37,7 @@ def test_the_error_rate_says_which_attention_it_is_of(
     assert (score["metric"], score["n"], score["split"]) == ("aer", 2, None)
     # With two blocks the last but one is the first; nothing is known of this model's validation data.
     assert score["signature"] == "attention:cross.1.mean|step:own|chosen:usual"
-    assert "Links are read from the mean of the heads of cross-attention block 1, as is usual: " in printed.err
+    assert "Links are read from the mean of the heads of cross-attention block 1, the default: " in printed.err
     # Five words are written, so five links are found; three are sure: the rate is 1 − (sure + possible found) / 8.
     assert (score["value"] * 8 / 100) % 1 == pytest.approx(0, abs=1e-9)
     by_python = regard.evaluate(trained, quiet=True, metrics=["aer"], **files)
@@ -67,7 +67,7 @@ def test_links_are_needed_and_are_for_this_metric_alone(
 ) -> None:
     links = files.pop("alignments")
     assert main(asked(trained, files)) == 2
-    assert "aer compares with known links; give them as --alignments FILE" in capsys.readouterr().err
+    assert "aer needs known links; give them as --alignments FILE" in capsys.readouterr().err
     given = ["--source", str(files["source"]), "--reference", str(files["reference"]), "--alignments", str(links)]
     assert main(["evaluate", str(trained), *given]) == 2
     assert "--alignments is for the alignment error rate; add --metric aer." in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_a_folder_that_holds_the_model_is_not_replaced(
 ) -> None:
     (tmp_path / "encoder.onnx").touch()  # so that it looks like an earlier export
     assert main(["export", str(copied), "--to", "onnx", "-o", str(tmp_path), "--overwrite"]) == 2
-    assert f"{tmp_path} is or holds the model itself; write the export elsewhere." in capsys.readouterr().err
+    assert f"{tmp_path} is or contains the model itself; write the export elsewhere." in capsys.readouterr().err
     load_translation_model(copied, device="cpu")
 
 
@@ -118,9 +118,9 @@ def test_export_for_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("arguments", "said"),
     [
         (["--to", "marian"], "Name a folder for the marian model with -o."),
-        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and onnx and does nothing for marian."),
+        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and onnx and has no effect for marian."),
         (["--to", "onnx", "--quantisation", "int16"], "--quantisation is 'int16', but for onnx it is int8 or float32."),
-        (["--to", "marian", "--quantisation", "int8"], "is for ctranslate2 and onnx and does nothing for marian."),
+        (["--to", "marian", "--quantisation", "int8"], "is for ctranslate2 and onnx and has no effect for marian."),
         (["--to", "ctranslate3"], "'ctranslate3' is not one of 'ctranslate2', 'onnx', 'marian'"),
     ],
 )

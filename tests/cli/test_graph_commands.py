@@ -77,7 +77,7 @@ def test_python_answers_the_same(run: Path) -> None:
         (["answer", "RUN", "99"], "There is no node 99; the graph has the nodes 0 to 23."),
         (["answer", "RUN", "3", "friend"], "'friend' is not the number of a node"),
         (["translate", "RUN"], "A gat gives a class for each node; use `regard answer`. It can train, evaluate,"),
-        (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, and not by 'bleu'."),
+        (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, not by 'bleu'."),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
@@ -182,12 +182,15 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN", "99"], "There is no node 99"),
         (["look", "RUN", "--text", "0"], "--text is for models that read text; a gat reads a node."),
         (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
-        (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has one alone, so omit --side."),
+        (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has only one, so omit --side."),
         (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),
-        (["look", "RUN", "0", "--sheet"], "--sheet goes with a matrix; what this model looks at is drawn as a graph."),
+        (
+            ["look", "RUN", "0", "--sheet"],
+            "--sheet goes with a matrix; the attention of this model is drawn as a graph.",
+        ),
         (["look", "RUN", "0", "--layer", "3"], "This model has 2 blocks of 2, 1 heads on that side."),
         (["heads", "RUN", "--by", "diagonal"], "What these heads look at has no order"),
-        (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are watched on a --split."),
+        (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are measured on a --split."),
     ],
 )
 def test_what_cannot_be_looked_at_is_refused(

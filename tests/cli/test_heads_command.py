@@ -56,7 +56,7 @@ def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: p
     ("arguments", "words"),
     [
         (["--by", "alignment"], "--by alignment needs --alignments"),
-        (["--source", "x"], "--source and --reference belong together"),
+        (["--source", "x"], "--source and --reference go together"),
         (["--split", "test", "--source", "x", "--reference", "y"], "not both"),
     ],
 )

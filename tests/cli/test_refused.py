@@ -36,7 +36,7 @@ from regard.training.checkpoint import WEIGHTS, RunFolder
             OSError(errno.ESTALE, "Stale file handle", "a.bin"),
             "The server that holds a.bin no longer knows it (stale file handle); mount it again.",
         ),
-        (OSError(errno.EROFS, "Read-only file system"), "A file lies on a file system that can only be read."),
+        (OSError(errno.EROFS, "Read-only file system"), "A file is on a read-only file system."),
         (
             SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
             "No space is left on the device of the output; make room and try again.",
@@ -47,7 +47,7 @@ from regard.training.checkpoint import WEIGHTS, RunFolder
         ),
         (
             RuntimeError("unable to mmap 64 bytes: Input/output error (5)"),
-            "The device of a file reports an error (input/output error); look at the disk.",
+            "The device of a file reports an input/output error; check the disk.",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_an_error_in_the_middle_of_training_loses_nothing(
     said = capsys.readouterr().err
     assert "checkpoints/00000008.partial/" in said
     assert f"cannot be written: {os.strerror(number)}." in said
-    assert "fault of regard's own" not in said
+    assert "bug in regard" not in said
     assert main([*arguments, "--resume"]) == 0
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
 

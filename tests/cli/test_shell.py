@@ -127,7 +127,7 @@ def test_a_misspelt_command_is_refused_with_the_nearest(made):
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
         "regard: No such command 'maade'. Did you mean 'made'?",
-        "regard: `regard --help` shows how it is used.",
+        "regard: `regard --help` shows how to use it.",
     ]
 
 
@@ -138,7 +138,7 @@ def test_a_misspelt_command_is_refused_with_the_nearest(made):
         (["made", "--zzz"], "No such option: --zzz."),
         (["kit", "lits"], "No such command 'lits'. Did you mean 'list'?"),
         (["kit", "list", "--lnog"], "No such option: --lnog. Did you mean '--long'?"),
-        (["made", "--traceback"], "--traceback stands before the command, as in `regard --traceback made`."),
+        (["made", "--traceback"], "--traceback goes before the command, as in `regard --traceback made`."),
         (["--vershion"], "No such option: --vershion. Did you mean '--version'?"),
     ],
 )
@@ -151,7 +151,7 @@ def test_faults_of_usage(made):
     done = made("made", "--count", "many")
     assert done.returncode == 2
     assert "Invalid value for '--count'" in done.stderr
-    assert "`regard made --help` shows how it is used." in done.stderr
+    assert "`regard made --help` shows how to use it." in done.stderr
     assert made("kit", "get").stderr.startswith("regard: Missing argument 'NAME'.")
 
 
@@ -177,7 +177,7 @@ def test_a_fault_of_ours_is_short_and_says_where_to_report_it(made):
     done = made("made", body="raise ValueError('two and two\\nmake five')")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "regard: this is a fault of regard's own: ValueError: two and two",
+        "regard: this is a bug in regard: ValueError: two and two",
         "regard: please report it in the project's issue tracker, with what `regard --traceback COMMAND …` prints.",
     ]
 
@@ -185,14 +185,14 @@ def test_a_fault_of_ours_is_short_and_says_where_to_report_it(made):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("raise MemoryError", "The memory does not suffice for this; give less at a time, or a smaller model."),
+        ("raise MemoryError", "There is not enough memory for this; give less at a time, or use a smaller model."),
         (
             "raise OSError(5, 'Input/output error', 'shard.bin')",
-            "The device of shard.bin reports an error (input/output error); look at the disk.",
+            "The device of shard.bin reports an input/output error; check the disk.",
         ),
         (
             "raise OSError(5, 'Input/output error')",
-            "The device of a file reports an error (input/output error); look at the disk.",
+            "The device of a file reports an input/output error; check the disk.",
         ),
     ],
 )
@@ -218,8 +218,8 @@ def test_the_traceback_is_shown_when_asked_for(made):
         (errno.ENOENT, "There is no file or folder here.txt."),
         (errno.EISDIR, "here.txt is a folder, and a file is needed."),
         (errno.ENOSPC, "No space is left on the device of here.txt; make room and try again."),
-        (errno.EFBIG, "here.txt would be larger than a file may be there (`ulimit -f` shows your own limit)."),
-        (errno.EROFS, "here.txt lies on a file system that can only be read."),
+        (errno.EFBIG, "here.txt would exceed the largest file size allowed there (`ulimit -f` shows your limit)."),
+        (errno.EROFS, "here.txt is on a read-only file system."),
     ],
 )
 def test_what_the_disk_refuses_is_the_users_to_mend(made, number, sentence):
@@ -245,7 +245,7 @@ def test_ctrl_c_while_a_compiled_module_is_imported_is_ctrl_c(made):
 def test_bytes_of_an_argument_that_are_no_utf_8_are_named(made):
     done = made("made", body="'caf\\udce9'.encode()")
     assert done.returncode == 2
-    assert done.stderr == "regard: The byte 0xe9 of what you gave is no UTF-8; give text and names in UTF-8.\n"
+    assert done.stderr == "regard: The byte 0xe9 in your input is not UTF-8; give text and names in UTF-8.\n"
 
 
 def test_letters_the_terminal_cannot_write_are_named(tmp_path):
@@ -253,7 +253,7 @@ def test_letters_the_terminal_cannot_write_are_named(tmp_path):
     ascii_only = QUIET | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(command, capture_output=True, text=True, env=ascii_only, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.startswith("regard: '\\xe3' cannot be written in the encoding ascii; PYTHONUTF8=1")
+    assert done.stderr.startswith("regard: '\\xe3' cannot be written in the encoding ascii; set PYTHONUTF8=1")
 
 
 def test_a_full_disk_under_the_output_is_told_once(tmp_path):

@@ -243,16 +243,16 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["gradients", "--gains", "1,,2"], "--gains is '1,,2', expected at most six numbers from 0.05 to 10"),
         (["gradients", "--gains", "1e9"], "expected at most six numbers from 0.05 to 10"),
         (["gradients", "--gains", "1,2,3,4,5,6,7"], "expected at most six numbers"),
-        (["gradients", "--text", TEXT], "--model and --text belong together"),
+        (["gradients", "--text", TEXT], "--text needs one --model"),
         (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale says how weights are"),
         (["gradients", "--model", "transformer", "--text", TEXT], "has no recurrent layers"),
-        (["positions"], "Positions are drawn as a picture; name one with -o positions.png, or give --json"),
+        (["positions"], "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json"),
         (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),
         (
             ["gates", "vanilla", "--text", TEXT],
             "have no gates; `regard show gates` needs recurrent layers of cell lstm or gru",
         ),
-        (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; --layer 3 is none of them"),
+        (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; there is no layer 3"),
         (
             ["gates", "transformer", "--text", TEXT],
             "has no recurrent layers; `regard show gates` needs recurrent layers",
@@ -261,7 +261,7 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["loss", "lstm", "--text", " ", "--target", TARGET], "There is no text to read"),
         (
             ["loss", "lstm", "--text", TEXT, "--target", TARGET, "-o", "l.html"],
-            "l.html is neither .png, .svg nor .json",
+            "l.html does not end in .png, .svg or .json",
         ),
     ],
 )

@@ -155,7 +155,7 @@ def test_ctrl_c_stops_cleanly_and_resumably(
 
 
 def _stopped_and_resumed(corpus: tuple[Path, Path], out: Path, said: str, uninterrupted: Path) -> None:
-    assert "interrupted; --resume goes on from here" in said
+    assert "interrupted; --resume continues from here" in said
     assert "Traceback" not in said
     assert 0 < RunFolder(out).steps()[-1] < 20
     assert _kill_and_resume(corpus, out, []) == 0
@@ -224,7 +224,7 @@ def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
     assert f"{shard} is missing, damaged" in say(capsys)
     shard.write_bytes(good)
     assert main(["train", "--out", str(out), "--resume"]) == 0
-    assert f"{source} is not there any more; going on with what was prepared from it." in say(capsys)
+    assert f"{source} no longer exists; continuing with what was prepared from it." in say(capsys)
     _same(uninterrupted, out)
 
 
@@ -275,7 +275,7 @@ def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.Capt
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", trained)
     assert main(arguments) == 2
-    assert "holds a run already; give --resume to go on with it or --overwrite to replace it" in say(capsys)
+    assert "already holds a run. Give --resume to continue it or --overwrite to replace it" in say(capsys)
     assert main([*arguments, "--resume", "--overwrite"]) == 2
     assert {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()} == before
 

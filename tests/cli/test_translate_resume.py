@@ -172,7 +172,7 @@ def test_what_is_asked_must_be_the_same(
     other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
     cases = [
         ((*asked, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
-        ((*asked, "--beam", "3", "--resume"), "out was begun with something else: --beam was 2 and is now 3"),
+        ((*asked, "--beam", "3", "--resume"), "out was begun differently: --beam was 2 and is now 3"),
         ((*asked, "--resume"), "--beam was 2 and is now not given"),
         ((*asked, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
         (
@@ -225,7 +225,7 @@ def test_after_a_fault_the_input_can_be_mended(
     assert main(["translate", str(exported), str(text), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "Line 21: " in said
-    assert "Kept 16 translated lines; the same command with --resume goes on from there." in said
+    assert "Kept 16 translated lines; the same command with --resume continues from there." in said
     text.write_text(good, encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out), "--resume"]) == 0
     assert main(["translate", str(exported), str(text), "-o", str(whole)]) == 0
@@ -242,13 +242,13 @@ def test_what_resuming_and_overwriting_mean(
     content = out.read_bytes()
     capsys.readouterr()
     assert main([*asked, "--resume"]) == 0
-    assert "out is there with as many lines as this input gives; nothing was done." in capsys.readouterr().err
+    assert "out exists with as many lines as this input gives; nothing was done." in capsys.readouterr().err
     text.write_text(text.read_text(encoding="utf-8") + "One more.\n", encoding="utf-8")
     assert main([*asked, "--resume"]) == 2
-    assert f"out is there and has {LINES} lines, where this input gives {LINES + 1}" in capsys.readouterr().err
+    assert f"out exists with {LINES} lines, but this input gives {LINES + 1}" in capsys.readouterr().err
     assert main([*asked[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *asked[3:], "--resume", "--n-best", "2"]) == 0
     assert main([*asked[:2], "-", *asked[3:], "--resume"]) == 0
-    assert "out is there, and nothing of it was left unfinished; nothing was done." in capsys.readouterr().err
+    assert "out exists and is not unfinished; nothing was done." in capsys.readouterr().err
     write_corpus(tmp_path, LINES)
     assert main([*asked, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
@@ -265,7 +265,7 @@ def test_what_resuming_and_overwriting_mean(
     assert main([*asked, "--overwrite"]) == 0  # begins anew
     assert out.read_bytes() == content
     assert main(["translate", str(exported), str(text), "--resume"]) == 2
-    assert "--resume goes on with a file; name it with -o." in capsys.readouterr().err
+    assert "--resume continues a file; name it with -o." in capsys.readouterr().err
     assert main(["translate", str(exported), str(text), "-o", "/dev/null", "--resume"]) == 2
 
 
@@ -314,7 +314,9 @@ def test_damaged_records_are_refused(tmp_path: Path) -> None:
     wrong = (b"[\n[\n", b"[]\n{}\n", b'{}\n{"rows": 3}\n', b"[" * 100_000 + b"\n[]\n", whole.replace(b"1024", b"2048"))
     for damage in wrong:
         record.write_bytes(damage)
-        with pytest.raises(Fault, match="is damaged, or of another version of regard; give --overwrite without"):
+        with pytest.raises(
+            Fault, match="is damaged or was written by another version of regard; give --overwrite without"
+        ):
             kept(out)
 
 
@@ -384,5 +386,5 @@ def test_an_output_whose_lines_cannot_be_counted_is_refused(tmp_path: Path) -> N
     out = tmp_path / "out.gz"
     out.write_bytes(b"not packed\n")
     source = write_corpus(tmp_path, 2)[0]
-    with pytest.raises(Fault, match=r"out\.gz is there but cannot be read; give --overwrite to replace it\."):
+    with pytest.raises(Fault, match=r"out\.gz exists but cannot be read; give --overwrite to replace it\."):
         remark_finished(out, TextInput(file=source), 1)

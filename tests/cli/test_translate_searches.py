@@ -79,7 +79,7 @@ def test_a_model_of_other_tokens_is_named(
 ) -> None:
     monkeypatch.setattr(TranslationModel, "has_tokens_of", lambda self, other: False)
     assert main(["translate", str(trained), str(text), "--with", f"{trained}/."]) == 2
-    assert f"{trained} cuts text into other tokens than {trained}; combine" in capsys.readouterr().err
+    assert f"{trained} and {trained} have different tokens; combine" in capsys.readouterr().err
 
 
 def test_several_models_and_least_risk(
@@ -158,7 +158,7 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
     long = tmp_path / "long.en"
     long.write_text("short\n" + "the red house " * 80 + "\n", encoding="utf-8")
     arguments = ["translate", str(trained), str(long), "--beam", "1", "--set", "longest_extra=1"]
-    said = "1 line is longer than any that the model learnt from (257 tokens), as line 2;"
+    said = "1 line is longer than any in the training data (257 tokens), such as line 2;"
     assert main([*arguments, "--set", "longest_ratio=0.02"]) == 0
     assert said in capsys.readouterr().err
     assert main([*arguments, "--set", "longest_ratio=0.02", "--too-long", "split"]) == 0
@@ -168,16 +168,19 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--temperature", "0.5", "--seed", "3"], "--temperature and --seed would do nothing without --sample."),
-        (["--samples", "8"], "--samples says how many --mbr chooses among"),
-        (["--sample", "--beam", "4"], "--beam is of a beam search, but --sample and --mbr draw; give one or the other"),
-        (["--sample", "--set", "stop=first"], "--set stop is of a beam search, but --sample and --mbr draw"),
+        (["--temperature", "0.5", "--seed", "3"], "--temperature and --seed have no effect without --sample."),
+        (["--samples", "8"], "--samples is the number that --mbr chooses among"),
+        (
+            ["--sample", "--beam", "4"],
+            "--beam is for beam search, but --sample and --mbr sample; give one or the other",
+        ),
+        (["--sample", "--set", "stop=first"], "--set stop is for beam search, but --sample and --mbr sample"),
         (["--sample", "--length-penalty", "0"], "give one or the other"),
         (["--channel", "nowhere", "--set", "beam=wide"], "beam"),
         (["--channel", "nowhere", "--n-best", "5"], "A beam of 4 cannot give the 5 best"),
-        (["--channel-weight", "2"], "--channel-weight would do nothing without --channel."),
-        (["--set", "sampling.top_k=3"], "Options of sampling would do nothing without --sample."),
-        (["--sample", "--set", "sampling=3"], "Sampling takes a table of options"),
+        (["--channel-weight", "2"], "--channel-weight has no effect without --channel."),
+        (["--set", "sampling.top_k=3"], "Sampling options have no effect without --sample."),
+        (["--sample", "--set", "sampling=3"], "Sampling has several options"),
         (["--sample", "--temperature", "inf"], "temperature"),
         (["--sample", "--top-k", "99999999999999999999"], "--top-k is"),
         (["--set", "coverage_penalty=inf"], "coverage_penalty"),
@@ -185,25 +188,25 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
         (["--set", "n_best=3", "--set", "beam=2"], "cannot give the 3 best"),
         (["--mbr", ""], "There is no metric ''"),
         (["--mbr", "chrf", "--samples", "4", "--n-best", "10"], "--mbr cannot give the 10 best of 4"),
-        (["--force", "WISHES", "--length-penalty", "0"], "--force scores the outputs it is given"),
-        (["-o", "out.gz"], "would be plain text under the name of a packed file"),
+        (["--force", "WISHES", "--length-penalty", "0"], "--force scores given outputs"),
+        (["-o", "out.gz"], "would be plain text under the name of a compressed file"),
         (["--prefixes", "WISHES", "-o", "WISHES", "--overwrite"], "is an input too"),
         (["--prefixes", "FIRST"], "Line 1: its prefix has"),
-        (["--sample", "--channel", "x"], "--channel reranks what the beam has found"),
+        (["--sample", "--channel", "x"], "--channel reranks the outputs of a beam"),
         (["--mbr", "blue"], "There is no metric 'blue'"),
         (["--set", "gruops=2"], "did you mean 'groups'"),
         (["--sample", "--top-p", "0"], "--top-p is 0.0, expected more than 0.0"),
         (["--sample", "--set", "sampling.min_p=5"], "--set sampling.min_p is 5, expected 1.0 or less"),
         (["--forbid", ""], "--forbid: nothing is written in it; give some text"),
         (["--with", "nowhere"], "There is no model folder at nowhere"),
-        (["--required", "WISHES", "--sample"], "Sampling cannot promise phrases that must occur"),
+        (["--required", "WISHES", "--sample"], "Sampling cannot guarantee phrases that must occur"),
         (
             ["--prefixes", "WISHES", "--split-sentences"],
             "--prefixes belongs to a whole output; omit --split",
         ),
         (["--prefixes", "SHORT"], "has 1 lines, but the input has more"),
         (["--prefixes", "LONG"], "has more lines than the input, which has 3"),
-        (["--force", "WISHES", "--beam", "2"], "--force scores the outputs it is given"),
+        (["--force", "WISHES", "--beam", "2"], "--force scores given outputs"),
         (["--force", "SHORT"], "has 1 lines, but the input has more"),
         (["--prefixes", "nowhere.txt"], "There is no file"),
     ],

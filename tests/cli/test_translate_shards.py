@@ -85,14 +85,14 @@ def test_only_what_belongs_together_is_joined(
         assert main(["translate", *asked, "--shard", f"{number}/3"]) == 0
     capsys.readouterr()
     refuses("1 of 3 shards of", "--join")
-    refuses("1-of-3 was begun or is done; give --resume to go on, or --overwrite", "--shard", "1/3")
+    refuses("1-of-3 was begun or is done; give --resume to continue, or --overwrite", "--shard", "1/3")
     refuses("was divided into 3 shards; give --shard I/3, or delete it.", "--shard", "1/4")
-    refuses("something else: --beam was not given and is now 2", "--shard", "1/3", "--resume", "--beam=2")
-    refuses("1-of-3 was begun with something else: --beam was not given and is now 2", "--join", "--beam", "2")
-    refuses("out was begun in shards; go on with --workers and --resume")
+    refuses("was begun differently: --beam was not given and is now 2", "--shard", "1/3", "--resume", "--beam=2")
+    refuses("1-of-3 was begun differently: --beam was not given and is now 2", "--join", "--beam", "2")
+    refuses("out was begun in shards; continue with --workers and --resume")
     assert main(["translate", *asked, "--shard", "3/3", "--resume"]) == 0
     source.write_bytes(TEXT.replace(b"one", b"two"))
-    refuses("has translations of other lines than the input has there (lines 1 to 2)", "--join")
+    refuses("holds translations of other lines than the input (lines 1 to 2)", "--join")
     source.write_bytes(TEXT + b"\nten\n")
     refuses("its place in the input has changed", "--join")
     source.write_bytes(TEXT)
@@ -110,7 +110,7 @@ def test_only_what_belongs_together_is_joined(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--shard", "4/3"], "--shard is '4/3'; give the number of a shard and how many there are, as 3/8."),
+        (["--shard", "4/3"], "--shard is '4/3'; give the number of a shard and the number of shards, as in 3/8."),
         (["--shard", "first"], "--shard is 'first'; give the number"),
         (["--shard", "1/2", "--join"], "--shard and --join do not go together; omit one of them."),
         (["--workers", "2", "--shard", "1/2"], "--workers and --shard do not go together"),
@@ -128,9 +128,12 @@ def test_what_cannot_be_shared_out_is_refused(
 def test_shards_are_of_files(asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, source, *_ = asked
     for arguments, words in (
-        ([model, "-o", str(tmp_path / "out")], "--workers cuts a file into shards; name a file as INPUT, or omit it."),
+        (
+            [model, "-o", str(tmp_path / "out")],
+            "--workers divides a file into shards; name a file as INPUT, or omit --workers.",
+        ),
         ([model, source], "--workers writes a file; name it with -o."),
-        ([model, str(tmp_path)], "part by part, but it is not a file; write it to one first, or omit it."),
+        ([model, str(tmp_path)], "part by part, but it is not a file; write it to a file first, or omit --workers."),
         ([model, source, "--prefixes", "/dev/null"], "--workers reads /dev/null part by part, but it is not a file"),
         ([model, source, "-o", "/dev/null"], "--workers writes a file; name it with -o."),
         ([model, source, "-o", str(tmp_path / "none" / "out")], "There is no folder"),
@@ -146,8 +149,8 @@ def test_workers_that_die_are_replaced(asked: list[str], tmp_path: Path) -> None
     assert status == 0, said
     right = JOINED.replace("FOUR", "DIE ONCE").replace("FIVE", "LONG 5") + "LONG 10\n"
     assert (tmp_path / "out").read_text(encoding="utf-8") == right
-    assert "1 worker died and was replaced; 12 lines were translated, each counted as often as it was." in said
-    assert "2 lines are longer than any that the model learnt from (3 tokens), as line 7;" in said
+    assert "1 worker died and was replaced; 12 lines were translated, counting repeats." in said
+    assert "2 lines are longer than any in the training data (3 tokens), such as line 7;" in said
     assert said.count("begins with a byte order mark") == 1
     assert files(tmp_path) == ["in", "model", "out"]
 
@@ -162,7 +165,7 @@ def test_workers_without_a_sign_of_life_are_named_killed_and_replaced(
     right = JOINED.replace("ONE", "HANG ONCE").replace("FOUR", "STOP ONCE")
     assert (tmp_path / "out").read_text(encoding="utf-8") == right
     for why, lines in (("hangs", "lines 1 to 2"), ("was stopped", "lines 5 to 6")):
-        words = rf"{why}: no sign of life for 1 seconds\. It is killed, and another goes on with {lines}\."
+        words = rf"{why}: no activity for 1 seconds\. It is killed, and another continues with {lines}\."
         assert re.search(rf"Worker \d \(process \d+\) {words}", said), said
     assert files(tmp_path) == ["in", "model", "out"]
 
@@ -180,9 +183,9 @@ def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
         r"the last was killed by SIGKILL, saying 'something is wrong'\. What is done is kept",
         said,
     )
-    assert "4 of 5 shards are done; the same with --resume goes on from there." in said
+    assert "4 of 5 shards are done; the same command with --resume continues from there." in said
     assert main(["translate", *asked, "--workers", "1"]) == 2
-    assert "out was begun in shards; give --resume to go on from there" in capsys.readouterr().err
+    assert "out was begun in shards; give --resume to continue" in capsys.readouterr().err
     (tmp_path / "in").write_bytes(TEXT)
     assert main(["translate", *asked, "--shard", "5/5", "--resume"]) == 0  # workers and --shard share their shards
     assert main(["translate", *asked, "--join"]) == 0

@@ -131,7 +131,10 @@ def test_bad_use_has_its_sentence(
         (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
         (["evaluate", str(trained), "--source", str(empty), "--reference", str(empty)], "empty.txt is empty"),
         (["look", str(trained), "--text", ""], "There is no text to look at"),
-        (["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")], "neither .png, .svg, .html nor .json"),
+        (
+            ["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")],
+            "does not end in .png, .svg, .html or .json",
+        ),
         (["look", str(trained), "--text", "a", "--layer", "9"], "This model has 2 blocks of 2 heads"),
         (["look", str(trained), "--text", "a", "--sheet", "--head", "1"], "omit --layer and --head"),
         (["average", str(trained), "-o", str(trained)], "is the run itself"),
@@ -247,7 +250,7 @@ def test_evaluate_notices_outputs_that_look_tokenised(
     monkeypatch.setattr(TranslationModel, "translations", tokenised)
     assert main(arguments) == 0
     said = capsys.readouterr()
-    assert "The outputs: this looks tokenised, for 3 of 3 lines end in a full stop that stands alone." in said.err
+    assert "The outputs: this looks tokenised, because 3 of 3 lines end in a full stop that stands alone." in said.err
     assert "exact" in said.out
 
 
@@ -344,7 +347,7 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
     assert main(["info", str(out)]) == 0
     capsys.readouterr()
     assert main(["average", str(trained), "--last", "30", "-o", str(out), "--overwrite"]) == 0
-    assert "at steps 4, 8, 12, of which there are no more than 3" in capsys.readouterr().err
+    assert "at steps 4, 8, 12; there are only 3" in capsys.readouterr().err
     (out / "letters.txt").touch()
     assert main(["average", str(trained), "-o", str(out), "--overwrite"]) == 2
     assert "holds other things (it has letters.txt) and is not replaced" in capsys.readouterr().err
@@ -362,11 +365,11 @@ def test_average_says_which_checkpoints_it_took_and_which_not(
     assert main(["average", str(run), "--last", "3", "-o", str(out)]) == 0
     said = capsys.readouterr().err
     assert "is the mean of the checkpoints at steps 4, 9, 10\n" in said
-    assert "at steps 9, 10 the run stopped; by itself it saves every 4 steps" in said
+    assert "the run stopped at steps 9, 10; regular checkpoints come every 4 steps" in said
     assert main(["average", str(run), "--last", "1", "-o", str(out), "--overwrite"]) == 0
     said = capsys.readouterr().err
     assert "is the mean of the checkpoints at step 4\n" in said
-    assert "steps 9, 10, where the run stopped, are left out; by itself it saves every 4 steps" in said
+    assert "steps 9, 10, where the run stopped, are left out; regular checkpoints come every 4 steps" in said
 
 
 def test_a_closed_pipe_is_quiet(copied: Path, tmp_path: Path) -> None:

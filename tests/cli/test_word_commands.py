@@ -29,7 +29,7 @@ def test_neighbours_come_as_a_table_and_as_json(file: str, capsys: pytest.Captur
         ["mulher", "homem", "0.9985"],
         ["mulher", "rei", "0.4073"],
     ]
-    assert "'Mulher' is not known, but 'mulher' is, and stands for it" in captured.err
+    assert "'Mulher' is not in the vocabulary; 'mulher' is used instead" in captured.err
     assert main(["neighbours", file, "Mulher", "--count", "1", "--json", "--vocabulary", "4"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found == {"query": "Mulher", "word": "mulher", "neighbours": [["homem", pytest.approx(0.99846, abs=1e-5)]]}
@@ -75,7 +75,7 @@ def test_vectors_of_a_file_are_scored(file: str, tmp_path: Path, capsys: pytest.
     ("arguments", "sentence"),
     [
         (["neighbours", "FILE", "reinha"], "The word 'reinha' is not among the 5 of pt.vec; did you mean 'rainha'?"),
-        (["neighbours", "FILE", "rei", "--side", "mean"], "is a file; omit --side."),
+        (["neighbours", "FILE", "rei", "--side", "mean"], "is a file, which has only one set of vectors; omit --side."),
         (["neighbours", "FILE.gone", "rei"], "There is no file"),
         (["analogy", "FILE", "rei", " ", "rei"], "B: nothing is written in it; give some text"),
         (

@@ -56,7 +56,7 @@ def test_vectors_are_imported_and_asked(imported: Path, capsys: pytest.CaptureFi
     assert model.neighbours(["r$ 0"], count=1)[0].neighbours[0][0] == "maçã"
     assert model.analogy("homem", "rei", "mulher").word == "rainha"
     assert model.recipe.family == "word2vec"
-    with pytest.raises(Fault, match="came from a file, which has those of centres only"):
+    with pytest.raises(Fault, match="came from a file, which has vectors of centres only"):
         model.neighbours(["rei"], side="mean")
 
 

@@ -91,7 +91,7 @@ class _Task:
 
 def test_a_beam_that_is_too_wide_is_refused() -> None:
     heard = (network := build().eval()).hear(*frames(4))
-    with pytest.raises(Fault, match=r"The beam is 65, and a network that writes label by label keeps 64 at most\."):
+    with pytest.raises(Fault, match=r"The beam is 65, but a network that writes label by label keeps at most 64\."):
         _search_labels(_Task(network), heard, 65, LabelSearch(65))
 
 

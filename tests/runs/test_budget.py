@@ -95,4 +95,4 @@ def test_a_comparison_has_no_budget(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_settings_without_a_budget_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "somewhere", "--set", "seed=2"]) == 2
-    assert "--set changes the recipe of a budget; give --budget too." in capsys.readouterr().err
+    assert "--set needs --budget, whose recipe it changes." in capsys.readouterr().err

@@ -183,14 +183,14 @@ def test_a_folder_with_a_run_is_refused_before_any_process_starts(
 ) -> None:
     asked = replace(begun_run(tmp_path), dry_run=dry_run)
     monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
-    with pytest.raises(Fault, match=r"run holds a run already; give --resume to go on with it or --overwrite"):
+    with pytest.raises(Fault, match=r"run already holds a run. Give --resume to continue it or --overwrite"):
         start_training(asked, silent_audience())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()
     for overwrite in (False, True):
-        with pytest.raises(Fault, match=r"other exists and is not a run of regard; choose another --out"):
+        with pytest.raises(Fault, match=r"other exists and is not a run of regard. Choose another --out"):
             start_training(replace(asked, out=tmp_path / "other", overwrite=overwrite), silent_audience())
-    with pytest.raises(Fault, match=r"file is a file; name a folder for the run"):
+    with pytest.raises(Fault, match=r"file is a file. Name a folder for the run"):
         start_training(replace(asked, out=tmp_path / "other" / "file"), silent_audience())
 
 
@@ -218,7 +218,7 @@ def test_more_processes_than_a_batch_has_rows_are_refused_before_any_starts(
 ) -> None:
     monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
     asked = TrainingRequest(TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17)
-    with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16; train on fewer processes"):
+    with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16. Use fewer processes"):
         start_training(asked, silent_audience())
 
 

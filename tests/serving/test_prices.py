@@ -171,7 +171,7 @@ def test_what_a_file_holds_is_bounded_by_its_head_before_it_is_decoded() -> None
 def test_sounds_and_strokes_that_would_be_too_many_are_refused_when_they_are_asked_for() -> None:
     limits = Limits(speech_seconds=10, points=5)
     check_speech(Question(model(), SpeakBody(text=["a" * 18]), limits))
-    assert "may last 11 seconds, but those of a request here last at most 10" in refusal(
+    assert "may last 11 seconds, but the sounds of a request here last at most 10" in refusal(
         lambda: check_speech(Question(model(), SpeakBody(text=["a" * 18, ""]), limits))
     )
     assert "have 6 points, but a request here gives at most 5" in refusal(

@@ -97,7 +97,7 @@ def test_options_hide_the_key_in_whatever_they_print(key: object) -> None:
 
 @pytest.mark.parametrize("origin", ["https://example.org/", "example.org", "https://a b", ""])
 def test_an_origin_that_no_browser_would_send_is_refused(capsys: pytest.CaptureFixture[str], origin: str) -> None:
-    assert "expected a scheme and a name alone" in refused(capsys, "model", "--allow-origin", origin)
+    assert "expected only a scheme and a host" in refused(capsys, "model", "--allow-origin", origin)
 
 
 def test_settings_are_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,9 +220,7 @@ def test_more_connections_than_there_are_files_for_keep_nobody_out(forth: Path) 
             assert oldest.recv(1) == b""
         process.send_signal(signal.SIGTERM)
         _, rest = process.communicate(timeout=WAIT)
-    assert rest.splitlines() == [
-        "regard: all 64 connections are taken; those that wait longest for a client are closed."
-    ]
+    assert rest.splitlines() == ["regard: all 64 connections are in use; those idle for longest are closed."]
 
 
 def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path) -> None:
@@ -234,6 +232,6 @@ def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path
     said: list[str] = []
     make_app([forth, folder], warn=said.append)
     assert said == [
-        "listed has a shortlist, which the sentences of a batch share; now and then an answer depends on what else is "
-        "asked for at the same time."
+        "listed has a shortlist, which the sentences of a batch share, so an answer occasionally depends on other "
+        "requests at the same time."
     ]

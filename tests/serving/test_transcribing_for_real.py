@@ -57,7 +57,7 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
         model.transcribe("sound.wav")
     with pytest.raises(Fault, match="beam is 0, expected 1 or more"):
         model.transcribe([SOUND], beam=0)
-    with pytest.raises(Fault, match="'fuse_weight' would do nothing without 'fuse'"):
+    with pytest.raises(Fault, match="'fuse_weight' has no effect without 'fuse'"):
         model.transcribe([SOUND], fuse_weight=1.0)
     with pytest.raises(Fault, match=r"is wanted, and .* is a ctc, which gives a text for each sound"):
         model.transcribe([SOUND], fuse=model)
@@ -84,7 +84,7 @@ def test_what_is_no_sound_is_refused_by_its_name(
 def test_options_that_would_do_nothing_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sound = str(folder / "sound.wav")
     assert main(["transcribe", str(folder / "run"), sound, "--fuse-weight", "1"]) == 2
-    assert "--fuse-weight would do nothing without --fuse" in capsys.readouterr().err
+    assert "--fuse-weight has no effect without --fuse" in capsys.readouterr().err
     assert main(["transcribe", str(folder / "run"), sound, "--fuse", str(folder / "run")]) == 2
     assert f"is wanted, and {folder / 'run'} is a ctc, which gives a text for each sound." in capsys.readouterr().err
 

@@ -226,5 +226,5 @@ def test_options_that_go_with_other_families_are_refused(tmp_path: Path) -> None
         check_recipe({"family": "bert", "task": "tagging", "model": {}, "data": {"train": "a.txt"}})
     with pytest.raises(Fault, match=r"training\.span is 128, more than the 64 places of model\.longest"):
         check_recipe({"family": "bert", "data": {"train": "a.txt"}, "model": {"longest": 64}})
-    with pytest.raises(Fault, match="pooler follows the state of the first token, and pooling is 'mean'"):
+    with pytest.raises(Fault, match="pooler follows the state of the first token, but pooling is 'mean'"):
         check_recipe({"family": "bert", "data": {"train": "a.txt"}, "model": {"pooler": True, "pooling": "mean"}})

@@ -101,7 +101,7 @@ def test_an_output_is_no_longer_than_the_frames() -> None:
     batch = task.read(["a", "abc"])
     assert task.limits(batch, DecodingOptions(longest_extra=50)).tolist() == [5, 9]  # two a letter, two of the end
     limits, demands = task.limits(batch, DecodingOptions()), Demands(prefixes=[task.target.encode("vwxyz"), []])
-    with pytest.raises(TextFault, match="its prefix has 5 tokens, but its output may have 5, its end counted"):
+    with pytest.raises(TextFault, match="its prefix has 5 tokens, but its output may have 5 with the end"):
         beam_search(task, batch, limits, DecodingOptions(), demands)
 
 

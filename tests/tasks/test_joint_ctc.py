@@ -56,7 +56,7 @@ def test_the_loss_is_shared_between_ctc_and_attention(family: str) -> None:
 def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
     for family, model, words in (
         ("seq2seq", {"decoder": "bottleneck", "ctc": 0.3}, "keeps no states of its source, so ctc would do nothing"),
-        ("transformer", {"ctc_frames": 3}, "so ctc_frames would do nothing"),
+        ("transformer", {"ctc_frames": 3}, "and ctc_frames would do nothing"),
         ("transformer", {"ctc": 0.3, "copies": True}, "combined with model.copies"),
         ("seq2seq", {"ctc": 0.3, "own_tokens": 0.5}, "model.own_tokens or"),
     ):

@@ -79,5 +79,5 @@ def test_vectors_of_another_width_missing_ones_and_subwords_are_refused(tmp_path
         opened(tmp_path, name="absent.txt")
     with pytest.raises(Fault, match="are 2 wide, but the embeddings of the model are 3"):
         opened(tmp_path, embedding=3)
-    with pytest.raises(Fault, match="vectors are of words, and the tokens are characters"):
+    with pytest.raises(Fault, match="vectors are for words, but the tokens are characters"):
         opened(tmp_path, kind="characters")

@@ -186,7 +186,7 @@ def test_a_loss_is_finite_even_where_nothing_fits(tmp_path: Path) -> None:
     [
         ({"heads": 2}, "heads would do nothing with encoder = 'recurrent'"),
         ({"encoder": "transformer", "cell": "gru"}, "cell would do nothing with encoder = 'transformer'"),
-        ({"width": 7}, "two directions need an even one"),
+        ({"width": 7}, "two directions need an even width"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(given: dict, sentence: str) -> None:

@@ -39,7 +39,7 @@ def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.Monke
 
 def test_one_that_draws_from_chance_alone_takes_nothing_else() -> None:
     for given in ({"temperature": 0.5}, {"complete": [[[0.0, 0.0], [1.0, 1.0]]]}):
-        with pytest.raises(Fault, match="from chance alone: it takes neither strokes nor a temperature"):
+        with pytest.raises(Fault, match="at random; it takes neither strokes nor a temperature"):
             list(draw_each(Scribbler(), DrawRequest(**given)))
 
 
@@ -52,9 +52,12 @@ def test_a_request_that_makes_no_sense_is_refused(given: dict[str, int]) -> None
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ([], "Drawings go into a file; name one, as -o drawings.png."),
-        (["-o", "drawings.jpg"], "drawings.jpg is neither .png, .gif, .json nor .svg; the suffix says what to write."),
-        (["-o", "drawings.gif", "--frames", "3"], "--frames is for a .png; drawings.gif has all steps or none."),
+        ([], "Drawings go into a file; name one, as in -o drawings.png."),
+        (
+            ["-o", "drawings.jpg"],
+            "drawings.jpg does not end in .png, .gif, .json or .svg; the suffix chooses the format.",
+        ),
+        (["-o", "drawings.gif", "--frames", "3"], "--frames is for a .png; drawings.gif shows all steps or none."),
         (["-o", "drawings.png", "--count", "0"], "--count is 0, expected 1 or more"),
         (["-o", "drawings.png"], "is not a model folder"),
     ],

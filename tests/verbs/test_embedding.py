@@ -176,7 +176,7 @@ def test_the_command_writes_what_python_gives(
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ([], "name a file for them, as -o vectors.npz."),
+        ([], "name one, as in -o vectors.npz."),
         (["-o", "vectors.txt"], "vectors.txt does not end in .npz"),
         (["-o", "here.npz"], "here.npz exists already; give --overwrite to replace it."),
         (["-o", "none/v.npz"], "There is no folder none to write v.npz into."),

@@ -246,7 +246,7 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
     trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refusal(capsys, "translate", str(trained), "--text", "x", "--fuse", str(folders["words"]))
-    assert f"The translator writes 400 tokens of kind unigram, but {folders['words']} is over " in said
+    assert f"The translator has 400 tokens of kind unigram, but {folders['words']} has " in said
     assert " of kind spaces; " in said
     assert f"train a language model with data.tokeniser.from = {trained}." in said
 
@@ -254,15 +254,15 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--fuse-weight", "0.5"], "The weight of a fusion would do nothing without a language model to fuse with."),
+        (["--fuse-weight", "0.5"], "The weight of a fusion has no effect without a language model to fuse with."),
         (["--fuse", "LM", "--engine", "onnx"], "cannot do --fuse; omit it, or set --engine to torch."),
-        (["--channel", "x", "--prior-weight", "1"], "The weight of a prior would do nothing without a prior."),
-        (["--prior", "LM"], "A prior reranks beside a channel model; name a channel model too."),
+        (["--channel", "x", "--prior-weight", "1"], "The weight of a prior has no effect without a prior."),
+        (["--prior", "LM"], "A prior reranks together with a channel model; name a channel model too."),
         (["--fuse", "TRANSLATOR"], "TRANSLATOR is a transformer, which gives a text for each text."),
-        (["--fuse", "TRANSLATOR"], "A language model (rnnlm, gpt, from-gates, ngram) is wanted, and "),
+        (["--fuse", "TRANSLATOR"], "A language model (rnnlm, gpt, from-gates, ngram) is needed, but "),
         (
             ["--channel", "TRANSLATOR", "--prior", "TRANSLATOR"],
-            "A language model (rnnlm, gpt, from-gates, ngram) is wanted, and ",
+            "A language model (rnnlm, gpt, from-gates, ngram) is needed, but ",
         ),
     ],
 )
@@ -289,7 +289,7 @@ def test_an_output_longer_than_the_context_of_the_prior_is_told_by_the_line_it_i
         assert main(["train", str(recipe), "--out", str(short), "--set", "model.context=2"]) == 0
     (source := tmp_path / "two.en").write_text(f"\n{TEXTS[0]}\n", "utf-8")
     options = ["--channel", str(back), "--prior", str(short), "--beam", "4"]
-    sentence = "the language model that ranks its outputs cannot read one of them: it is longer than the context."
+    sentence = "one of its outputs is longer than the context of the language model that ranks them."
     said = refusal(capsys, "translate", str(trained), str(source), *options)
     assert f"Line 2: {sentence}" in " ".join(said.split())
     said = refusal(capsys, "evaluate", str(trained), "--source", str(source), "--reference", str(source), *options)
@@ -305,22 +305,22 @@ def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
     found = find([translator.task], whole_texts(TEXTS), translator.plan(beam=3, n_best=3))
     tokens = translator.task.target.encode("casa " * 100)
     found[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
-    with pytest.raises(Fault, match="Text 2: the language model that ranks its outputs cannot read one of them"):
+    with pytest.raises(Fault, match="Text 2: one of its outputs is longer than the context of the language model"):
         by_channel(translator, backward, Channel(1.0, 0.5), prior)(TEXTS, found)
 
 
 def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
-    with pytest.raises(Fault, match=r"The weight of a fusion is -1; give a number that is not below 0\."):
+    with pytest.raises(Fault, match=r"The weight of a fusion is -1; give a number of at least 0\."):
         fusion_of(translator, regard.load(folders["ngram"]), -1)
-    with pytest.raises(Fault, match=r"The weight of a fusion would do nothing without a language model"):
+    with pytest.raises(Fault, match=r"The weight of a fusion has no effect without a language model"):
         translator.translate(TEXTS, fuse_weight=0.5)
-    with pytest.raises(Fault, match="The weight of a channel model would do nothing without a channel model"):
+    with pytest.raises(Fault, match="The weight of a channel model has no effect without a channel model"):
         translator.translate(TEXTS, channel_weight=0.5)
-    with pytest.raises(Fault, match="A channel model reranks what the beam has found; do not sample"):
+    with pytest.raises(Fault, match="A channel model reranks the outputs of a beam; do not sample"):
         translator.translate(TEXTS, channel=translator, sample={})
     with pytest.raises(Fault, match="The weight of a channel model is nan; give a number"):
         translator.translate(TEXTS, channel=translator, channel_weight=float("nan"))
-    with pytest.raises(Fault, match=r"is wanted, and .* is a transformer, which gives a text for each text"):
+    with pytest.raises(Fault, match=r"is needed, but .* is a transformer, which gives a text for each text"):
         translator.translate(TEXTS, channel=translator, prior=translator)
 
 
@@ -358,7 +358,7 @@ def test_tokens_that_cannot_be_taken_over_are_refused(
     assert "data.tokeniser.kind is 'bpe', but 'unigram' in " in refusal(capsys, "train", str(recipe), "--out", out)
     recipe = write_recipe(tmp_path, "ngram", text, vocabulary=300, **{"from": str(trained)})
     said = refusal(capsys, "train", str(recipe), "--out", out)
-    assert "vocabulary and at_least are for a tokeniser that is made here" in said
+    assert "vocabulary and at_least are for training a tokeniser" in said
     assert not (tmp_path / "run").exists()
 
 
@@ -375,7 +375,7 @@ def test_what_a_translator_is_judged_by_is_left_out_of_the_text(
     assert main(["train", str(path), "--out", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "train: 2 lines, " in said
-    assert "left out, for a translator is judged by them: 3 lines" in said
+    assert "left out because a translator is evaluated on them: 3 lines" in said
     path.write_text(path.read_text("utf-8").replace(f'leave_out = "{trained}"', f'leave_out = "{tmp_path / "run"}"'))
     assert "keep its training folder, or omit data.leave_out" in refusal(
         capsys, "train", str(path), "--out", str(tmp_path / "other")

@@ -79,13 +79,13 @@ def test_many_prompts_keep_their_order(model: LanguageModel) -> None:
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ({"beam": 4, "samples": 2}, "'beam' is of a beam search, but 'samples' draws at random"),
-        ({"beam": 4, "sample": {}}, "'beam' is of a beam search, but 'sample' draws at random"),
-        ({"samples": 2, "search": {"groups": 2}}, "is of a beam search, but 'samples' draws at random"),
+        ({"beam": 4, "samples": 2}, "'beam' is for beam search, but 'samples' samples at random"),
+        ({"beam": 4, "sample": {}}, "'beam' is for beam search, but 'sample' samples at random"),
+        ({"samples": 2, "search": {"groups": 2}}, "is for beam search, but 'samples' samples at random"),
         ({"samples": 0}, "samples is 0, expected 1 or more"),
         ({"tokens": 0}, "tokens is 0, expected 1 or more"),
         ({"sample": {"top_q": 1}}, "sample has no 'top_q'"),
-        ({"search": {"beam": 2}}, "'beam' has a field of its own"),
+        ({"search": {"beam": 2}}, "'beam' has its own field"),
     ],
 )
 def test_what_does_not_go_together_is_refused(table: dict[str, Any], sentence: str) -> None:

@@ -112,7 +112,7 @@ def test_a_text_stops_where_the_rules_leave_nothing_to_write(model: LanguageMode
     words = model.task.tokeniser.size - 2  # neither the pad nor the begin
     assert (len(found.tokens), len(found.token_scores), found.ended) == (words, words, "rules")
     assert found.score > -math.inf
-    assert found.remark == f"After {words} tokens the rules of the search left nothing to write; the text stops."
+    assert found.remark == f"After {words} tokens the rules of the search left nothing to write, so the text stops."
 
 
 @pytest.mark.parametrize("past_end", [False, True])

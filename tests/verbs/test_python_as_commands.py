@@ -59,10 +59,13 @@ def test_an_output_goes_on_from_tokens(model: regard.Model) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"before": ["x"], "sample": {}}, "'before' goes on from exact tokens by beam search; omit 'sample'."),
+        ({"before": ["x"], "sample": {}}, "'before' continues exact tokens by beam search; omit 'sample'."),
         ({"before": ["nonsense"]}, "'nonsense' is not a token of the model."),
-        ({"samples": 3}, "'samples' says how many 'mbr' chooses among; to get several samples give 'n_best'."),
-        ({"mbr": "chrf", "beam": 2}, "'beam' is of a beam search, but 'sample' and 'mbr' draw; give one or the other."),
+        ({"samples": 3}, "'samples' is the number that 'mbr' chooses among; to get several samples, give 'n_best'."),
+        (
+            {"mbr": "chrf", "beam": 2},
+            "'beam' is for beam search, but 'sample' and 'mbr' sample; give one or the other.",
+        ),
         ({"engine": "onnx", "sample": {}}, "onnxruntime cannot do 'sample'; omit it, or set 'engine' to torch."),
         ({"too_long": "drop"}, "too_long is 'drop', expected one of 'split', 'truncate', 'refuse'"),
         ({"search": {"unrepeate": 1}}, "the search has no 'unrepeate'; did you mean 'unrepeated'?"),

@@ -15,13 +15,13 @@ from regard.verbs.translate.request import TranslateRequest
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"samples": 3},
-        "'samples' says how many 'mbr' chooses among; to get several samples give 'n_best'.",
-        "--samples says how many --mbr chooses among; to get several samples give --n-best.",
+        "'samples' is the number that 'mbr' chooses among; to get several samples, give 'n_best'.",
+        "--samples is the number that --mbr chooses among; to get several samples, give --n-best.",
     ),
     (
         {"forced": [], "n_best": 2},
-        "'forced' scores the outputs it is given and searches for none; omit 'n_best'.",
-        "--force scores the outputs it is given and searches for none; omit --n-best.",
+        "'forced' scores given outputs instead of searching; omit 'n_best'.",
+        "--force scores given outputs instead of searching; omit --n-best.",
     ),
     (
         {"engine": "onnx", "with": ["other"]},
@@ -30,8 +30,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"mbr": "chrf", "search": {"nested": True}},
-        "'search.nested' is of a beam search, but 'sample' and 'mbr' draw; give one or the other.",
-        "--set nested is of a beam search, but --sample and --mbr draw; give one or the other.",
+        "'search.nested' is for beam search, but 'sample' and 'mbr' sample; give one or the other.",
+        "--set nested is for beam search, but --sample and --mbr sample; give one or the other.",
     ),
     ({"sample": {"top_k": -1}}, "sample.top_k is -1, expected 0 or more", "--top-k is -1, expected 0 or more"),
     ({"sample": 3}, "sample is 3, expected an object", "--sample is 3, expected a table"),

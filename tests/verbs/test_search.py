@@ -99,7 +99,7 @@ def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_f
 def test_giving_up_on_a_phrase_is_said(model: TranslationModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.verbs.translate.search.MOST_SPELLINGS", -1)
     word = model.translate(TEXTS)[0].text.split()[0]
-    with pytest.raises(Fault, match=f"The model writes '{word}' in one way after another for 'I love books.'"):
+    with pytest.raises(Fault, match=f"The model writes '{word}' in ever new ways for 'I love books.'"):
         model.translate(TEXTS, constraints=Constraints(forbidden=[word]))
     assert MOST_SPELLINGS > 0
 
@@ -114,9 +114,9 @@ def test_wishes_that_cannot_be_met_are_refused(model: TranslationModel) -> None:
     for constraints, message in (
         (Constraints(prefixes=["Eu"]), "There are 1 prefixes for 3 texts"),
         (Constraints(required=[["Eu"]]), "There are 1 lists of required phrases for 3 texts"),
-        (Constraints(forbidden=[" "]), "A phrase that must not occur is empty"),
-        (Constraints(forbidden=["Ana"], prefixes=["", "Ana e", ""]), "'Ana' must not occur, but 'Ana e' must"),
-        (Constraints(forbidden=["Ana"], required=[[], ["a Ana"], []]), "'Ana' must not occur, but 'a Ana' must"),
+        (Constraints(forbidden=[" "]), "A forbidden phrase is empty"),
+        (Constraints(forbidden=["Ana"], prefixes=["", "Ana e", ""]), "'Ana' is forbidden, but 'Ana e'"),
+        (Constraints(forbidden=["Ana"], required=[[], ["a Ana"], []]), "'Ana' is forbidden, but 'a Ana'"),
         (Constraints(prefixes=["a " * 3000, "", ""]), "The prefix has .* tokens, but an output has"),
     ):
         with pytest.raises(Fault, match=message):

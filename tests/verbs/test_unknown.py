@@ -84,7 +84,7 @@ def test_other_models_are_refused() -> None:
         replaced(model(ByteTokeniser(), ByteTokeniser()), {})
     with pytest.raises(Fault, match="This model has no attention"):
         replaced(model(decoder="bottleneck"), {})
-    with pytest.raises(Fault, match="dictionary would do nothing without replace_unknown"):
+    with pytest.raises(Fault, match="dictionary has no effect without replace_unknown"):
         model().translate([TEXT], dictionary={"a": "b"})
 
 
@@ -92,13 +92,13 @@ def test_all_doors_ask_by_the_same_request(tmp_path: Path) -> None:
     request = TranslateRequest.read({"text": TEXT, "replace_unknown": True, "dictionary": {"a": "b"}})
     plan = plan_for(request, model().recipe.decoding, lambda: "ctranslate2")
     assert (plan.engine, plan.dictionary) == ("torch", (("a", "b"),))
-    with pytest.raises(Fault, match="'dictionary' would do nothing without 'replace_unknown'"):
+    with pytest.raises(Fault, match="'dictionary' has no effect without 'replace_unknown'"):
         TranslateRequest.read({"text": TEXT, "dictionary": {"a": "b"}})
-    with pytest.raises(Fault, match="'forced' scores the outputs it is given"):
+    with pytest.raises(Fault, match="'forced' scores given outputs"):
         TranslateRequest.read({"text": TEXT, "forced": "a", "replace_unknown": True})
     words = tmp_path / "words.tsv"
     words.write_text("Zoë\tZoé\nZoë\tother\n", encoding="utf-8")
     assert read_dictionary(words) == {"Zoë": "Zoé"}
     words.write_text("Zoë\n", encoding="utf-8")
-    with pytest.raises(Fault, match="line 1: expected a word, a tab, and what it becomes"):
+    with pytest.raises(Fault, match="line 1: expected a word, a tab, and its translation"):
         read_dictionary(words)

@@ -65,7 +65,7 @@ def test_a_word_is_found_in_another_form_of_unicode_and_in_another_case(lexicon,
     assert not remarks
     (found,) = lexicon.neighbours(["ÖSTERREICH"], 1, remarks.append)
     assert (found.query, found.word) == ("ÖSTERREICH", "Österreich")
-    assert remarks == ["'ÖSTERREICH' is not known, but 'Österreich' is, and stands for it"]
+    assert remarks == ["'ÖSTERREICH' is not in the vocabulary; 'Österreich' is used instead"]
 
 
 def test_an_unknown_word_is_refused_with_those_spelled_like_it(lexicon, remarks):
@@ -83,7 +83,7 @@ def test_a_word_that_is_unknown_may_be_composed(remarks):
     lexicon = Lexicon("fast", COMPASS, lambda word: np.array([0, 5]) if word.startswith("North") else None)
     (found,) = lexicon.neighbours(["Northern"], 2, remarks.append)
     assert found.neighbours[0] == ("north", 1.0)
-    assert remarks == ["'Northern' is not in the vocabulary; its vector is composed of its character n-grams"]
+    assert remarks == ["'Northern' is not in the vocabulary; its vector is composed from its character n-grams"]
     assert lexicon.analogy(("east", "north", "Northern"), 1, remarks.append) == SolvedAnalogy(
         ("east", "north", "Northern"), [("Österreich", pytest.approx((-1 * 0.5 + 2 * 2) / (5 * 4.25) ** 0.5))]
     )

@@ -62,7 +62,7 @@ def test_the_numbers_are_as_they_were() -> None:
 def test_choices_that_fit_nothing_are_refused() -> None:
     with pytest.raises(ValueError, match="a token and a panel"):
         choices(tokens=[])
-    with pytest.raises(ValueError, match="behind its origin"):
+    with pytest.raises(ValueError, match="after its origin"):
         replace(choices(), origins=[0, 2, 1])
 
 
@@ -80,7 +80,7 @@ def test_a_table_by_hand() -> None:
         "2 others       █▋                           10 %    0 %         0 %",
         "tokens left                                    5      3           2",
         "entropy, nats                               1.35   1.06        0.68",
-        "◂ what the model's best output has here",
+        "◂ token of the model's best output",
     ]
 
 
@@ -127,13 +127,13 @@ def test_an_svg_has_tokens_and_shares_as_text(tmp_path: Path) -> None:
     assert {"the model's own", "top-k 3", "then top-p 0.7", "40 %", "57 %", "cut"} <= set(found)
     assert found.count("cut") == 1
     assert "entropy 0.68 nats" in found
-    assert any("Outlined is the panel before." in text for text in found)
+    assert any("The outline is the panel before." in text for text in found)
 
 
 def test_side_by_side_the_outline_is_the_models_own(tmp_path: Path) -> None:
     path = tmp_path / "next.svg"
     draw_choices(replace(choices(taken=None), origins=[0, 0, 0]), path)
-    assert "Outlined is what the model itself gives." in texts_of(path)
+    assert "The outline is the probability of the model itself." in texts_of(path)
 
 
 @pytest.mark.parametrize("count", [1, 100])

@@ -68,7 +68,7 @@ def test_a_terminal_shows_the_contexts_the_plane_and_who_is_most_alike() -> None
     lines = contexts_lines(made(), 70, colour=False)
     assert lines[:2] == ["'bank' in 4 contexts", "  1  the »bank« lends"]
     assert "layer 0: one vector for all" in lines
-    assert "most alike by the cosine: 1→2, 2→1, 3→4, 4→3" in lines
+    assert "most similar by cosine: 1→2, 2→1, 3→4, 4→3" in lines
     plane = [line for line in lines if line.startswith("│")]
     assert all(any(str(number) in line for line in plane) for number in (1, 2, 3, 4))
     assert max(map(len, contexts_lines(made(), 30, colour=False))) <= 30
@@ -108,9 +108,12 @@ def test_every_place_of_a_word_is_found_in_either_case() -> None:
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        (["a dog"], "'bank' stands at no place of the 1 text as a word by itself; give texts that have it 3 times"),
-        (["a bank", "banks"], "'bank' stands at one place of the 2 texts"),
-        (["bank " * 201], "'bank' stands at 201 places of the texts; give at most 200"),
+        (
+            ["a dog"],
+            "'bank' occurs at no place of the 1 text as a whole word; give texts that have it at least 3 times",
+        ),
+        (["a bank", "banks"], "'bank' occurs at one place of the 2 texts"),
+        (["bank " * 201], "'bank' occurs at 201 places of the texts; give at most 200"),
     ],
 )
 def test_too_few_places_or_too_many_are_refused(texts: list[str], sentence: str) -> None:
@@ -130,4 +133,4 @@ def test_the_command_draws_a_word_of_a_translator(
     assert main(["look", str(trained), "--contexts", "Ana", "--beam", *texts]) == 2
     assert "--beam and --contexts are views of different things; give one of them." in capsys.readouterr().err
     assert main(["look", str(trained), "--contexts", "Ana", "--sheet", *texts]) == 2
-    assert "--sheet says what attention to look at; omit it with --contexts." in capsys.readouterr().err
+    assert "--sheet chooses an attention; omit it with --contexts." in capsys.readouterr().err

@@ -95,10 +95,14 @@ def test_words_are_joined_before_they_look_at_a_picture() -> None:
         (
             "graph",
             DrawingRequest(sheet=True),
-            "--sheet goes with a matrix; what this model looks at is drawn as a graph",
+            "--sheet goes with a matrix; the attention of this model is drawn as a graph",
         ),
         ("graph", DrawingRequest(heads="max"), "--heads goes with a matrix"),
-        ("matrix", DrawingRequest(rings=2), "--rings goes with a graph; what this model looks at is drawn as a matrix"),
+        (
+            "matrix",
+            DrawingRequest(rings=2),
+            "--rings goes with a graph; the attention of this model is drawn as a matrix",
+        ),
         ("windows", DrawingRequest(layer=1), "--layer goes with a matrix; .* drawn as windows on a picture"),
         ("overlay", DrawingRequest(lines=True), "--lines goes with a matrix; .* drawn as weights over a picture"),
     ],
@@ -109,7 +113,7 @@ def test_an_option_of_another_drawer_is_refused(case: str, wanted: DrawingReques
 
 
 def test_sides_that_nobody_draws_are_refused() -> None:
-    with pytest.raises(Fault, match="There is no way yet to draw weights from words to nodes"):
+    with pytest.raises(Fault, match="There is no drawing yet for weights from words to nodes"):
         drawing_of(LooksBetween("?", "", "", TEXT, PAPERS, weights(3, 6)), DrawingRequest())
 
 

@@ -84,8 +84,8 @@ def test_in_the_terminal(trained: Path, capsys: pytest.CaptureFixture[str], monk
     ("options", "words"),
     [
         (["--beam", "--next"], "--beam shows whole hypotheses and --next a single token; give one of the two"),
-        (["--beam", "--layer", "1"], "--layer says what attention to look at; omit it with --beam"),
-        (["--next", "--target", "Eu"], "--target says what attention to look at; omit it with --next"),
+        (["--beam", "--layer", "1"], "--layer chooses an attention; omit it with --beam"),
+        (["--next", "--target", "Eu"], "--target chooses an attention; omit it with --next"),
         (["--width", "3"], "--width goes with --beam; give that too"),
         (["--next", "--width", "3"], "--width goes with --beam; omit it"),
         (["--beam", "--prefix", "Eu"], "--prefix goes with --next; omit it"),
@@ -104,7 +104,7 @@ def test_in_the_terminal(trained: Path, capsys: pytest.CaptureFixture[str], monk
         (["--beam", "--length-penalty", "inf"], "length_penalty is inf"),
         (["--beam", "--text", " "], "There is no text to look at"),
         (["--next", "--text", "house " * 1100], "tokens, but the model takes 1024 at most; split it"),
-        (["--beam", "-o", "a.bmp"], "neither .png, .svg, .html nor .json"),
+        (["--beam", "-o", "a.bmp"], "does not end in .png, .svg, .html or .json"),
         (["--next", "-o", "nowhere/a.png"], "There is no folder nowhere"),
     ],
 )

@@ -78,14 +78,14 @@ def test_one_head_can_be_drawn_alone_and_one_that_is_not_there_is_refused() -> N
     assert [line[:5] for line in lines if "steps" in line] == ["write"]
     with pytest.raises(Fault, match="This model has 2 heads: read, write"):
         drawing_of(looked_at(), DrawingRequest(head=3))
-    with pytest.raises(Fault, match="--lines goes with a matrix; what this model looks at is drawn as the slots"):
+    with pytest.raises(Fault, match="--lines goes with a matrix; the attention of this model is drawn as the slots"):
         drawing_of(looked_at(), DrawingRequest(lines=True))
 
 
 def test_what_does_not_happen_step_by_step_is_not_animated(tmp_path: Path) -> None:
     words = Words(["a"], ["a"], [0])
     looks = LooksBetween("cross", "a", "a", words, words, [Block("cross", np.ones((1, 1, 1)))])
-    with pytest.raises(Fault, match="would be an animation, which is for what is looked at step by step"):
+    with pytest.raises(Fault, match="would be an animation, which only views of steps have"):
         View("", drawing_of(looks, DrawingRequest())).write(tmp_path / "a.gif")
 
 

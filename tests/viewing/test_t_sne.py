@@ -67,5 +67,5 @@ def test_equal_vectors_give_a_map_without_a_hole():
 
 
 def test_too_many_words_are_refused():
-    with pytest.raises(Fault, match="t-SNE lays out 2,000 words at most, and here are 2,001; give fewer, or use pca"):
+    with pytest.raises(Fault, match="t-SNE lays out at most 2,000 words, and these are 2,001; give fewer, or use pca"):
         lay_out_neighbours(np.zeros((2001, 2)))

@@ -33,5 +33,5 @@ def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
     data = json.loads(found[1])
     assert data["sentences"][0]["words"][:3] == ["Ana", "reads", "</script>"]
     assert data["sentences"][0]["spans"] == [["NP", 0, 1], ["NP", 2, 4]]
-    with pytest.raises(Fault, match=r"does not end in \.html, which is what a page is"):
+    with pytest.raises(Fault, match=r"A page is an \.html file, and .* does not end in \.html"):
         tags_page("runs/chunks", [SENTENCE]).write(tmp_path / "tags.png")

@@ -102,7 +102,7 @@ def test_the_command_writes_what_the_suffix_asks_for(tmp_path: Path, capsys: pyt
     capsys.readouterr()
     for arguments, sentence in (
         (["-o", str(out)], "exists already; give --overwrite"),
-        (["-o", "map.pdf"], "map.pdf is neither .png, .svg, .html nor .json"),
+        (["-o", "map.pdf"], "map.pdf does not end in .png, .svg, .html or .json"),
         (["a", "--count", "3", "-o", "map.png"], "with your own words, give --around"),
         (["--around", "3", "-o", "map.png"], "name the words"),
     ):

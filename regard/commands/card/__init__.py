@@ -1,1 +1,1 @@
-"""`regard card`: a model card as Markdown, made of what a model folder knows and of nothing else."""
+"""`regard card`: a model card in Markdown, written only from what the model folder records."""

@@ -14,20 +14,21 @@ from regard.console import refuse_existing, refuse_folder, remark_written
 def command(
     run: Annotated[Path, typer.Argument(help="A model folder.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write, as README.md for a hub.", show_default="print it")
+        Path | None,
+        typer.Option("-o", "--out", help="File to write, such as README.md for a hub.", show_default="print it"),
     ] = None,
     licence: Annotated[
-        str | None, typer.Option(metavar="ID", help="Licence of the weights, by its SPDX identifier, as CC-BY-4.0.")
+        str | None, typer.Option(metavar="ID", help="SPDX identifier of the weights' licence, such as CC-BY-4.0.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
-    """Write a model card: what RUN is, its data, figures, limits, licence and files, with the head that hubs read."""
+    """Write a model card for RUN: its data, scores, limits, licence and files, with the metadata that hubs read."""
     from regard.commands.card.facts import gather, is_own_file
     from regard.commands.card.head import head_of
     from regard.commands.card.page import page_of
 
     if licence is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", licence):
-        raise Fault(f"--licence takes the identifier of a licence, as CC-BY-4.0, and not {licence!r}.")
+        raise Fault(f"--licence takes the identifier of a licence, such as CC-BY-4.0, not {licence!r}.")
     if out is not None:
         refuse_folder(out)
         if is_own_file(run, out):

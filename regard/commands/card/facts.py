@@ -1,4 +1,4 @@
-"""Facts of a model folder that a card states: data with checksums, files, scores, how far it was trained."""
+"""Facts of a model folder for its card: data with checksums, files, scores, how far it was trained."""
 
 import re
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from regard.runs.about import About
     from regard.training.pace import Course
 
-# Names of recipe keys whose values are files, beside the splits themselves.
+# Recipe keys whose values are files, in addition to the splits themselves.
 _FILE_KEYS = {
     "captions", "components", "contexts", "edges", "features", "file", "labels", "listing", "names", "pairs",
     "pictures", "recordings", "source", "split", "target", "vectors",
 }  # fmt: skip
-_PURPOSE = "purpose.json"  # beside prepared text: which files it was made from
+_PURPOSE = "purpose.json"  # next to prepared text: the files it was made from
 
 
 class _Input(BaseModel):
@@ -46,7 +46,7 @@ class _Finished(BaseModel):
 
 @dataclass(frozen=True)
 class FileFact:
-    """A file by its name, with what is known of its content; `split` and `licence` are of data alone."""
+    """A file's name and content; only data files have `split` and `licence`."""
 
     name: str
     size: int | None = None
@@ -57,7 +57,7 @@ class FileFact:
 
 @dataclass(frozen=True)
 class CardFacts:
-    """All that a card is made of."""
+    """Everything that a card states."""
 
     name: str
     recipe: Recipe
@@ -74,7 +74,7 @@ class CardFacts:
 
 
 def gather(folder: Path) -> CardFacts:
-    """Read all facts of a model folder, whose files are checked against its manifest."""
+    """Read all facts of a model folder, checking its files against the manifest."""
     from regard.commands.info import describe, known
     from regard.runs.about import read_about
     from regard.runs.kept_scores import read_scores
@@ -103,28 +103,28 @@ def gather(folder: Path) -> CardFacts:
 
 
 def _version_in(recipe: bytes) -> str:
-    """Return the version of regard that wrote a recipe, which its first line says."""
+    """Return the version of regard that wrote a recipe, from its first line."""
     match = re.match(rb"# Written by regard ([0-9][0-9A-Za-z.+-]*):", recipe)
     return match[1].decode() if match else ""
 
 
 def data_files(table: dict[str, Any], place: Path) -> Iterator[FileFact]:
-    """Yield the files that the data table of a recipe names; `place` is where its data lies prepared."""
+    """Yield the files named in a recipe's data table; `place` is the folder of the prepared data."""
     recorded = _recorded(place)
     for split, name in _named_files(table, "", ""):
         if entry := entries().get(name.partition(":")[0]) if ":" in name else None:
-            listed = next((f for f in entry.files if bare(f.path) == bare(name.partition(":")[2])), None)
-            size, sum_ = (listed.size, listed.sha256 or None) if listed else (None, None)
+            catalogued = next((f for f in entry.files if bare(f.path) == bare(name.partition(":")[2])), None)
+            size, sum_ = (catalogued.size, catalogued.sha256 or None) if catalogued else (None, None)
             yield FileFact(name, size, sum_, split, entry.licence)
         else:
             input_ = recorded.get(name)
-            shown = Path(name).name or name
+            base_name = Path(name).name or name
             size, sum_ = (input_.size, input_.checksum) if input_ else (None, None)
-            yield FileFact(shown, size, sum_, split)
+            yield FileFact(base_name, size, sum_, split)
 
 
 def _named_files(value: Any, key: str, split: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of files in a table, each with the split that it stands under."""
+    """Yield the file names in a table, each with its split."""
     if isinstance(value, dict):
         for inner, content in value.items():
             yield from _named_files(content, inner, inner if inner in SPLITS else split)
@@ -136,7 +136,7 @@ def _named_files(value: Any, key: str, split: str) -> Iterator[tuple[str, str]]:
 
 
 def _recorded(place: Path) -> dict[str, _Input]:
-    """Return the files that text was prepared from, as they were then."""
+    """Return the recorded files that the text was prepared from."""
     try:
         return {input_.name: input_ for input_ in read_any_record(_Purpose, place / _PURPOSE)[0].inputs}
     except Fault:
@@ -144,7 +144,7 @@ def _recorded(place: Path) -> dict[str, _Input]:
 
 
 def _prepared(place: Path) -> Iterator[FileFact]:
-    """Yield what the data was made into, where nothing is recorded of the files that it came from."""
+    """Yield the prepared files, for data whose original files were not recorded."""
     try:
         files = read_any_record(_Finished, place / FINISHED)[0].files
     except Fault:
@@ -155,7 +155,7 @@ def _prepared(place: Path) -> Iterator[FileFact]:
 
 
 def _exported(folder: Path) -> Iterator[FileFact]:
-    """Yield the files of exports for other engines, which the manifest does not list."""
+    """Yield the files of exports, which the manifest does not list."""
     for export in (CTRANSLATE2, ONNX):
         if is_export(folder / export):
             for path in sorted((folder / export).iterdir()):
@@ -164,6 +164,6 @@ def _exported(folder: Path) -> Iterator[FileFact]:
 
 
 def is_own_file(folder: Path, path: Path) -> bool:
-    """Return True if a path is a file that makes up the model in a folder."""
-    own = {MANIFEST, *(file.name for file in map(Path, read_folder(folder)))}
-    return path.resolve().parent == folder.resolve() and path.name in own
+    """Return True if a path is one of the model's own files in a folder."""
+    names = {MANIFEST, *(file.name for file in map(Path, read_folder(folder)))}
+    return path.resolve().parent == folder.resolve() and path.name in names

@@ -1,4 +1,4 @@
-"""The head of a model card: the YAML that hubs read, with fields as the Hugging Face Hub has them."""
+"""The head of a model card: YAML metadata with the fields of the Hugging Face Hub."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.commands.card.facts import CardFacts
 
-# What hubs call the tasks that they know; of others nothing is said.
+# Names that hubs use for our tasks; tasks without one are left out.
 PIPELINES = {
     "translation": "translation",
     "language": "text-generation",
@@ -26,11 +26,11 @@ PIPELINES = {
     "painting": "text-to-image",
     "nodes": "graph-ml",
 }
-_UNKNOWN_LANGUAGES = {"src", "tgt"}  # stand for languages that nobody named
+_UNKNOWN_LANGUAGES = {"src", "tgt"}  # placeholders for unnamed languages
 
 
 def head_of(facts: CardFacts, licence: str | None) -> str:
-    """Return the head of a card, between its lines of dashes; what the folder does not know is left out."""
+    """Return the head of a card between two lines of dashes; unknown fields are omitted."""
     recipe = facts.recipe
     fields: dict[str, Any] = {
         "language": languages_of(facts),
@@ -47,15 +47,15 @@ def head_of(facts: CardFacts, licence: str | None) -> str:
 
 
 def languages_of(facts: CardFacts) -> list[str]:
-    """Return the codes of the languages of a model, as far as its recipe gives codes."""
+    """Return the language codes that a model's recipe gives."""
     data = facts.recipe.data
     codes = [getattr(data, side, "") for side in ("source_language", "target_language")]
-    is_code = [code for code in codes if code.isalpha() and code.islower() and len(code) in (2, 3)]
-    return [code for code in dict.fromkeys(is_code) if code not in _UNKNOWN_LANGUAGES]
+    valid = [code for code in codes if code.isalpha() and code.islower() and len(code) in (2, 3)]
+    return [code for code in dict.fromkeys(valid) if code not in _UNKNOWN_LANGUAGES]
 
 
 def _results(facts: CardFacts) -> Iterator[dict[str, Any]]:
-    """Yield the finite scores, those of each split together."""
+    """Yield the finite scores, grouped by split."""
     for split in dict.fromkeys(score["split"] for score in facts.scores):
         scores = [score for score in facts.scores if score["split"] == split and _is_finite(score["value"])]
         if scores:
@@ -75,14 +75,14 @@ def _is_finite(value: Any) -> bool:
 
 
 def data_name(facts: CardFacts, split: str) -> str:
-    """Return the names of the files of a split; where it has none of its own, those that it is held out of."""
+    """Return the file names of a split, or those of the training data if the split was held out of it."""
     files = [file.name for file in facts.data if file.split == split]
     whole = files or [file.name for file in facts.data if file.split in ("", "train")]
     return ", ".join(whole) or f"data of the task {facts.recipe.task}"
 
 
 def _yaml_lines(value: Any, indent: str = "") -> Iterator[str]:
-    """Yield lines of YAML: tables and lists as blocks, everything else as JSON, which is YAML too."""
+    """Yield lines of YAML: dicts and lists as blocks, everything else as JSON, which is valid YAML."""
     for key, inner in value.items() if isinstance(value, dict) else ((None, item) for item in value):
         mark = "-" if key is None else f"{key}:"
         if not isinstance(inner, dict | list):

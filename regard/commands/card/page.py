@@ -1,4 +1,4 @@
-"""The page of a model card below its head: what the model is, its data, figures, limits, licence and files."""
+"""The body of a model card: what the model is, its data, figures, limits, licence and files."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -12,21 +12,21 @@ from regard.families import FAMILIES
 from regard.families.abilities import verbs_of
 from regard.tasks import TASKS
 
-_TEXT_VERBS = ("translate", "generate", "answer")  # take an example by --text
+_TEXT_VERBS = ("translate", "generate", "answer")  # verbs that take an example with --text
 _UNKNOWN = "not recorded"
 
 
 def page_of(facts: CardFacts, licence: str | None) -> str:
-    """Return a card without its head, as Markdown."""
+    """Return the body of a card as Markdown."""
     parts = (_model(facts), _use(facts), _data(facts), _figures(facts), _limits(facts), _licence(facts, licence))
     lines = [f"# {_plain(facts.name)}", "", *(line for part in parts for line in [*part, ""]), *_files(facts)]
     return "\n".join(lines)
 
 
 def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line; names come from whoever made the folder."""
-    shown = printable(text).replace("&", "&amp;").replace("<", "&lt;")
-    return "".join(f"\\{letter}" if letter in "\\`*_[]|#" else letter for letter in shown)
+    """Escape a text so that Markdown shows it unchanged on one line; names come from outside."""
+    escaped = printable(text).replace("&", "&amp;").replace("<", "&lt;")
+    return "".join(f"\\{letter}" if letter in "\\`*_[]|#" else letter for letter in escaped)
 
 
 def _code(text: str) -> str:
@@ -38,7 +38,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _commands(*lines: Sequence[str]) -> list[str]:
-    """Return a block of shell with these commands of regard."""
+    """Return a shell block with these regard commands."""
     return ["```sh", *(printable(shlex.join(["regard", *words])) for words in lines), "```"]
 
 
@@ -66,8 +66,8 @@ def _shown(value: object) -> str:
 def _use(facts: CardFacts) -> Iterator[str]:
     verb = TASKS[facts.recipe.task].verb
     examples = (facts.about.examples or []) if verb in _TEXT_VERBS and facts.recipe.task != "answering" else []
-    asked = [[verb, facts.name, "--text", example] for example in examples[:1]]
-    yield from ["## How to use it", "", *_commands(*asked, ["serve", facts.name], ["info", facts.name])]
+    examples_shown = [[verb, facts.name, "--text", example] for example in examples[:1]]
+    yield from ["## How to use it", "", *_commands(*examples_shown, ["serve", facts.name], ["info", facts.name])]
 
 
 def _data(facts: CardFacts) -> Iterator[str]:
@@ -81,9 +81,9 @@ def _data(facts: CardFacts) -> Iterator[str]:
         ]
         yield from _table(["split", "file", "bytes", "SHA-256", "licence"], rows)
     else:
-        yield "Its recipe names no files: the data is generated, or came with a model that was imported."
+        yield "Its recipe names no files: the data is generated, or the model was imported."
     if facts.prepared:
-        yield from ["", "What the data was made into before training:", ""]
+        yield from ["", "Files prepared from the data before training:", ""]
         yield from _table(
             ["file", "bytes", "SHA-256"], [[_code(file.name), *_content(file)] for file in facts.prepared]
         )
@@ -105,29 +105,31 @@ def _figures(facts: CardFacts) -> Iterator[str]:
         for split in splits:
             metrics = dict.fromkeys(score["metric"] for score in facts.scores if score["split"] == split)
             words = [word for metric in metrics for word in ("--metric", metric)]
-            yield from ["", f"Those of `{split}` ({_plain(data_name(facts, split))}) again:", ""]
+            yield from ["", f"To repeat the scores on `{split}` ({_plain(data_name(facts, split))}):", ""]
             yield from _commands(["evaluate", facts.name, "--split", split, *words])
     if facts.course:
-        yield from ["", "The training again, where the files of its recipe lie as they did:", ""]
+        yield from ["", "To repeat the training, with the recipe's files in their old places:", ""]
         yield from _commands(["train", f"{facts.name}/recipe.toml", "--out", f"{facts.name}-again"])
 
 
-def _figure(kept: dict) -> list[str]:
-    value = float("nan") if kept["value"] is None else kept["value"]
-    score = Score(kept["metric"], value, kept["signature"], kept.get("n", 0), kept["split"], kept.get("deviation"))
-    count = f"{score.n:,}" if "n" in kept else _UNKNOWN
+def _figure(record: dict) -> list[str]:
+    value = float("nan") if record["value"] is None else record["value"]
+    score = Score(
+        record["metric"], value, record["signature"], record.get("n", 0), record["split"], record.get("deviation")
+    )
+    count = f"{score.n:,}" if "n" in record else _UNKNOWN
     return [_plain(str(score.split)), _code(score.metric), score.shown, count, _plain(score.signature)]
 
 
 def _limits(facts: CardFacts) -> Iterator[str]:
     yield from ["## Limits", ""]
     if facts.course is None:
-        yield "- The folder does not say how far the training came."
+        yield "- The folder does not record how far the training got."
     elif caution := facts.course.caution():
         yield f"- {_plain(caution)}"
     if not any(score["split"] == "test" for score in facts.scores):
-        yield "- It was never scored on test data, as far as the folder knows."
-    yield "- Its figures hold for the data named above, and say nothing of other data."
+        yield "- The folder records no scores on test data."
+    yield "- Its figures hold for the data named above and say nothing about other data."
     if (longest := getattr(facts.recipe.model, "longest", None)) is not None:
         meaning = type(facts.recipe.model).model_fields["longest"].description or ""
         yield f"- `model.longest` is {longest:,}. {_plain(meaning)}"
@@ -135,7 +137,7 @@ def _limits(facts: CardFacts) -> Iterator[str]:
         yield f"- It is unsure {_plain(facts.unsure)}."
     unhashed = [file for file in facts.data if not file.sha256]
     if unhashed:
-        yield f"- No checksum was kept of {quantity(len(unhashed), 'file')} of its data."
+        yield f"- There is no checksum for {quantity(len(unhashed), 'file')} of its data."
 
 
 def _licence(facts: CardFacts, licence: str | None) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""`regard show`: views that teach."""
+"""`regard show`: lessons."""

@@ -1,4 +1,4 @@
-"""`regard show`: views that teach, of cells and positions in general and of one trained model."""
+"""`regard show`: lessons about cells and positions in general, and about one trained model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(
-    add_completion=False, help="Show what is worth seeing once: gradients, gates, positions, losses, convolutions."
-)
+app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
 
 SUFFIXES = (".png", ".svg", ".json")
 CELLS = ("vanilla", "lstm", "gru")
-FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells that are drawn when they are asked for
-_TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are told in the terminal, and the last
+FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
+_TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are printed in the terminal, besides the last
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
 _Text = Annotated[str, typer.Option(help="A sentence for the model to read.")]
-_Out = Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; without it, the terminal.")]
+_Out = Annotated[
+    Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; otherwise print to the terminal.")
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
-_Layer = Annotated[int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; by default the first.")]
-_Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
+_Layer = Annotated[int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; the first by default.")]
+_Tokens = Annotated[bool, typer.Option("--tokens", help="Show tokens instead of whole words.")]
 _Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
@@ -50,12 +50,12 @@ class View:
     """A lesson in its three forms: numbers, a picture, and lines in the terminal."""
 
     numbers: Callable[[], dict[str, Any]]
-    draw: Callable[[Path], set[str]]  # gives the characters that no font here can draw
+    draw: Callable[[Path], set[str]]  # returns the characters that no font here can draw
     say: Callable[[], None]
 
 
 def _show(view: View, out: Path | None, as_json: bool) -> None:
-    """Numbers on standard output when they are asked for, a file when one is named, otherwise lines to read."""
+    """Print the numbers if asked to, write a file if one is named, otherwise print lines to read."""
     if as_json:
         print_json(view.numbers())
     if out is None:
@@ -75,34 +75,38 @@ def gradients(
     context: typer.Context,
     out: _Out = None,
     cells: Annotated[
-        str, typer.Option(help=f"Which of {', '.join((*CELLS, *FURTHER[:-1]))} and {FURTHER[-1]}, with commas between.")
+        str, typer.Option(help=f"Which of {', '.join((*CELLS, *FURTHER[:-1]))} and {FURTHER[-1]}, separated by commas.")
     ] = ",".join(CELLS),
-    length: Annotated[int, typer.Option(min=2, max=200, help="Steps of the sequence.")] = 50,
-    width: Annotated[int, typer.Option(min=2, max=128, help="Units of the cells.")] = 32,
-    gain: Annotated[float, typer.Option(min=0.05, max=10, help="What U of all cells is multiplied by.")] = 1.0,
-    orthogonal: Annotated[bool, typer.Option(help="Orthogonal U in all cells; without it, drawn evenly.")] = False,
+    length: Annotated[int, typer.Option(min=2, max=200, help="Length of the sequence.")] = 50,
+    width: Annotated[int, typer.Option(min=2, max=128, help="Hidden size of the cells.")] = 32,
+    gain: Annotated[float, typer.Option(min=0.05, max=10, help="Factor for U in all cells.")] = 1.0,
+    orthogonal: Annotated[
+        bool, typer.Option(help="Make U orthogonal in all cells; otherwise it is drawn uniformly.")
+    ] = False,
     keep: Annotated[
         float,
-        typer.Option(min=-100, max=100, help="Bias of the gates that keep: forget of an LSTM, update of a GRU."),
+        typer.Option(min=-100, max=100, help="Bias of the LSTM's forget gate and the GRU's update gate."),
     ] = 1.0,
-    input_scale: Annotated[float, typer.Option(min=0, max=1000, help="Standard deviation of the drawn inputs.")] = 1.0,
-    gains: Annotated[str, typer.Option(help="Gains of the orthogonal vanilla cells, with commas.")] = "0.5,1,1.5,3",
-    clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Largest norm of the clipped gradient.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of weights and inputs.")] = 1,
+    input_scale: Annotated[float, typer.Option(min=0, max=1000, help="Standard deviation of the random inputs.")] = 1.0,
+    gains: Annotated[
+        str, typer.Option(help="Gains of the orthogonal vanilla cells, separated by commas.")
+    ] = "0.5,1,1.5,3",
+    clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Norm at which gradients are clipped.")] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights and inputs.")] = 1,
     model: Annotated[
         list[Path] | None,
-        typer.Option(help="A trained seq2seq to look at instead, or one or more models of the task sequences."),
+        typer.Option(help="A trained seq2seq model to use instead, or one or more models of the task sequences."),
     ] = None,
-    text: Annotated[str | None, typer.Option(help="The sentence that a seq2seq reads.")] = None,
+    text: Annotated[str | None, typer.Option(help="The sentence for the seq2seq model.")] = None,
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
     """Draw how gradients vanish and explode.
 
-    The norm of dh(T)/dh(T-d) by distance d for vanilla, LSTM and GRU cells beside the bound of the vanilla one, for
-    orthogonal U of several gains, and the whole gradient with and without clipping. The weights are drawn from the
-    seed; with --model they are those of a trained encoder, over the tokens of --text. Of models of long sequences it
-    is the gradient of the last loss by what was read d steps before it.
+    Shows the norm of dh(T)/dh(T-d) by distance d for vanilla, LSTM and GRU cells with the bound of the vanilla cell,
+    for orthogonal U of several gains, and the whole gradient with and without clipping. Weights are random by --seed;
+    with --model they are those of a trained encoder, over the tokens of --text. For models of long sequences it is the
+    gradient of the last loss with respect to the input d steps before.
     """
     _check_out(out, overwrite)
     from regard.seeing.lessons.gradients import Experiment, gradients_lesson
@@ -116,10 +120,10 @@ def gradients(
 
 
 def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
-    """The gradients of a trained encoder over a text, or of models of sequences over examples of theirs."""
+    """Return the gradients of a trained encoder over a text, or of sequence models over their own examples."""
     if text is not None:
         if len(models) != 1:
-            raise Fault("--model and --text belong together: give one model, the seq2seq that reads the text.")
+            raise Fault("--text needs one --model, the seq2seq that reads the text.")
         from regard.seeing.lessons.gradients import trained_lesson
         from regard.verbs.translate.model import load_translation_model
 
@@ -131,20 +135,20 @@ def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
 
 
 def _refuse_drawing(context: typer.Context) -> None:
-    """With a trained model nothing is drawn, so whoever says how to draw it is mistaken."""
+    """Refuse options for random weights, which a trained model does not have."""
     free = {"model", "text", "out", "overwrite", "as_json"}
     for name in context.params:
         source = context.get_parameter_source(name)
         if name not in free and source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} says how weights are drawn; omit it with --model.")
+            raise Fault(f"--{name.replace('_', '-')} is for random weights; omit it with --model.")
 
 
 def _cells(names: str) -> list[str]:
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
         if name not in (*CELLS, *FURTHER):
-            known = ", ".join((*CELLS, *FURTHER))
-            raise Fault(f"--cells names {name!r}, expected some of {known} with commas between.")
+            names_known = ", ".join((*CELLS, *FURTHER))
+            raise Fault(f"--cells names {name!r}, expected some of {names_known}, separated by commas.")
     return list(dict.fromkeys(chosen))
 
 
@@ -154,7 +158,7 @@ def _gains(numbers: str) -> list[float]:
     except ValueError:
         gains = []
     if not gains or len(gains) > 6 or not all(0.05 <= gain <= 10 for gain in gains):
-        raise Fault(f"--gains is {numbers!r}, expected at most six numbers from 0.05 to 10 with commas between.")
+        raise Fault(f"--gains is {numbers!r}, expected at most six numbers from 0.05 to 10, separated by commas.")
     return list(dict.fromkeys(gains))
 
 
@@ -169,16 +173,16 @@ def _lesson_view(lesson: "Lesson") -> View:
 
 
 def _say_panel(panel: "LessonPanel") -> None:
-    """The named lines of a panel as columns, at some of their steps, and then what one sees in them."""
+    """Print the named lines of a panel as columns, at some of their steps, and then the caption."""
     import textwrap
 
     from regard.seeing.lessons.gradients import in_tens
 
     named = [line for line in panel.lines if line.name]
     values = [dict(line.points) for line in named]
-    lasts = {max(of_line) for of_line in values}
+    lasts = {max(points) for points in values}
     steps = [step for step in sorted(set().union(*values)) if step in (*_TOLD, *lasts)]
-    rows = [[f"{step:g}", *(in_tens(of_line[step]) if step in of_line else "" for of_line in values)] for step in steps]
+    rows = [[f"{step:g}", *(in_tens(points[step]) if step in points else "" for points in values)] for step in steps]
     print(panel.title)
     say_table([panel.along, *(line.name for line in named)], rows)
     print(textwrap.fill(panel.caption, terminal_width()), end="\n\n")
@@ -190,24 +194,26 @@ def positions(
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
-    length: Annotated[int, typer.Option(min=2, max=1024, help="Places.")] = 64,
-    width: Annotated[int, typer.Option(min=2, max=1024, help="Coordinates of each place, an even number.")] = 64,
-    heads: Annotated[int, typer.Option(min=1, max=64, help="Heads, which ALiBi gives a slope each.")] = 4,
+    length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
+    width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
+    heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
-    """Draw how a token can know its place."""
+    """Draw position encodings: sinusoidal, rotary and ALiBi."""
     _check_out(out, overwrite)
     if out is None and not as_json:
-        raise Fault("Positions are drawn as a picture; name one with -o positions.png, or give --json for the numbers.")
+        raise Fault(
+            "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
+        )
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.seeing.lessons.positions import encodings
     from regard.viewing.positions import draw_positions
 
-    found = encodings(None if kind == "all" else kind, length, width, heads)
-    tables = {name: table.tolist() for name, table in found.items()}
-    _show(View(lambda: tables, lambda path: draw_positions(found, path), lambda: None), out, as_json)
+    encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
+    tables = {name: table.tolist() for name, table in encodings_by_name.items()}
+    _show(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
 
 
 @app.command("gates")
@@ -217,7 +223,7 @@ def gates(
     out: _Out = None,
     layer: _Layer = None,
     direction: Annotated[
-        Literal["forward", "backward"], typer.Option(help="From the first token on, or from the last back.")
+        Literal["forward", "backward"], typer.Option(help="Reading direction of the layer.")
     ] = "forward",
     tokens: _Tokens = False,
     overwrite: _Overwrite = False,
@@ -225,18 +231,20 @@ def gates(
 ) -> None:
     """Draw the gates of recurrent layers, word by word.
 
-    Of an LSTM the forget, input and output gates and the memory cell, of a GRU the update and reset gates and the
-    state: the mean over the units, and each unit. Beside those of a model that gives texts a class, what it would
-    answer if the text ended at each word.
+    For an LSTM: forget, input and output gates and the memory cell. For a GRU: update and reset gates and the state.
+    Shows the mean over the units, and each unit. For a text classifier, also the answer it would give if the text ended
+    at each word.
     """
     _check_out(out, overwrite)
     from regard.model import load
     from regard.seeing.lessons.gates import gates_of
     from regard.viewing.gates import draw_gates, gates_table, gates_to_json
 
-    found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
-    table = gates_table(found, "token" if tokens else "word")
-    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: say_table(*table))
+    gates_by_word = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
+    table = gates_table(gates_by_word, "token" if tokens else "word")
+    view = View(
+        lambda: gates_to_json(gates_by_word), lambda path: draw_gates(gates_by_word, path), lambda: say_table(*table)
+    )
     _show(view, out, as_json)
 
 
@@ -244,7 +252,7 @@ def gates(
 def implied(
     model: _Model,
     text: _Text,
-    target: Annotated[str | None, typer.Option(help="The output to look at; without it, the model's own.")] = None,
+    target: Annotated[str | None, typer.Option(help="The output to look at; by default the model's own.")] = None,
     out: _Out = None,
     layer: _Layer = None,
     tokens: _Tokens = False,
@@ -253,8 +261,8 @@ def implied(
 ) -> None:
     """Draw the attention that a GRU implies.
 
-    A state of a GRU is a weighted sum of all candidates before it, the weights being products of its gates. Each unit
-    has weights of its own; what is drawn is their mean, beside the attention that the model learnt, if it has one.
+    A GRU's state is a weighted sum of all earlier candidates; the weights are products of its gates. Each unit has its
+    own weights; the picture shows their mean, next to the attention that the model learnt, if it has any.
     """
     _check_out(out, overwrite)
     from regard.seeing.lessons.implied import CAPTION, implied_matrices
@@ -282,24 +290,24 @@ def _say_matrices(matrices: "list[Matrix]") -> None:
 def loss(
     model: _Model,
     text: _Text,
-    target: Annotated[str, typer.Option(help="Its translation, whose tokens are judged.")],
+    target: Annotated[str, typer.Option(help="Its translation, whose tokens are scored.")],
     out: _Out = None,
-    others: Annotated[int, typer.Option(min=0, max=20, help="How many other tokens stand beside each.")] = 3,
+    others: Annotated[int, typer.Option(min=0, max=20, help="Number of likelier tokens to show next to each.")] = 3,
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
     """Show the loss of a sentence, token by token.
 
-    Every token is judged with the true ones before it in view, as in training, and beside it stand the tokens that the
-    model thought likeliest instead. The loss is -log p in nats, without the smoothing that training may add.
+    Each token is scored given the true tokens before it, as in training, and shown with the tokens that the model found
+    most likely instead. The loss is -log p in nats, without label smoothing.
     """
     _check_out(out, overwrite)
     from regard.seeing.lessons.losses import sentence_loss
     from regard.verbs.translate.model import load_translation_model
     from regard.viewing.losses import draw_losses, losses_to_json
 
-    found = sentence_loss(load_translation_model(model), text, target, others)
-    view = View(lambda: losses_to_json(found), lambda path: draw_losses(found, path), lambda: _say_losses(found))
+    losses = sentence_loss(load_translation_model(model), text, target, others)
+    view = View(lambda: losses_to_json(losses), lambda path: draw_losses(losses, path), lambda: _say_losses(losses))
     _show(view, out, as_json)
 
 
@@ -308,32 +316,38 @@ def _say_losses(losses: "SentenceLoss") -> None:
     from regard.viewing.losses import others_in_words
 
     rows = [
-        [show_word(each.token), f"{each.loss:.2f}", each.probability_in_words, str(each.rank), others_in_words(each)]
-        for each in losses.tokens
+        [
+            show_word(token.token),
+            f"{token.loss:.2f}",
+            token.probability_in_words,
+            str(token.rank),
+            others_in_words(token),
+        ]
+        for token in losses.tokens
     ]
-    say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)
+    say_table(["token", "loss", "p", "rank", "most likely others"], rows)
     print(losses.summary)
 
 
 @app.command("convolution")
 def convolution(
     out: _Out = None,
-    kernel: Annotated[int, typer.Option(min=1, max=9, help="Cells a side of the filters; odd.")] = 3,
+    kernel: Annotated[int, typer.Option(min=1, max=9, help="Size of the filters; odd.")] = 3,
     model: Annotated[
-        Path | None, typer.Option(help="A model whose heads look by place alone, to draw beside them.")
+        Path | None, typer.Option(help="A model whose heads attend by position alone, to draw next to them.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the filters and of the picture.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the filters and the picture.")] = 1,
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
-    """Draw the heads that are a convolution.
+    """Draw how attention heads can form a convolution.
 
-    Self-attention whose heads look by place alone, each at a spot of its own, is a convolution once the heads are sharp
-    enough: one head for each place of a filter. Beside these stand the heads that a model learnt, block by block.
+    Self-attention whose heads attend by position alone, each at its own offset, is a convolution once the heads are
+    sharp enough: one head for each cell of the filter. With --model, the heads that it learnt are drawn too, by block.
     """
     _check_out(out, overwrite)
     if kernel % 2 == 0:
-        raise Fault(f"--kernel is {kernel}, but a filter needs a middle; give an odd number.")
+        raise Fault(f"--kernel is {kernel}, but a filter needs a centre; give an odd number.")
     from regard.model import load
     from regard.seeing.lessons.convolution import convolution_lesson
     from regard.viewing.head_places import draw_head_places, lesson_to_json
@@ -346,7 +360,7 @@ def convolution(
 
 
 def _say_convolution(lesson: "ConvolutionLesson") -> None:
-    """Where each head looks and how wide, then by sharpness how far the heads are from the convolution."""
+    """Print where each head looks and how widely, then how far the heads are from the convolution by sharpness."""
     for heads in lesson.heads:
         print(heads.title)
         rows = [
@@ -355,20 +369,23 @@ def _say_convolution(lesson: "ConvolutionLesson") -> None:
         ]
         say_table(["head", "down", "across", "spread"], rows)
         print()
-    say_table(["sharpness", "largest difference"], [[f"{each:g}", f"{most:.1e}"] for each, most in lesson.differences])
+    say_table(
+        ["sharpness", "largest difference"],
+        [[f"{sharpness:g}", f"{difference:.1e}"] for sharpness, difference in lesson.differences],
+    )
 
 
 @app.command("gallery")
 def gallery(
     model: _Model,
-    out: Annotated[Path, typer.Option("-o", "--out", help="An .html file, which holds the pictures too.")],
-    split: Annotated[Literal["test", "valid"], typer.Option(help="Which pictures of the recipe's data.")] = "test",
-    count: Annotated[int, typer.Option(min=1, max=200, help="How many of the best, and of the worst.")] = 12,
+    out: Annotated[Path, typer.Option("-o", "--out", help="An .html file, which will contain the pictures.")],
+    split: Annotated[Literal["test", "valid"], typer.Option(help="Split of the recipe's data.")] = "test",
+    count: Annotated[int, typer.Option(min=1, max=200, help="Number of best and of worst captions.")] = 12,
     overwrite: _Overwrite = False,
 ) -> None:
-    """The captions with the highest and the lowest CIDEr, with their pictures and where each word looked.
+    """Write a page of the captions with the highest and lowest CIDEr, with their pictures and attention.
 
-    The page holds the pictures; whether it may be passed on is for their owners to say.
+    The page contains the pictures; check their licence before you share it.
     """
     from regard.commands.show.gallery import caption_gallery
     from regard.families.abilities import needs
@@ -376,13 +393,13 @@ def gallery(
     from regard.viewing.gallery import gallery_page
 
     if out.suffix.lower() != ".html":
-        raise Fault(f"{out} does not end in .html, which is what a gallery is.")
+        raise Fault(f"A gallery is an HTML page, and {out} does not end in .html.")
     refuse_existing(out, overwrite)
     loaded = load(model)
     needs(loaded.recipe, "caption")
     with console_progress() as progress:
-        found = caption_gallery(loaded, model, split, count, progress, remark)
-    gallery_page(found).write(out)
+        captions = caption_gallery(loaded, model, split, count, progress, remark)
+    gallery_page(captions).write(out)
     remark_written(out)
 
 
@@ -391,4 +408,4 @@ def _check_out(out: Path | None, overwrite: bool) -> None:
         refuse_folder(out)
         refuse_existing(out, overwrite)
         if out.suffix.lower() not in SUFFIXES:
-            raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")
+            raise Fault(f"{out} does not end in .png, .svg or .json; the suffix chooses the format.")

@@ -1,4 +1,4 @@
-"""The best and the worst captions that a model writes of a split of its own data, by CIDEr."""
+"""The best and worst captions of a model on a split of its own data, by CIDEr."""
 
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from regard.viewing.gallery import Gallery, ScoredCaption, gallery_of
 
 
 def caption_gallery(model: Loaded, folder: Path, split: str, shown: int, progress: Progress, remark: Remark) -> Gallery:
-    """As many of the best captions as are to be shown, and of the worst, with their pictures where these are here."""
+    """Return the best and the worst captions, `shown` of each, with their pictures if those are available."""
     if not has_part(model.recipe.data, split):
-        raise Fault(f"The recipe of {folder} names no {split} data to write captions of.")
+        raise Fault(f"The recipe of {folder} names no {split} data to caption.")
     with own_data(model, folder, progress, remark):
         scored = _score_captions(model.task, split, progress)
         gallery = gallery_of(f"{folder.name}, {split}", "CIDEr", scored, shown)
@@ -27,22 +27,22 @@ def caption_gallery(model: Loaded, folder: Path, split: str, shown: int, progres
 
 
 def _score_captions(task: Any, split: str, progress: Progress) -> list[ScoredCaption]:
-    """The caption of every picture of a split, beside what people wrote."""
+    """Caption every picture of a split and score it against its references."""
     source, names, captions = task.source(split), list[str](), list[Caption]()
     references = source.references()
-    on_places = task.reader.format.frames is None  # the frames of a video are no places of the one that is shown
+    on_places = task.reader.format.frames is None  # weights over frames cannot be drawn on one picture
     for batch in source.pictures(MEASURED_ROWS):
         progress("writing captions", len(names), len(references))
         names += batch.names
         captions += caption_batch(task, batch.to(task.device), task.decoding, attention=on_places)
-    scores = [total / count for total, count in cider().rows([each.text for each in captions], references)]
-    found = zip(names, scores, captions, references, strict=True)
+    scores = [total / count for total, count in cider().rows([caption.text for caption in captions], references)]
+    rows = zip(names, scores, captions, references, strict=True)
     return [
-        ScoredCaption(name, score, words := caption.text.split(), own, weights=_looks(caption, len(words)))
-        for name, score, caption, own in found
+        ScoredCaption(name, score, words := caption.text.split(), human, weights=_looks(caption, len(words)))
+        for name, score, caption, human in rows
     ]
 
 
 def _looks(caption: Caption, words: int) -> np.ndarray | None:
-    """Return where the words looked, without the end behind them."""
+    """Return the attention of the words, without that of the end token."""
     return None if caption.attention is None else caption.attention[:words]

@@ -1,1 +1,1 @@
-"""HTTP between clients and the application: connections, a guard, bodies, replies and refusals."""
+"""HTTP between clients and the application: connections, guard, bodies, replies and refusals."""

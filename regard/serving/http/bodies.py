@@ -1,4 +1,4 @@
-"""Reading requests: JSON and forms within a limit, and nothing in them that is not Unicode text."""
+"""Reading request bodies: JSON and forms, limited in size, with valid Unicode only."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """The bytes of a body, refused as soon as they are too many."""
+    """Read a body; refuse it as soon as it is too large."""
     parts, size = [], 0
     try:
         async for part in request.stream():
@@ -34,14 +34,14 @@ def kind_of(request: Request) -> str:
 
 
 async def read_json(request: Request, most: int) -> dict[str, Any]:
-    """The object in a JSON body."""
+    """Read the object in a JSON body."""
     if kind_of(request) not in (_JSON, ""):
         raise Refusal(415, f"The body must be {_JSON}.")
     return parse_json(await read_body(request, most))
 
 
 async def read_values(request: Request, most: int) -> dict[str, Any]:
-    """The parameters of a request: of its JSON or form, and of its query where these do not name them."""
+    """Read the parameters of a request: from its JSON or form, and others from its query."""
     body, kind = await read_body(request, most), kind_of(request)
     query = dict(_pairs(request.url.query.encode()))
     if kind == _JSON:
@@ -56,14 +56,14 @@ def _pairs(form: bytes) -> list[tuple[str, str]]:
     try:
         return parse_qsl(form.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise Refusal(400, f"Invalid request: a form has {_MOST_FIELDS} fields at most.") from None
+        raise Refusal(400, f"Invalid request: a form has at most {_MOST_FIELDS} fields.") from None
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """The object that a body holds, its lone surrogates made U+FFFD, which is text."""
+    """Parse a JSON object; lone surrogates become U+FFFD, which is valid text."""
     try:
-        found = json.loads(body.decode(), parse_constant=_refuse_constant, parse_float=_number)
-        table = _clean(found)
+        value = json.loads(body.decode(), parse_constant=_refuse_constant, parse_float=_number)
+        table = _clean(value)
     except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
         raise Refusal(400, "Invalid JSON format") from None
     if not isinstance(table, dict):
@@ -76,7 +76,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _number(digits: str) -> int | float:
-    """A number that is written with a point or an exponent; 4.0 is a whole number to JSON."""
+    """Parse a number with a point or an exponent; 4.0 is a whole number in JSON."""
     value = float(digits)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
@@ -85,7 +85,7 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_clean(each) for each in value]
+        return [_clean(item) for item in value]
     if isinstance(value, dict):
-        return {_clean(name): _clean(each) for name, each in value.items()}
+        return {_clean(name): _clean(item) for name, item in value.items()}
     return value

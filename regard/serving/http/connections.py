@@ -1,4 +1,4 @@
-"""One connection: what comes over it that is no HTTP is refused like anything else, and it is not held for nothing."""
+"""Connections: refuse what is not HTTP in our own format, and close idle connections when there are too many."""
 
 import asyncio
 import resource
@@ -14,23 +14,23 @@ HEAD_SECONDS = 20.0  # for the lines before a request's body
 
 
 class Config(uvicorn.Config):
-    """Configuration of the application, with its limit of connections."""
+    """Configuration of the application, with its limit on connections."""
 
     def __init__(self, guard: Guard, **options: Any) -> None:
         self.room = connections_allowed(guard.options.limits.connections)
         self.guard, self._is_full = guard, False
-        # As many as this are accepted at once, before any of them can be closed again.
+        # This many are accepted at once, before any of them can be closed.
         super().__init__(guard, http=Connection, backlog=max(1, min(128, self.room // 4)), **options)
 
     def say_full(self) -> None:
-        """Tell whoever runs the server, once."""
+        """Warn the operator, once."""
         if not self._is_full:
             self._is_full = True
-            self.guard.warn(f"all {self.room} connections are taken; those that wait longest for a client are closed.")
+            self.guard.warn(f"all {self.room} connections are in use; those idle for longest are closed.")
 
 
 def connections_allowed(wanted: int) -> int:
-    """As many as wanted, or half of the files that may be open; that limit is raised as far as it takes and may be."""
+    """Return the number of connections: as wanted, or half of the open files allowed, after raising that limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return wanted
@@ -41,11 +41,11 @@ def connections_allowed(wanted: int) -> int:
 
 
 class Connection(H11Protocol):
-    """HTTP/1.1 of which the headers of every answer, and the time for those of a request, are the server's own."""
+    """HTTP/1.1 with our own headers on every answer, and a time limit for the head of a request."""
 
     config: Config
-    _waiting: asyncio.TimerHandle | None = None  # for the head of a request
-    _since = 0.0  # when it began to wait for its client, or to be answered
+    _waiting: asyncio.TimerHandle | None = None  # timer for the head of a request
+    _since = 0.0  # when it began to wait for the client, or for its answer
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -69,10 +69,10 @@ class Connection(H11Protocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP; once an answer has begun there is nothing left to say."""
+        """Refuse what is not HTTP; if an answer has begun, only close the connection."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            body = json_bytes({"error": "This is no request that HTTP knows."})
+            body = json_bytes({"error": "This is not a valid HTTP request."})
             about = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
             head = "".join(f"{name}: {value}\r\n" for name, value in (HEADERS | about).items())
             self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n".encode() + body)
@@ -82,16 +82,20 @@ class Connection(H11Protocol):
 
     @property
     def _waits_for_client(self) -> bool:
-        """Return True if the client is to act next: send a request, the rest of one, or read its answer."""
+        """True if the client acts next: sends a request, the rest of one, or reads its answer."""
         cycle = self.cycle
         return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 
     def _make_room(self) -> None:
-        """Close the connection that has waited longest for its client: this one, if all others are being answered."""
+        """Close the connection that has waited longest for its client: this one if all others are being answered."""
         self.config.say_full()
-        waiting = [each for each in self.connections if isinstance(each, Connection) and each._waits_for_client]
-        oldest = min(waiting, key=lambda each: each._since)
-        self.connections.discard(oldest)  # now, so that the next does not find it again
+        waiting = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, Connection) and connection._waits_for_client
+        ]
+        oldest = min(waiting, key=lambda connection: connection._since)
+        self.connections.discard(oldest)  # at once, so that the next call does not find it again
         oldest.transport.abort()
 
     def _await_head(self) -> None:

@@ -1,7 +1,6 @@
-"""Guard before every request and after every answer: who may ask, what a browser may do, what is logged.
+"""Guard around every request: who has access, what a browser may do, what is logged.
 
-Noted are counts and times, never what a user wrote: no body, and of an address neither the query nor a path that is not
-one of ours.
+The log has counts and times, never what a user wrote: no body, no query, and no path that is not one of ours.
 """
 
 import ipaddress
@@ -34,21 +33,21 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_CLIENTS = 10_000  # whose requests are remembered
+_CLIENTS = 10_000  # clients whose requests are counted
 _UNCOUNTED = ("/health", "/ready", "/metrics")
 
 Note = Callable[[dict[str, Any]], None]
-Warn = Callable[[str], None]  # told, in one sentence, what whoever runs the server should know
+Warn = Callable[[str], None]  # called with a sentence for the operator
 
 
 def write_line(note: dict[str, Any]) -> None:
-    """A line of the log on standard error; where nobody reads that any more, requests are answered all the same."""
+    """Write a log line to standard error; if that fails, requests are still answered."""
     with suppress(OSError):
         print(json.dumps(note, ensure_ascii=True), file=sys.stderr, flush=True)
 
 
 class Guard:
-    """An application with its guard around it."""
+    """An application with a guard around it."""
 
     def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None, warn: Warn) -> None:
         self._app, self._metrics, self._note = app, metrics, note
@@ -88,10 +87,10 @@ class Guard:
         except Refusal as refusal:
             response = error_response(refusal)
             if _is_ambiguous(Headers(scope=scope)):
-                response.headers["Connection"] = "close"  # what follows may have been meant as its body
+                response.headers["Connection"] = "close"  # what follows may be its body
             await response(scope, receive, send)
             return
-        with suppress(Exception):  # it is answered and noted; others would write it down with the texts in it
+        with suppress(Exception):  # answered and logged already; others would log it with the texts in it
             await self._app(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
@@ -142,7 +141,7 @@ class Guard:
 
 
 class RequestPace:
-    """Requests of each client in the last minute."""
+    """Counts the requests of each client in the last minute."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -165,25 +164,25 @@ class RequestPace:
 
 
 def _is_ambiguous(headers: Headers) -> bool:
-    """Return True if a proxy may have seen another end of the body than we do (RFC 9112, section 6.3)."""
+    """Return True if a proxy may see another end of the body than we do (RFC 9112, section 6.3)."""
     return "content-length" in headers and "transfer-encoding" in headers
 
 
 def is_allowed_host(host: str, access: Access) -> bool:
-    """Return True if a Host header names this server; a page of another site that resolves to it does not."""
+    """Return True if a Host header names this server; another site's name that resolves to it does not count."""
     name = _name_in(f"//{host}")
     if name is None:
         return False
     if access.any_address and _is_address(name):
         return True
-    return "*" in access.hosts or name in {own.lower().rstrip(".") for own in access.hosts}
+    return "*" in access.hosts or name in {allowed.lower().rstrip(".") for allowed in access.hosts}
 
 
 def is_allowed_origin(headers: Headers, access: Access) -> bool:
     """Return True if a request comes from our own page, from no page, or from an allowed site."""
     if "origin" not in headers:
         return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-mode") == "navigate"
-    origin = ",".join(headers.getlist("origin"))  # two of them are none of ours
+    origin = ",".join(headers.getlist("origin"))  # two origins match none of ours
     if origin in access.origins or "*" in access.origins:
         return True
     return origin.partition("//")[2].lower() == headers.get("host", "").lower() != ""
@@ -192,7 +191,7 @@ def is_allowed_origin(headers: Headers, access: Access) -> bool:
 def _name_in(address: str) -> str | None:
     try:
         parts = urlsplit(address)
-        _ = parts.port  # raises for what is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return None
     extra = parts.path or parts.query or parts.fragment or parts.username is not None

@@ -1,4 +1,4 @@
-"""Refusals: a status, one sentence, and when to try again."""
+"""Refusals: a status, a sentence, and when to try again."""
 
 import math
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ Kind = TypeVar("Kind", bound=VerbRequest)
 
 
 class Refusal(Exception):
-    """An answer that is a refusal: its status, its sentence, and the seconds after which it may be another."""
+    """A refusal: its status, its sentence, and after how many seconds to try again."""
 
     def __init__(self, status: int, sentence: str, retry_after: float | None = None) -> None:
         super().__init__(sentence)
@@ -22,9 +22,9 @@ class Refusal(Exception):
 
 
 def read_request(kind: type[Kind], table: dict[str, Any]) -> Kind:
-    """Read a request from a table, or refuse with everything that is wrong with it."""
+    """Read a request from a table; refuse it with everything that is wrong with it."""
     try:
         return kind.read(table)
     except Fault as fault:
-        said = "; ".join(fault.sentences)
-        raise Refusal(400, f"Invalid request: {said}{'' if said.endswith(('?', '.')) else '.'}") from None
+        sentences = "; ".join(fault.sentences)
+        raise Refusal(400, f"Invalid request: {sentences}{'' if sentences.endswith(('?', '.')) else '.'}") from None

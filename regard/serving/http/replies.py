@@ -1,4 +1,4 @@
-"""Sending answers: JSON, errors as one sentence, events one by one; and noticing that a client has gone."""
+"""Sending answers: JSON, errors as one sentence, and events; and noticing when a client has gone."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ Event = tuple[str, Any]  # its name, and a record or a table
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return a record, a list of records or plain values as JSON; bytes are JSON already."""
+    """Return a record, a list of records or plain values as JSON; bytes are returned unchanged."""
     if isinstance(value, bytes):
         return value
     if isinstance(value, BaseModel):
         return value.model_dump_json().encode()
-    if isinstance(value, list) and any(isinstance(each, BaseModel) for each in value):
+    if isinstance(value, list) and any(isinstance(item, BaseModel) for item in value):
         return b"[" + b",".join(map(json_bytes, value)) + b"]"
     return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
@@ -37,19 +37,19 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
 
 
 def listed_json(record: BaseModel, name: str, items: Sequence[bytes]) -> bytes:
-    """Return a record as JSON, its empty list of this name filled with items that are JSON already.
+    """Return a record as JSON, with items that are already JSON inserted into its empty list of this name.
 
-    A long list is thus written item by item where the items are made, in turns, and never as a whole by the event
-    loop, which would answer nobody else meanwhile.
+    So a long list is encoded item by item in the worker thread, and never as a whole in the event loop, which would
+    answer nobody else meanwhile.
     """
-    empty = f'"{name}":[]'.encode()  # no text of a record reads so, for a quotation mark in one is escaped
-    before, found, after = json_bytes(record).partition(empty)
-    assert found, f"the list {name} of {type(record).__name__} is not empty"
+    empty = f'"{name}":[]'.encode()  # cannot occur in a text, where quotation marks are escaped
+    before, separator, after = json_bytes(record).partition(empty)
+    assert separator, f"the list {name} of {type(record).__name__} is not empty"
     return b"".join([before, empty[:-1], b",".join(items), b"]", after])
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """Return the refusal that describes any error."""
+    """Return the refusal for any error."""
     match error:
         case Refusal():
             return error
@@ -67,15 +67,15 @@ def error_response(error: BaseException) -> Response:
     return json_response({"error": refusal.sentence}, refusal.status, refusal.headers)
 
 
-GONE = 499  # the status noted for a client that did not wait; it is never sent
+GONE = 499  # the logged status of a client that did not wait; never sent
 
 
 class Gone(Exception):
-    """The client does not wait any more."""
+    """The client no longer waits."""
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
-    """Return the result of some work, or cancel it if the client goes away. The body must have been read."""
+    """Return the result of some work, or cancel it if the client disconnects. The body must have been read."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_wait_for_disconnection(request.receive))
     try:
@@ -101,7 +101,7 @@ async def _cancel(task: "asyncio.Future[Any]") -> None:
 
 
 class EventStream(Response):
-    """Server-sent events as they come; the stream ends when they do, or when nobody listens."""
+    """A stream of server-sent events; it ends with the last event, or when the client disconnects."""
 
     media_type = "text/event-stream"
 
@@ -140,12 +140,12 @@ class EventStream(Response):
 
 
 def event_bytes(name: str, value: Any) -> bytes:
-    """One event; JSON has no line breaks, so its data is one line."""
+    """Return one event; JSON has no line breaks, so its data is one line."""
     return b"event: " + name.encode() + b"\ndata: " + json_bytes(value) + b"\n\n"
 
 
 def note_failure(request: Request, error: BaseException) -> None:
-    """Say in the log what went wrong; only what is a fault of ours is shown with where it happened."""
+    """Log what went wrong; only internal errors are logged with their place in the code."""
     if isinstance(error, Gone):
         request.state.note["status"] = GONE
         return

@@ -1,4 +1,4 @@
-"""Running the application: a socket, a loop, and an end that finishes what was accepted."""
+"""Running the application: a socket, an event loop, and a graceful shutdown."""
 
 import asyncio
 import errno
@@ -15,12 +15,12 @@ from regard.base.faults import Fault
 from regard.serving.http.connections import Config
 from regard.serving.http.guard import Guard
 
-_BACKLOG = 1024  # connections that the system keeps for us until we accept them
+_BACKLOG = 1024  # connections that the system queues until we accept them
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Server(uvicorn.Server):
-    """Says when it is ready, and tells its guard when it is asked to stop."""
+    """Reports when it is ready, and tells its guard when it is asked to stop."""
 
     def __init__(self, config: Config, guard: Guard, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -30,27 +30,27 @@ class Server(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(self._handle_fault)
         await super().startup(sockets)
         for listening in sockets or []:
-            listening.listen(_BACKLOG)  # which asyncio made as short as what it accepts at once
+            listening.listen(_BACKLOG)  # asyncio had shortened it to what it accepts at once
         if self.started:
             self._ready()
 
     def _handle_fault(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle a failure outside of every request; running out of files is reported once."""
+        """Handle a failure outside of every request; report only once that no more files can be opened."""
         if getattr(context.get("exception"), "errno", None) not in _USED_UP:
             loop.default_exception_handler(context)
         elif not self._is_used_up:
             self._is_used_up = True
-            self._guard.warn("the system lets no more files be opened; new connections wait until some are closed.")
+            self._guard.warn("no more files can be opened; new connections wait until some are closed.")
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Begin to end, and the second time end at once.
+        """Begin to shut down; at the second signal, exit at once.
 
-        Ctrl-C is told on when all is finished; SIGTERM is what a service is ended by, no fault.
+        Ctrl-C is raised again when everything is finished; SIGTERM is the normal end of a service.
         """
         self._guard.closing = True
         if self.should_exit:
-            # Without any ending of Python's, which would wait for an engine in the middle of a batch. Nothing is lost:
-            # a server writes no files.
+            # Skip Python's shutdown, which would wait for an engine in the middle of a batch. Nothing is lost: a server
+            # writes no files.
             with suppress(OSError):
                 os.write(2, b"regard: stopped.\n")
             os._exit(128 + sig)
@@ -60,22 +60,22 @@ class Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 is any that is free."""
-    found = None
+    """Return a socket that listens there; port 0 picks a free one."""
+    listener = None
     try:
         (family, _, _, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        # Named by its protocol, or asyncio would not switch off the delay that joins small packets.
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(_BACKLOG)
+        # With its protocol, or asyncio would not disable Nagle's delay.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
-        if found is not None:
-            found.close()
+        if listener is not None:
+            listener.close()
         raise Fault(
             f"The server cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}."
         ) from None
-    return found
+    return listener
 
 
 def address_of(listening: socket.socket) -> str:
@@ -84,12 +84,12 @@ def address_of(listening: socket.socket) -> str:
 
 
 def serve(guard: Guard, listening: socket.socket, seconds: float, ready: Callable[[], None]) -> None:
-    """Serve until a signal says stop; then nothing new is accepted, and what was accepted has so long to finish."""
+    """Serve until a signal; then accept nothing new, and give accepted requests `seconds` to finish."""
     Server(configure(guard, seconds), guard, ready).run(sockets=[listening])
 
 
 def configure(guard: Guard, seconds: float) -> Config:
-    """Return the configuration that the application runs with."""
+    """Return the configuration of the application."""
     return Config(
         guard,
         log_level="error",

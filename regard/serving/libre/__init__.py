@@ -1,1 +1,1 @@
-"""The interface of LibreTranslate, so that its clients work unchanged."""
+"""LibreTranslate's API, so that its clients work unchanged."""

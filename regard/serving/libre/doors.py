@@ -1,4 +1,4 @@
-"""The addresses that LibreTranslate's clients know, and what they send and get there."""
+"""The addresses of LibreTranslate's API, with their requests and answers."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -23,14 +23,14 @@ class LibreBody(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    q: Texts = Field(description="A text, or in JSON several.")
+    q: Texts = Field(description="A text; in JSON also a list of texts.")
     source: str = Field(description="The language of the text, or auto.", min_length=1)
     target: str = Field(description="The language to translate into.", min_length=1)
     format: Literal["text", "html", ""] | None = Field(
-        default="text", description="Whether q is plain text or HTML; empty is plain text."
+        default="text", description="Format of q: plain text or HTML; empty is plain text."
     )
     alternatives: Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern="^[0-9]*$")] | None = Field(
-        default=0, description="How many other translations are wanted; forms have the number as text."
+        default=0, description="Number of alternative translations; forms give the number as text."
     )
     api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
 
@@ -40,19 +40,19 @@ class LibreDetectBody(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    q: Texts = Field(description="A text, or in JSON several, of one language.")
+    q: Texts = Field(description="A text in one language; in JSON also a list of texts.")
     api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
 
 
 class LibreDetection(DoorAnswer):
-    """A language, and how sure that is."""
+    """A language, and the confidence."""
 
     confidence: float = Field(ge=0, le=100)
     language: str
 
 
 class LibreAnswer(DoorAnswer):
-    """Answer of /translate; the last two fields are present only if asked for."""
+    """Answer of /translate; the last two fields are present only if requested."""
 
     translated_text: str | list[str] = Field(alias="translatedText")
     detected_language: LibreDetection | list[LibreDetection] = Field(
@@ -62,13 +62,13 @@ class LibreAnswer(DoorAnswer):
 
 
 class LibreLanguage(Language):
-    """A language and what it can be translated into."""
+    """A language and its possible targets."""
 
     targets: list[str]
 
 
 class LibreSettings(BaseModel):
-    """Settings that a page of LibreTranslate asks for first."""
+    """Settings that LibreTranslate's page requests first."""
 
     char_limit: int = Field(alias="charLimit")
     frontend_timeout: int = Field(alias="frontendTimeout")
@@ -123,7 +123,7 @@ DOORS = (
         path="/detect",
         endpoint=detect,
         can="translate",
-        summary="Find the language of a text, among those that are served.",
+        summary="Detect the language of a text, among the served ones.",
         answer=LibreDetection,
         is_list=True,
         body=LibreDetectBody,
@@ -134,7 +134,7 @@ DOORS = (
         path="/languages",
         endpoint=languages,
         can="translate",
-        summary="The languages, and what each can be translated into.",
+        summary="The languages, and the possible targets of each.",
         answer=LibreLanguage,
         is_list=True,
     ),
@@ -143,7 +143,7 @@ DOORS = (
         path="/frontend/settings",
         endpoint=settings,
         can="translate",
-        summary="What a page should know.",
+        summary="Settings for a page.",
         answer=LibreSettings,
     ),
     OwnDoor(path="/translate_file", endpoint=refuse_files, can="translate"),

@@ -1,6 +1,6 @@
-"""The interface of LibreTranslate over the models that are served, so that its clients work unchanged.
+"""LibreTranslate's API over the served models, so that its clients work unchanged.
 
-Bodies are JSON or forms, and the query's values count too; errors are `{"error": "a sentence"}`.
+Bodies are JSON or forms, and values in the query count too; errors are `{"error": "a sentence"}`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class LibreRequest:
     """A request to /translate with checked parameters."""
 
     texts: list[str]
-    source: str  # a language that is served, or auto
+    source: str  # a served language, or auto
     target: str
     as_html: bool
     alternatives: int
@@ -41,14 +41,14 @@ class LibreRequest:
 
 @dataclass(frozen=True)
 class Given:
-    """One text translated, and the other candidates for it."""
+    """The translation of a text, and alternative translations."""
 
     text: str
     others: list[str]
 
 
 def parameter(values: dict[str, Any], name: str) -> Any:
-    """A parameter that must be there."""
+    """Return a required parameter."""
     value = values.get(name)
     if value is None or value in ("", []):
         raise Refusal(400, f"Invalid request: missing {name} parameter")
@@ -56,7 +56,7 @@ def parameter(values: dict[str, Any], name: str) -> Any:
 
 
 def texts_of(values: dict[str, Any]) -> list[str]:
-    """The texts in `q`, one or several."""
+    """Return the texts in `q`, one or several."""
     q = parameter(values, "q")
     texts = q if isinstance(q, list) else [q]
     if not all(isinstance(text, str) for text in texts):
@@ -65,7 +65,7 @@ def texts_of(values: dict[str, Any]) -> list[str]:
 
 
 def read_request(catalogue: Catalogue, values: dict[str, Any]) -> LibreRequest:
-    """Read a request, or refuse it in the words that clients know."""
+    """Read a request, or refuse it with LibreTranslate's messages."""
     texts = texts_of(values)
     source, target = (parameter(values, name) for name in ("source", "target"))
     if not isinstance(source, str) or not isinstance(target, str):
@@ -84,7 +84,7 @@ def read_request(catalogue: Catalogue, values: dict[str, Any]) -> LibreRequest:
 
 
 def _option(values: dict[str, Any], name: str, default: Any) -> Any:
-    """A parameter, or what it is by default, which an empty one means too."""
+    """Return a parameter, or its default if it is missing or empty."""
     value = values.get(name)
     return default if value is None or value == "" else value
 
@@ -99,30 +99,32 @@ def _count(value: Any, most: int) -> int:
 
 
 async def translate(catalogue: Catalogue, values: dict[str, Any]) -> dict[str, Any]:
-    """The answer of /translate."""
+    """Answer /translate."""
     ask = read_request(catalogue, values)
     detected: list[Detected] = []
-    if ask.source == AUTO:  # in another thread, for the first time takes a second
+    if ask.source == AUTO:  # in another thread, because the first detection takes a second
         detected = await asyncio.to_thread(lambda: [_detect(catalogue, text, ask) for text in ask.texts])
-    sources = [each.language for each in detected] or [ask.source] * len(ask.texts)
-    found: list[Given | None] = [None] * len(ask.texts)
+    sources = [item.language for item in detected] or [ask.source] * len(ask.texts)
+    translations: list[Given | None] = [None] * len(ask.texts)
     for source in dict.fromkeys(sources):
-        numbers = [number for number, own in enumerate(sources) if own == source]
-        given = await _translate(catalogue, ask, source, [ask.texts[number] for number in numbers])
-        for number, each in zip(numbers, given, strict=True):
-            found[number] = each
-    return _answer(ask, isinstance(values["q"], list), [each for each in found if each is not None], detected)
+        numbers = [number for number, code in enumerate(sources) if code == source]
+        results = await _translate(catalogue, ask, source, [ask.texts[number] for number in numbers])
+        for number, item in zip(numbers, results, strict=True):
+            translations[number] = item
+    return _answer(ask, isinstance(values["q"], list), [item for item in translations if item is not None], detected)
 
 
-def _answer(ask: LibreRequest, is_list: bool, given: Sequence[Given], detected: Sequence[Detected]) -> dict[str, Any]:
+def _answer(
+    ask: LibreRequest, is_list: bool, translations: Sequence[Given], detected: Sequence[Detected]
+) -> dict[str, Any]:
     def one_or_all(values: list[Any]) -> Any:
         return values if is_list else values[0]
 
-    answer: dict[str, Any] = {"translatedText": one_or_all([each.text for each in given])}
+    answer: dict[str, Any] = {"translatedText": one_or_all([item.text for item in translations])}
     if detected:
-        answer["detectedLanguage"] = one_or_all([vars(each) for each in detected])
+        answer["detectedLanguage"] = one_or_all([vars(item) for item in detected])
     if ask.alternatives:
-        answer["alternatives"] = one_or_all([each.others for each in given])
+        answer["alternatives"] = one_or_all([item.others for item in translations])
     return answer
 
 
@@ -131,8 +133,8 @@ def _detect(catalogue: Catalogue, text: str, ask: LibreRequest) -> Detected:
     if ask.as_html:
         plain = " ".join(part.text for part in read_html(text) if isinstance(part, TextRun))
     among = [*catalogue.sources(ask.target), ask.target]
-    found = catalogue.detector(plain, among)
-    return found[0] if found else Detected(among[0], 0.0)
+    candidates = catalogue.detector(plain, among)
+    return candidates[0] if candidates else Detected(among[0], 0.0)
 
 
 async def _translate(catalogue: Catalogue, ask: LibreRequest, source: str, texts: list[str]) -> list[Given]:
@@ -141,8 +143,8 @@ async def _translate(catalogue: Catalogue, ask: LibreRequest, source: str, texts
     model = catalogue.between(source, ask.target)
     if ask.as_html:
         return await _html_translated(catalogue, model, texts)
-    found = await _whole(catalogue, model, texts, ask.alternatives)
-    return [_give(text, each, ask.alternatives) for text, each in zip(texts, found, strict=True)]
+    translations = await _whole(catalogue, model, texts, ask.alternatives)
+    return [_give(text, translation, ask.alternatives) for text, translation in zip(texts, translations, strict=True)]
 
 
 def _give(text: str, translated: Translated, alternatives: int) -> Given:
@@ -154,63 +156,66 @@ def _give(text: str, translated: Translated, alternatives: int) -> Given:
 async def _whole(
     catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str], alternatives: int
 ) -> list[Translated]:
-    """The translation of each text; one without a word comes back unchanged."""
-    found = await _sentences(catalogue, model, texts, alternatives)
+    """Return the translation of each text; a text without words is returned unchanged."""
+    results = await _sentences(catalogue, model, texts, alternatives)
     return [
         join_sentences(sentences, parts) if has_words(text) else replace(leave_untranslated(text), text=text)
-        for text, (sentences, parts) in zip(texts, found, strict=True)
+        for text, (sentences, parts) in zip(texts, results, strict=True)
     ]
 
 
 async def _sentences(
     catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str], alternatives: int = 0, explain: bool = False
 ) -> list[_Parts]:
-    """The sentences of each text and their translations, searched for as widely as the alternatives ask for."""
+    """Return the sentences of each text and their translations; the search is wide enough for the alternatives."""
     request = TranslateRequest(text=list(texts), n_best=alternatives + 1, explain=explain)
     question = Question(model, request, catalogue.options.limits)
     begin = partial(TranslateJob, question, model.plan(request), has_words)
     job = await beside(begin, sum(map(len, texts)))
     finished = job.finished(await results_of(catalogue, job))
-    return [(sentences, [each.translated for each in own]) for sentences, own in zip(job.cut, finished, strict=True)]
+    return [
+        (sentences, [sentence.translated for sentence in texts_finished])
+        for sentences, texts_finished in zip(job.cut, finished, strict=True)
+    ]
 
 
 async def _html_translated(catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str]) -> list[Given]:
-    """Pages, read and put together in another thread, for a page may be nothing but tags."""
+    """Translate pages; they are parsed and joined in another thread, because a page may be nothing but tags."""
     pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
     runs = [part for page in pages for part in page if isinstance(part, TextRun) and has_words(part.text)]
     texts = [run.parts[1] for run in runs]
-    found = await _sentences(catalogue, model, texts, explain=any(run.marks for run in runs))
-    return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), found, strict=True)))
+    results = await _sentences(catalogue, model, texts, explain=any(run.marks for run in runs))
+    return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), results, strict=True)))
 
 
-def _put_together(pages: Sequence[Sequence[str | TextRun]], found: Mapping[int, _Parts]) -> list[Given]:
-    return [Given("".join(_write(part, found) for part in page), []) for page in pages]
+def _put_together(pages: Sequence[Sequence[str | TextRun]], results: Mapping[int, _Parts]) -> list[Given]:
+    return [Given("".join(_write(part, results) for part in page), []) for page in pages]
 
 
-def _write(part: str | TextRun, found: Mapping[int, _Parts]) -> str:
+def _write(part: str | TextRun, results: Mapping[int, _Parts]) -> str:
     if isinstance(part, str):
         return part
-    return _put_back(part, *found[id(part)]) if id(part) in found else write_unchanged(part)
+    return _put_back(part, *results[id(part)]) if id(part) in results else write_unchanged(part)
 
 
 def _put_back(run: TextRun, sentences: Sequence[Sentence], parts: Sequence[Translated]) -> str:
     text = rejoin(sentences, [part.text for part in parts])
     if not run.marks:
-        before, _, behind = run.parts
-        return f"{before}{html.escape(text, quote=False)}{behind}"
+        before, _, after = run.parts
+        return f"{before}{html.escape(text, quote=False)}{after}"
     return put_back(run, text, link_sentences(sentences, parts))
 
 
 def detect(catalogue: Catalogue, values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer of /detect."""
+    """Answer /detect."""
     texts = texts_of(values)
     check_amount(texts, catalogue.options.limits)
-    found = catalogue.detector("\n".join(texts)) or [Detected(catalogue.codes[0], 0.0)]
-    return [{"confidence": each.confidence, "language": each.language} for each in found]
+    candidates = catalogue.detector("\n".join(texts)) or [Detected(catalogue.codes[0], 0.0)]
+    return [{"confidence": candidate.confidence, "language": candidate.language} for candidate in candidates]
 
 
 def languages(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """The answer of /languages; each is among its own targets, as text that is in the target already stays."""
+    """Answer /languages; each language is among its own targets, as text already in the target stays unchanged."""
     return [
         {"code": code, "name": name_of(code) or code, "targets": [code, *catalogue.targets(code)]}
         for code in catalogue.codes
@@ -218,7 +223,7 @@ def languages(catalogue: Catalogue) -> list[dict[str, Any]]:
 
 
 def settings(catalogue: Catalogue) -> dict[str, Any]:
-    """The answer of /frontend/settings."""
+    """Answer /frontend/settings."""
     first = next(iter(catalogue.translators.values()))
     limits, needs_key = catalogue.options.limits, catalogue.options.access.key is not None
     return {

@@ -1,5 +1,7 @@
-"""HTML as what is kept and what is translated: a page is cut at tags that part text, and each run of text between them
-has the tags inside it (inline ones) taken out as marks. Where those go in a translation is found in `placing.py`.
+"""Split HTML into what is kept and what is translated.
+
+A page is split at tags that separate text. Each run of text between them has its inline tags taken out as marks;
+`placing.py` puts those back into the translation.
 """
 
 import html
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field
 
 from regard.serving.libre.tags import MarkupPiece, pieces_of
 
-# Elements within a line of text; every other tag parts text.
+# Elements within a line of text; every other tag separates text.
 _INLINE = {
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
     "img", "ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong",
@@ -19,24 +21,24 @@ _INLINE = {
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
-# What is inside is no text to translate.
+# Their content is not translated.
 _VERBATIM = {"script", "style", "textarea", "code", "kbd", "samp", "var", "noscript", "template", "svg", "math"}
-_LAID_OUT = "pre"  # what is inside has lines and spaces of its own
-_DEEPEST = 50  # elements inside each other; what is deeper stands beside
+_LAID_OUT = "pre"  # white space inside it counts
+_DEEPEST = 50  # nested elements; deeper ones are treated as siblings
 SPACES = " \t\r\n\f"
 _SPACE = re.compile(f"[{SPACES}]+")
 
 
 @dataclass
 class Mark:
-    """An element inside a run of text, by places in the text; without a closing tag it stands at one place."""
+    """An element inside a run of text, by its places in the text; without a closing tag it is at one place."""
 
     opening: str
     start: int
     closing: str = ""
     end: int = 0
     inner: "list[Mark]" = field(default_factory=list)
-    crosses: bool = False  # the beginning or end of an element that is not in this run alone
+    crosses: bool = False  # the beginning or end of an element that extends beyond this run
 
 
 @dataclass
@@ -45,28 +47,28 @@ class TextRun:
 
     text: str = ""
     marks: list[Mark] = field(default_factory=list)
-    keeps_space: bool = False  # whether its white space is what it looks like, as in <pre>
+    keeps_space: bool = False  # white space counts, as in <pre>
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """The white space before it, its text, and the white space behind it; in the text one space stands for all."""
+        """The white space before it, its text with single spaces, and the white space after it."""
         inner = self.text.strip(SPACES)
         if not inner:
             return self.text, "", ""
-        before, behind = self.text.partition(inner)[::2]
-        return before, inner if self.keeps_space else _SPACE.sub(" ", inner), behind
+        before, after = self.text.partition(inner)[::2]
+        return before, inner if self.keeps_space else _SPACE.sub(" ", inner), after
 
 
 class _Reader:
-    """Takes the pieces of a page one by one."""
+    """Reads the pieces of a page one by one."""
 
     def __init__(self) -> None:
         self.parts: list[str | TextRun] = []
-        self._open: list[tuple[str, Mark]] = []  # elements of this run that are not closed yet
-        self._left_open = Counter[str]()  # elements of earlier runs
-        self._kept: list[str] = []  # the names of open elements inside which all is kept as it is
-        self._literal, self._is_block = "", False  # the whole of the outermost one so far, and whether it parts text
-        self._laid_out = 0  # open elements inside which white space is what it looks like
+        self._open: list[tuple[str, Mark]] = []  # open elements of this run
+        self._left_open = Counter[str]()  # open elements of earlier runs
+        self._kept: list[str] = []  # names of open elements whose content is kept verbatim
+        self._literal, self._is_block = "", False  # the outermost of them so far, and whether it separates text
+        self._laid_out = 0  # number of open elements in which white space counts
 
     def take(self, piece: MarkupPiece) -> None:
         if self._kept:
@@ -92,7 +94,7 @@ class _Reader:
             self._open += [(piece.name, mark)] if begins and len(self._open) < _DEEPEST else []
 
     def finish(self) -> list[str | TextRun]:
-        """All parts, in order."""
+        """Return all parts in order."""
         if self._literal:
             self._end_literal()
         self._close_run()
@@ -109,7 +111,7 @@ class _Reader:
 
     @property
     def _run(self) -> TextRun:
-        """The run that the page is in."""
+        """The current run of text."""
         if not self.parts or not isinstance(self.parts[-1], TextRun):
             self.parts.append(TextRun(keeps_space=self._laid_out > 0))
         last = self.parts[-1]
@@ -117,12 +119,12 @@ class _Reader:
         return last
 
     def _part(self, whole: str) -> None:
-        """A tag that parts text."""
+        """Add a tag that separates text."""
         self._close_run()
         self.parts.append(whole)
 
     def _put(self, whole: str) -> Mark:
-        """A mark at this place."""
+        """Add a mark at this place."""
         here = len(self._run.text)
         mark = Mark(whole, here, end=here)
         (self._open[-1][1].inner if self._open else self._run.marks).append(mark)
@@ -145,7 +147,7 @@ class _Reader:
             self._leave_open()
 
     def _leave_open(self) -> Mark:
-        """An element that is never closed stands at one place, and what was inside it stands behind it."""
+        """Reduce an element that is never closed to one place; its content follows it."""
         _, mark = self._open.pop()
         (self._open[-1][1].inner if self._open else self._run.marks).extend(mark.inner)
         mark.inner = []
@@ -160,9 +162,9 @@ class _Reader:
 
 
 def _cut_at_crossings(run: TextRun) -> list[str | TextRun]:
-    """A run in parts between which its text may not move, or what is inside an element would come to lie outside.
+    """Split a run where an element begins or ends that extends beyond it, so that no text moves in or out of it.
 
-    Where nothing else is in the run there is nothing that could, and the sentence stays whole.
+    If there is no other mark in the run, nothing can move, and the sentence stays whole.
     """
     if len(run.marks) <= 1:
         return [run]
@@ -178,7 +180,7 @@ def _cut_at_crossings(run: TextRun) -> list[str | TextRun]:
 
 
 def _move(mark: Mark, by: int) -> Mark:
-    inner = [_move(each, by) for each in mark.inner]
+    inner = [_move(mark_, by) for mark_ in mark.inner]
     return Mark(mark.opening, mark.start - by, mark.closing, mark.end - by, inner, mark.crosses)
 
 
@@ -187,7 +189,7 @@ def _is_verbatim(piece: MarkupPiece) -> bool:
 
 
 def read_html(text: str) -> list[str | TextRun]:
-    """A page as what is kept and what is translated, in order."""
+    """Split a page into what is kept and what is translated, in order."""
     reader = _Reader()
     for piece in pieces_of(text):
         reader.take(piece)
@@ -195,12 +197,12 @@ def read_html(text: str) -> list[str | TextRun]:
 
 
 def write_unchanged(run: TextRun) -> str:
-    """A run as it was."""
+    """Return a run as HTML, untranslated."""
     return write_marked(run.text, run.marks, 0, len(run.text))
 
 
 def write_marked(text: str, marks: Sequence[Mark], start: int, end: int) -> str:
-    """Some of a text with the marks that stand in it."""
+    """Return part of a text as HTML, with the marks in it."""
     parts = []
     for mark in marks:
         inside = write_marked(text, mark.inner, mark.start, mark.end)

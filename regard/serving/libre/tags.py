@@ -1,23 +1,23 @@
-"""HTML cut into tags and text, in one pass and without ever failing: what is no whole tag is text.
+"""Split HTML into tags and text in one pass, without ever failing: anything that is not a complete tag is text.
 
-Python's own parser takes a time that grows with the square of a page's length on some pages, and fails on others.
+Python's own parser takes quadratic time on some pages, and fails on others.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_LONGEST = 10_000  # characters of a tag; what is longer is text
+_LONGEST = 10_000  # characters of a tag; anything longer is text
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)((?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)>")
 _DECLARATION = re.compile(r"<[!?][^>]*+>")
-_UNREAD = ("script", "style")  # inside them is neither text nor tag
+_UNREAD = ("script", "style")  # their content is neither text nor tags
 _NO = re.compile(
     r"""\stranslate\s*=\s*["']?no\b|\sclass\s*=\s*(?:"[^"]*\bnotranslate\b|'[^']*\bnotranslate\b|notranslate\b)""", re.I
 )
 
 
 class MarkupPiece(NamedTuple):
-    """A tag with its name, or text or a comment, which have none, as they are written in the page."""
+    """A tag with its name, or text or a comment without one, as written in the page."""
 
     raw: str
     name: str = ""
@@ -35,13 +35,13 @@ class MarkupPiece(NamedTuple):
 
     @property
     def is_untranslated(self) -> bool:
-        """True if the tag says that its content is not to be translated."""
+        """True if the tag says that its content must not be translated."""
         return bool(_NO.search(self.attributes))
 
 
 def pieces_of(page: str) -> Iterator[MarkupPiece]:
-    """All pieces of a page; put together they are the page."""
-    text = place = 0  # where text begins that was not given yet, and where to look on
+    """Yield all pieces of a page; joined, they are the page."""
+    text = place = 0  # start of the text not yielded yet, and where to search from
     while (start := page.find("<", place)) >= 0:
         piece = _markup(page, start)
         if piece is None:
@@ -64,12 +64,12 @@ def _texts(text: str) -> Iterator[MarkupPiece]:
 
 
 def _markup(page: str, start: int) -> MarkupPiece | None:
-    """The tag, comment or declaration that begins at a place, if it is whole."""
+    """Return the tag, comment or declaration that begins at a place, if it is complete."""
     if page.startswith("<!--", start):
         end = page.find("-->", start + 4)
         return None if end < 0 else MarkupPiece(page[start : end + 3])
-    found = _TAG.match(page, start, start + _LONGEST)
-    if found:
-        return MarkupPiece(found[0], found[2].lower(), bool(found[1]), found[3].rstrip())
+    tag = _TAG.match(page, start, start + _LONGEST)
+    if tag:
+        return MarkupPiece(tag[0], tag[2].lower(), bool(tag[1]), tag[3].rstrip())
     declaration = _DECLARATION.match(page, start, start + _LONGEST)
     return MarkupPiece(declaration[0]) if declaration else None

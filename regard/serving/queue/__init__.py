@@ -1,1 +1,1 @@
-"""The thread that owns a model, and in which order it works on what several requests ask of it."""
+"""The thread that owns a model, and the order in which it works on requests."""

@@ -1,15 +1,14 @@
-"""Whose turn it is: the orders that wait for a model, and which of their items are worked on next.
+"""Scheduling: the orders that wait for a model, and which of their items come next.
 
-Every item says what it costs, in the unit of its price, and `Speed` knows how much of that was done in a second
-lately; so the seconds of a turn can be foreseen, and are bounded. Items are taken from the orders one of each and over
-again, as long as they fit. One that does not fit into any turn is worked on alone, so that it keeps waiting nobody but
-those who came later; and these may pass it, in short turns inside its own (`worker.py`). Whoever had a turn stands
-behind those who had none.
+Every item has a cost in the unit of its price, and `Speed` measures how many units were done per second lately; so the
+seconds of a turn can be predicted and bounded. Items are taken from the orders in rotation, one of each, as long as
+they fit. An item that fits into no turn is worked on alone, so that it delays only later orders; and these may
+overtake it in short turns inside its own (`worker.py`). Orders that had a turn go behind those that had none.
 
-Ordinary items share a turn even where they are not foreseen to fit, up to the rows of a batch: one alone takes nearly
-as long as several together, so a slow model that was given them one by one would never be measured to be quicker. Their
-batches begin small, grow as long as they end in time, and shrink when they do not. That time is shorter where nobody
-can pass such a turn, as in an engine that cannot be interrupted.
+Ordinary items share a turn even if they are not predicted to fit, up to the rows of a batch: one item takes nearly as
+long as several together, so a slow model given them one by one would never be measured as faster. Their batches begin
+small, grow as long as they end in time, and shrink when they do not. That time is shorter if such a turn cannot be
+overtaken, as in an engine that cannot be interrupted.
 """
 
 import time
@@ -22,23 +21,26 @@ from typing import Any
 from regard.base.doors import Price
 
 Work = Callable[[list[Any]], list[Any]]
-Answer = tuple[int, Any]  # the place of an item in its order, and what became of it, or what went wrong
+Answer = tuple[int, Any]  # the place of an item in its order, and its result or error
 
-_HALF_LIFE = 5.0  # seconds of work after which what was measured before counts half
+_HALF_LIFE = 5.0  # seconds of work after which earlier measurements count half
 _FAR_SHORTER = 4  # times
 _SHORTEST = 1e-6  # seconds
-_GUESSED = 0.1  # seconds of work that a guess counts for; the first turns outweigh it
-_FULL = 0.5  # of a turn's time, and of an ordinary item; less is mostly what any work takes, however little it is
-_REMEMBERED = 60.0  # seconds after which a full turn refuses nobody any more
-_ENOUGH, _LONG_ENOUGH = 5, 5.0  # full turns that tell, or seconds of them; the first are slow, for caches are empty
-_WARMING = 10.0  # seconds of the first work of a kind that tell nothing: libraries load and kernels compile
+_GUESSED = 0.1  # seconds of work that the initial guess counts for; the first turns outweigh it
+_FULL = 0.5  # share of a turn's time, and of an ordinary item; below it, fixed overhead dominates
+_REMEMBERED = 60.0  # seconds after which a full turn no longer causes refusals
+_ENOUGH, _LONG_ENOUGH = (
+    5,
+    5.0,
+)  # full turns, or seconds of them, that count as evidence; the first are slow, with cold caches
+_WARMING = 10.0  # seconds of the first work of a kind that are ignored: libraries load and kernels compile
 _BATCH = 2  # ordinary items that share the first turn
-_GROWTH = 2  # times; the most that a batch grows by from one turn to the next
+_GROWTH = 2  # largest factor by which a batch grows from one turn to the next
 
 
 @dataclass(eq=False)
 class Order:
-    """Items of one request; those of an order without a key share a batch with no other order."""
+    """Items of one request; an order without a key shares a batch with no other order."""
 
     price: Price
     key: Hashable | None
@@ -46,9 +48,9 @@ class Order:
     items: Sequence[Any]
     costs: Sequence[float]
     deliver: Callable[[list[Answer]], None]  # called in the worker's thread
-    context: Context = field(default_factory=copy_context)  # of who asked, so that nothing of others is seen
+    context: Context = field(default_factory=copy_context)  # of the requester, so that nothing of others is visible
     arrived: float = field(default_factory=time.monotonic)
-    taken: int = 0  # items that were given to the model
+    taken: int = 0  # items given to the model
     cancelled: bool = False
 
     @property
@@ -62,40 +64,42 @@ class Order:
 
     @property
     def cost_left(self) -> float:
-        """The cost of all items that are not taken yet."""
+        """The cost of all remaining items."""
         return sum(self.costs[self.taken :])
 
 
-Batch = list[tuple[Order, int]]  # orders, and places in them
+Batch = list[tuple[Order, int]]  # orders, and places of items in them
 
 
 class Speed:
-    """Units of a price that are done in a second, the last few seconds of work counting most."""
+    """Units of a price done per second; the last few seconds of work count most."""
 
     def __init__(self, price: Price) -> None:
         self._cost, self._seconds = price.a_second * _GUESSED, _GUESSED
         self._full: deque[tuple[float, float, float]] = deque(maxlen=16)  # end, rate and seconds of full turns
-        self._bounds: deque[tuple[float, float]] = deque(maxlen=16)  # when work was given up, and above its rate
+        self._bounds: deque[tuple[float, float]] = deque(
+            maxlen=16
+        )  # when work was abandoned, and an upper bound on its rate
         self._is_warm = False
         self.batch = _BATCH * price.ordinary  # units of ordinary items that may share a turn
 
     def add(self, cost: float, seconds: float) -> None:
-        """Count work that was done."""
+        """Count finished work."""
         self._is_warm = True
         fading = 0.5 ** (seconds / _HALF_LIFE)
         self._cost, self._seconds = fading * self._cost + cost, fading * self._seconds + seconds
 
     def add_full_turn(self, cost: float, seconds: float, now: float) -> None:
-        """Remember a turn that was not short, and so tells what much work takes; the very first tells less."""
-        telling = seconds if self._is_warm else max(seconds - _WARMING, 0.0)
-        self._full.append((now, cost / seconds, telling))
+        """Remember a turn long enough to show the speed of much work; the very first counts less."""
+        counted = seconds if self._is_warm else max(seconds - _WARMING, 0.0)
+        self._full.append((now, cost / seconds, counted))
 
     def add_bound(self, cost: float, seconds: float, now: float) -> None:
-        """Remember that so many seconds were too few for a cost."""
+        """Remember that these seconds were not enough for a cost."""
         self._bounds.append((now, cost / seconds))
 
     def fit_batch(self, cost: float, seconds: float, longest: float, most: float) -> None:
-        """Learn from a turn how many ordinary items can share one that is no longer than the longest."""
+        """Learn from a turn how many ordinary items fit into one of at most `longest` seconds."""
         if seconds > longest:
             self.batch = min(self.batch, cost) * longest / seconds
         elif cost >= self.batch / _GROWTH:
@@ -106,9 +110,9 @@ class Speed:
         return self._cost / self._seconds
 
     def best(self, now: float) -> float | None:
-        """Return the most units that can be hoped for in a second; None if nothing of late tells.
+        """Return the highest plausible units per second; None without recent evidence.
 
-        These are the most of any full turn, but fewer than of any work that was given up before it was done.
+        This is the best rate of any full turn, limited by the bounds from abandoned work.
         """
         full = [(rate, seconds) for ended, rate, seconds in self._full if now - ended < _REMEMBERED]
         rates = [rate for ended, rate in self._bounds if now - ended < _REMEMBERED]
@@ -118,7 +122,7 @@ class Speed:
 
 
 class Turns:
-    """The orders that wait. Not for several threads at a time."""
+    """The orders that wait. Not thread-safe."""
 
     def __init__(self, rows: int, seconds: float) -> None:
         self._rows, self._seconds = rows, seconds
@@ -127,28 +131,28 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """Items that nobody works on yet."""
+        """Number of items that have not been started."""
         return sum(order.left for order in self.orders)
 
     @property
     def seconds(self) -> float:
-        """Seconds that all waiting items should take."""
+        """Predicted seconds for all waiting items."""
         return sum(self.foresee(order.price, order.cost_left) for order in self.orders)
 
     def foresee(self, price: Price, cost: float) -> float:
-        """Return the seconds that work of this cost should take."""
+        """Return the predicted seconds for work of this cost."""
         return cost / self._speed(price).a_second
 
     def learn(
         self, price: Price, cost: float, seconds: float, now: float, rows: int = 1, is_finished: bool = True
     ) -> None:
-        """Count work that was done, or given up before it was; of the latter only so much is known."""
+        """Count work that was finished, or abandoned, which gives only a bound."""
         speed = self._speed(price)
         is_full = seconds >= _FULL * self._seconds and cost >= _FULL * price.ordinary
         if not is_finished:
             if is_full:
                 speed.add_bound(cost, seconds, now)
-            if cost / max(seconds, _SHORTEST) <= speed.a_second:  # it should have been done by then
+            if cost / max(seconds, _SHORTEST) <= speed.a_second:  # it should have been finished by then
                 speed.add(cost, seconds)
             return
         if is_full:
@@ -158,21 +162,21 @@ class Turns:
             speed.fit_batch(cost, seconds, price.longest * self._seconds, self._rows * price.ordinary)
 
     def least_seconds(self, order: Order, now: float) -> float:
-        """Return the seconds that the rest of an order takes at least, by itself; 0 where nothing tells."""
+        """Return the least seconds for the rest of an order, by itself; 0 without evidence."""
         best = self._speed(order.price).best(now)
         return order.cost_left / best if best else 0.0
 
     def shared_seconds(self, order: Order, now: float) -> float:
-        """Return the seconds until an order is done that takes turns with all others, each as long as itself at most.
+        """Return the least seconds until an order is done if it alternates with all others, each at most as long as it.
 
-        Only what full turns of late have told counts, so it is the least that can be expected.
+        Only evidence from recent full turns counts, so this is a lower bound.
         """
-        own = self.least_seconds(order, now)
-        others = (each for each in self.orders if each is not order)
-        return own + sum(min(own, self.least_seconds(each, now)) for each in others)
+        alone = self.least_seconds(order, now)
+        others = (other for other in self.orders if other is not order)
+        return alone + sum(min(alone, self.least_seconds(other, now)) for other in others)
 
     def alike(self, key: Hashable) -> int:
-        """Return how many items can share a batch."""
+        """Return the number of items with this key, which can share a batch."""
         return sum(order.left for order in self.orders if order.key == key)
 
     def take(self) -> Batch:
@@ -180,10 +184,10 @@ class Turns:
         return self._take(self.orders)
 
     def take_short(self, passed: float, working: Collection[Order] = ()) -> Batch:
-        """Return the items of a turn inside one of so many seconds: those that fit into any turn, or are far shorter.
+        """Return the items of a turn inside one of `passed` seconds: those that fit into any turn, or are far shorter.
 
-        The latter is for a model so slow that hardly anything fits into a turn. Orders that are worked on just now do
-        not pass themselves, and no more is taken than fits.
+        The latter is for a model so slow that hardly anything fits into a turn. Orders in progress do not overtake
+        themselves, and no more is taken than fits.
         """
         most = max(self._seconds, passed / _FAR_SHORTER)
         others = (order for order in self.orders if order not in working)

@@ -1,16 +1,16 @@
-"""Dynamic batching: one thread owns a model, and sentences of several requests are worked on together.
+"""Dynamic batching: one thread owns a model and works on sentences of several requests together.
 
-A request hands in an order: some items and what is to be done with them. Orders of equal keys share batches. When the
-thread is free it takes the first order and looks for company: it waits until there is as much to do as in the last
-batch, but never longer than a tenth of what that took, nor than anyone may be kept waiting. So a lonely client is
-served at once, and of many clients that each wait for their answer nearly all share a batch.
+A request places an order: some items and the work to do with them. Orders with equal keys share batches. When the
+thread is free, it takes the first order and waits for others until there is as much to do as in the last batch, but
+never longer than a tenth of the last batch's time or the configured patience. So a lone client is served at once, and
+of many clients that each wait for their answer, nearly all share a batch.
 
-`turns.py` says what is worked on next, so that no turn should last longer than `Batching.turn`. One that does, as a
-single sentence or sound may, lets others pass: between two steps of its work the thread works on a short turn, and then
-on the long one for as long again. What nobody waits for any more is given up at the next step, and what cannot be done
-in time is refused, when it comes or as soon as that is seen.
+`turns.py` decides what comes next, so that no turn should last longer than `Batching.turn`. A turn that does, as a
+single sentence or sound may, lets others overtake: between two steps the thread works on a short turn, and then on the
+long one for as long again. Work that nobody waits for is abandoned at the next step. Work that cannot be done in time
+is refused, on arrival or as soon as that is known.
 
-If the thread dies, whoever waits for it is told at once, and another takes its place.
+If the thread dies, all waiting clients are told at once, and another thread takes its place.
 """
 
 import asyncio
@@ -32,34 +32,34 @@ from regard.serving.options import Batching
 from regard.serving.queue.process_memory import Memory
 from regard.serving.queue.turns import Answer, Batch, Order, Turns, Work
 
-_DEEPEST = 3  # turns inside one another
-_IDLE = 0.5  # seconds without an order, after which memory is given back
-_SURE = 0.9  # of the time for a request; what takes longer at least is refused
+_DEEPEST = 3  # nested turns
+_IDLE = 0.5  # seconds without an order after which memory is returned
+_SURE = 0.9  # share of a request's time limit; work that needs more is refused
 
 
 class Abandoned(Exception):
-    """Nobody waits for this work any more."""
+    """Nobody waits for this work."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """A finished batch, as the counts hear of it."""
+    """A finished batch, for the metrics."""
 
     rows: int
-    seconds: float  # those in which others passed not counted
-    waited: float  # by its first order, before the batch began
+    seconds: float  # without those in which others overtook it
+    waited: float  # of its first order, before the batch began
 
 
 @dataclass(eq=False)
 class _Turn:
-    """A batch that the thread works on, and the time until which nobody may pass it."""
+    """A batch in progress, and the time until which nobody may overtake it."""
 
     orders: Sequence[Order]
     began: float
     foreseen: float  # seconds
     until: float
-    lent: float = 0.0  # seconds in which others passed
-    loads: Sequence[object] = ()  # what was loaded for it, so that its time tells nothing of the work
+    lent: float = 0.0  # seconds in which others overtook it
+    loads: Sequence[object] = ()  # what was loaded meanwhile; then its time does not measure the work
 
     @property
     def abandoned(self) -> bool:
@@ -79,10 +79,10 @@ class Worker:
     ) -> None:
         self._batching, self._most, self._clock, self._allowed = batching, waiting, clock, seconds
         self._turns = Turns(batching.rows or 32 * len(os.sched_getaffinity(0)), batching.turn)
-        self.tell: Callable[[Done], None] = lambda done: None  # who hears of every batch
+        self.tell: Callable[[Done], None] = lambda done: None  # called for every finished batch
         self._changed = threading.Condition()
         self._closing, self._last = False, Done(0, 0.0, 0.0)
-        self._working: list[_Turn] = []  # the last of them now, and the others wait till it is over
+        self._working: list[_Turn] = []  # nested turns; the last one is running
         self._name, self._memory = f"regard {name}", Memory()
         self._start()
 
@@ -90,19 +90,19 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """Items that nobody works on yet."""
+        """Number of items that have not been started."""
         with self._changed:
             return self._turns.waiting
 
     @property
     def is_alive(self) -> bool:
-        """Return True if a thread works on what is ordered."""
+        """True if the thread is running."""
         return self._thread.is_alive()
 
     async def each(
         self, price: Price, key: Hashable | None, work: Work, items: Sequence[Any], costs: Sequence[float]
     ) -> AsyncGenerator[Answer, None]:
-        """Yield what becomes of each item, in the order in which they are finished; leaving early cancels the rest.
+        """Yield the result of each item as it is finished; leaving early cancels the rest.
 
         `costs` are those of the items, in the unit of the price.
         """
@@ -110,9 +110,9 @@ class Worker:
         if not items:
             return
 
-        def deliver(found: list[Answer]) -> None:
-            with suppress(RuntimeError):  # the loop is closed, and nobody waits
-                loop.call_soon_threadsafe(answers.put_nowait, found)
+        def deliver(results: list[Answer]) -> None:
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
+                loop.call_soon_threadsafe(answers.put_nowait, results)
 
         order = Order(price, key, work, items, costs, deliver, arrived=self._clock())
         self._put(order)
@@ -145,13 +145,13 @@ class Worker:
             self._changed.notify()
 
     def _refuse_too_long(self, order: Order) -> None:
-        """Refuse what cannot be done in time even if nobody else asked."""
+        """Refuse an order that could not be done in time even without others."""
         left, now = self._turns.least_seconds(order, self._clock()), self._clock()
         seconds = now - order.arrived + left
         if seconds > _SURE * self._allowed and left > self._batching.turn:
             raise Refusal(
                 413,
-                f"This would take about {seconds:,.0f} seconds here, and a request may take {self._allowed:g}; ask for "
+                f"This would take about {seconds:,.0f} seconds here, but a request may take {self._allowed:g}; ask for "
                 "less at a time.",
             )
 
@@ -162,7 +162,7 @@ class Worker:
                 self._turns.orders.remove(order)
 
     def close(self, seconds: float = 60.0) -> None:
-        """Finish what was accepted, then end; after so long it is not waited for any more."""
+        """Finish accepted orders, then end; wait at most this many seconds."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -171,13 +171,13 @@ class Worker:
     # In the thread
 
     def _start(self) -> None:
-        with self._changed:  # which the new thread needs first of all
+        with self._changed:  # the new thread waits for this lock
             thread = threading.Thread(target=self._live, name=self._name, daemon=True)
             thread.start()
             self._thread = thread
 
     def _live(self) -> None:
-        """Work until the end; if this thread dies before, tell whoever waits and have another take its place."""
+        """Work until closed; if this thread dies before, tell the waiting clients and start another."""
         try:
             self._run()
         except BaseException as error:
@@ -193,11 +193,11 @@ class Worker:
                 while batch := self._take():
                     self._do(batch)
                 return
-            except Exception as error:  # work answers for its own faults, so this is one of the queue
+            except Exception as error:  # work reports its own errors, so this is one of the queue
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """Tell everyone who waits, or whose items are worked on, that something is wrong with the queue itself."""
+        """Report an error of the queue itself to all waiting and running orders."""
         with self._changed:
             everyone = [*self._turns.orders, *(order for turn in self._working for order in turn.orders)]
             self._turns.orders, self._working = [], []
@@ -205,7 +205,7 @@ class Worker:
             order.deliver([(order.taken, error)])
 
     def _take(self) -> Batch:
-        """Return the next batch; none when all is over."""
+        """Return the next batch; an empty one when the worker is closed."""
         is_busy = self._last.rows > 0
         with self._changed:
             while True:
@@ -216,11 +216,11 @@ class Worker:
                         self._memory.give_back()
                         is_busy = False
                 self._look_for_company(self._turns.orders[0])
-                if batch := self._turns.take():  # all may have been cancelled meanwhile
+                if batch := self._turns.take():  # all orders may have been cancelled meanwhile
                     return batch
 
     def _look_for_company(self, first: Order) -> None:
-        """Wait for those who were just answered, as they are likely to ask again at once."""
+        """Wait a little for more orders, as clients that were just answered are likely to ask again."""
         until = first.arrived + min(self._batching.patience, self._last.seconds / 10)
         while first.key is not None and not self._closing and self._turns.alike(first.key) < self._last.rows:
             left = until - self._clock()
@@ -229,7 +229,7 @@ class Worker:
             self._changed.wait(left)
 
     def _do(self, batch: Batch) -> None:
-        """Do one turn, learn how long its work takes, and tell of it."""
+        """Do one turn, learn from its time, and report it."""
         began, price = self._clock(), batch[0][0].price
         cost = sum(order.costs[place] for order, place in batch)
         orders = list(dict.fromkeys(order for order, _ in batch))
@@ -237,7 +237,7 @@ class Worker:
         self._working.append(turn)
         try:
             is_finished = self._work(turn, batch)
-        except Exception as error:  # of the queue itself, perhaps inside a turn that these passed
+        except Exception as error:  # of the queue itself, perhaps from a nested turn
             for order in orders:
                 order.deliver([(order.taken, error)])
             self._working.remove(turn)
@@ -253,7 +253,7 @@ class Worker:
         self.tell(done)
 
     def _give_up_late(self, orders: Sequence[Order]) -> None:
-        """Refuse the rest of what can be seen now not to be done in time."""
+        """Refuse the rest of orders that, as is now known, cannot be done in time."""
         for order in orders:
             try:
                 with self._changed:
@@ -263,11 +263,13 @@ class Worker:
                 order.deliver([(order.taken, refusal)])
 
     def _work(self, turn: _Turn, batch: Batch) -> bool:
-        """Do a batch and deliver it; if it fails, each order is tried alone, so that one cannot spoil another."""
+        """Do a batch and deliver it; if it fails, try each order alone, so that one cannot spoil another."""
         first = batch[0][0]
         try:
-            # In a copy, for a turn in which others pass may be of the same order.
-            found = first.context.copy().run(self._work_on, turn, [order.items[place] for order, place in batch], first)
+            # In a copy, because a nested turn may belong to the same order.
+            results = first.context.copy().run(
+                self._work_on, turn, [order.items[place] for order, place in batch], first
+            )
         except Exception as error:
             if len(turn.orders) == 1:
                 first.deliver([(place, error) for _, place in batch])
@@ -275,31 +277,37 @@ class Worker:
             for order in list(turn.orders):
                 turn.orders = [order]
                 if not order.cancelled:
-                    self._work(turn, [(own, place) for own, place in batch if own is order])
+                    self._work(turn, [(item_order, place) for item_order, place in batch if item_order is order])
             return False
         for order in turn.orders:
-            order.deliver([(place, each) for (own, place), each in zip(batch, found, strict=True) if own is order])
+            order.deliver(
+                [
+                    (place, result)
+                    for (item_order, place), result in zip(batch, results, strict=True)
+                    if item_order is order
+                ]
+            )
         return True
 
     def _work_on(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
         try:
             with pausing(partial(self._pause, turn)) as loads:
                 turn.loads = loads
-                found = order.work(items)
+                results = order.work(items)
         except Exception:
             raise
-        except BaseException as error:  # which would end this thread, and with it the work of others
-            broken = f"The work on this broke off ({type(error).__name__}); ask again."
-            raise Refusal(503, broken, 1) from error
-        if len(found) != len(items):
-            raise AssertionError(f"{len(items)} items were given and {len(found)} came back")
-        return found
+        except BaseException as error:  # it would end this thread and the work of others
+            sentence = f"The work on this broke off ({type(error).__name__}); ask again."
+            raise Refusal(503, sentence, 1) from error
+        if len(results) != len(items):
+            raise AssertionError(f"{len(items)} items were given, but {len(results)} came back")
+        return results
 
     def _pause(self, turn: _Turn, is_free: bool) -> None:
-        """Between two steps: give up what nobody waits for, and let others pass a turn that lasts too long.
+        """Between two steps, abandon work that nobody waits for, and let others overtake a turn that lasts too long.
 
-        They pass one at a time, and the long turn goes on for as long as that took before the next one does. A search
-        may also be in a thread of its engine's; that one can give up, but has no business with others.
+        They overtake one at a time, and the long turn then continues for as long as that took. A search may also run in
+        a thread of its engine; such a thread can abandon work, but works on nothing else.
         """
         if turn.abandoned:
             raise Abandoned
@@ -309,10 +317,10 @@ class Worker:
         if not (is_own and is_free and is_last) or now < turn.until:
             return
         with self._changed:
-            working = [order for each in self._working for order in each.orders]
+            working = [order for turn_ in self._working for order in turn_.orders]
             batch = self._turns.take_short(max(turn.foreseen, now - turn.began - turn.lent), working)
         if batch:
             self._do(batch)
-            took = self._clock() - now
-            turn.lent += took
-            turn.until = now + 2 * took
+            elapsed = self._clock() - now
+            turn.lent += elapsed
+            turn.until = now + 2 * elapsed

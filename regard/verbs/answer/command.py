@@ -1,4 +1,4 @@
-"""`regard answer`: one answer for each input, or one for each word of it."""
+"""`regard answer`: one answer for each input, or a tag for each of its words."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from regard.verbs.answer.tagging import TagSearch
     from regard.viewing.tags import TaggedWords
 
-_HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # for what was told cannot be taken back
+_HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # because a fact cannot be taken back
 
 
 def command(
@@ -30,41 +30,41 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="INPUT",
-            help="Texts, sentences, stories, numbers of nodes, or files with one a line; files of pictures or "
+            help="Texts, sentences, stories, node numbers, or files with one per line; files of pictures or "
             "drawings; - or nothing is standard input.",
         ),
     ] = None,
     text: options.Texts = None,
     beam: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="Width of the search for tags that are chosen knowing the one before."),
+        typer.Option(min=1, max=64, help="Beam size, for taggers that choose each tag knowing the one before."),
     ] = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Cut sentences to tag into words and punctuation marks, not just at spaces.")
+        bool, typer.Option("--raw", help="For taggers: split sentences into words and punctuation, not only at spaces.")
     ] = False,
     tagger: Annotated[
         list[Path] | None,
         typer.Option(
-            "--tagger", help="A tagger that finds what the model reads beside words, as parts of speech; repeatable."
+            "--tagger", help="A tagger for another column that the model reads, such as parts of speech; repeatable."
         ),
     ] = None,
     as_is: Annotated[
-        bool, typer.Option("--as-is", help="Refuse pictures of another size than the model reads, and scale none.")
+        bool, typer.Option("--as-is", help="Refuse pictures of the wrong size instead of scaling them.")
     ] = False,
-    spans: Annotated[
-        bool, typer.Option("--spans", help="Show the spans that tags spell, as in [NP Ana] [VP reads].")
-    ] = False,
+    spans: Annotated[bool, typer.Option("--spans", help="For taggers: show spans, as in [NP Ana] [VP reads].")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="An .html page of words with their tags, in place of lines.")
+        Path | None,
+        typer.Option("--out", "-o", help="Write an .html page of words with their tags instead of printing lines."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One object for each input, with all probabilities.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON object for each input, with all probabilities.")
+    ] = False,
 ) -> None:
-    """Answer each INPUT, or each line of standard input, in a line of its own.
+    """Answer each INPUT, or each line of standard input, on its own line.
 
-    A node, a picture or a text gets its class, so does each drawing of a file, and a sentence as many tags as it has
-    words. Of a story, told fact by fact, each line that ends with a question mark gets an answer; an empty line begins
-    another story.
+    A node, picture, text or drawing gets its class; a sentence gets a tag for each word. In a story, one fact per line,
+    each line that ends with a question mark gets an answer; an empty line begins another story.
     """
     from regard.loading import Loaded, load_able, load_as
     from regard.verbs.answer.tagging import own_taggers, tag_search
@@ -88,26 +88,26 @@ def command(
 def _answers(
     model: "Loaded", sources: list[TextInput], search: "TagSearch", is_typed: bool, as_is: bool
 ) -> Iterator["Answer | Tags"]:
-    """The answers to what is given or typed; a file may hold several stories or drawings."""
+    """Return the answers to the inputs; a file may hold several stories or drawings."""
     from regard.verbs.answer.run import answer_each
     from regard.verbs.pictures import mark_as_is, with_remarks
 
     reads = TASKS[model.recipe.task].reads
     questions = questions_in(sources) if reads == "story" else None
-    given: Iterable[Any] = (text for source in sources for text in source.inputs())
+    items: Iterable[Any] = (text for source in sources for text in source.inputs())
     if reads == "drawing":
-        given = _drawings(model, given)
-    given = mark_as_is(model.task, given) if as_is else with_remarks(model.task, given, remark)
+        items = _drawings(model, items)
+    items = mark_as_is(model.task, items) if as_is else with_remarks(model.task, items, remark)
     if is_typed:
-        asked = given if questions is None else (each.text for each in questions)
-        return _answers_as_typed(model.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+        typed = items if questions is None else (question.text for question in questions)
+        return _answers_as_typed(model.task, typed, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
     if questions is not None:
         return _answers_to_stories(model.task, questions, search)
-    return answer_each(model.task, given, search)
+    return answer_each(model.task, items, search)
 
 
 def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
-    """A line for each answer, and which stories are longer than the model remembers: at once to who types them."""
+    """Print a line for each answer, and remark on stories that are too long: at once if the input is typed."""
     from regard.answers import StoryAnswer
 
     dropped: list[int] = []
@@ -123,24 +123,24 @@ def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: boo
 
 
 def _drawings(model: "Loaded", files: Iterable[str]) -> Iterator[Any]:
-    """All drawings in some files, as the model reads them."""
+    """Yield all drawings in the files, as the model reads them."""
     for file in files:
         yield from model.task.reader.drawings_in(file)
 
 
-def _answers_as_typed(task: Any, asked: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
-    """The answer to each input as soon as it is typed; what is wrong with one is said, and another may follow."""
+def _answers_as_typed(task: Any, inputs: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+    """Yield the answer to each input as soon as it is typed; a bad input gets a remark, and the next may follow."""
     from regard.verbs.answer.run import answer_batch
 
-    for each in asked:
+    for item in inputs:
         try:
-            yield from answer_batch(task, [each], search)
+            yield from answer_batch(task, [item], search)
         except TextFault as fault:
             remark(f"{fault.without_number()}{advice}")
 
 
 def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:
-    """The answers to questions about stories; a fault names the line of its question."""
+    """Yield the answers to questions about stories; errors name the line of the question."""
     from regard.verbs.answer.run import answer_each
 
     places: list[str] = []
@@ -157,7 +157,7 @@ def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSea
 
 
 def _remark_dropped(counts: Sequence[int]) -> None:
-    """Say where stories are longer than the model remembers, by how many facts were dropped for each question."""
+    """Remark on stories longer than the model remembers, given the number of facts dropped for each question."""
     longer = [count for count in counts if count]
     if len(longer) == 1:
         facts = "fact is" if longer == [1] else f"{longer[0]:,} facts are"
@@ -170,17 +170,17 @@ def _remark_dropped(counts: Sequence[int]) -> None:
 
 
 def _check_tags(loaded: "Loaded", folder: Path, spans: bool, out: Path | None) -> None:
-    """Refuse what is asked of tags, where a model gives none."""
+    """Refuse options for tags if the model gives none."""
     from regard.tasks.tagging.task import Tagging
 
     if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
-        raise Fault(f"--spans is for models whose tags spell spans; those of {folder} do not.")
+        raise Fault(f"--spans is for models whose tags mark spans; those of {folder} do not.")
     if out is not None and not isinstance(loaded.task, Tagging):
-        raise Fault(f"--out is for models that give a tag to each word; {folder} does not.")
+        raise Fault(f"--out is for models that tag each word; {folder} does not.")
 
 
 def _line(answer: "Answer | Tags", spans: bool) -> str:
-    """An answer on a line of its own; of a sentence its tags, or its words with brackets around spans."""
+    """Return an answer as one line: a class, the tags of a sentence, or its words with brackets around spans."""
     if not spans:
         return printable(answer.answer)
     from regard.viewing.tags import bracketed

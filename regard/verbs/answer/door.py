@@ -1,4 +1,4 @@
-"""The door of answering; an input is a text, the number of a node, a picture, a sound or a drawing."""
+"""The door for answers; an input is a text, a node number, a picture, a sound or a drawing."""
 
 from collections.abc import Hashable
 from dataclasses import asdict
@@ -14,20 +14,20 @@ from regard.verbs.inputs import check_inputs, input_cost, remark_on_file, with_f
 
 
 class AnswerBody(AnswerRequest, ModelBody):
-    """Inputs to answer, one answer for each, and the model."""
+    """Inputs to answer, and the model."""
 
     unfold: bool = Field(
-        default=False, description="Answer a text with several aspects in brackets once for each of them."
+        default=False, description="Answer a text with several aspects in brackets once for each aspect."
     )
 
     @property
     def texts(self) -> list[str]:
-        """The inputs that are texts; others count as empty ones."""
-        return [each if isinstance(each, str) else "" for each in self.inputs]
+        """The inputs that are texts; others count as empty texts."""
+        return [item if isinstance(item, str) else "" for item in self.inputs]
 
 
 class OneAnswer(DoorAnswer):
-    """An answer, and how probable it is beside all others."""
+    """An answer, its probability, and the probabilities of all possible answers."""
 
     answer: str
     probability: float
@@ -35,19 +35,19 @@ class OneAnswer(DoorAnswer):
 
 
 class StoryAnswer(OneAnswer):
-    """An answer about a story, and how many of its first facts were more than the model remembers."""
+    """An answer about a story, and how many of its first facts the model could not remember."""
 
     forgotten: int
 
 
 class PictureAnswer(OneAnswer):
-    """An answer about a picture, and what was done to the picture before it was read, if anything was."""
+    """An answer about a picture, and a remark on how the picture was scaled, if it was."""
 
     remark: str
 
 
 class TagsAnswer(DoorAnswer):
-    """A tag for each word, how probable each is and all together; spans, where tags spell any, from word to word."""
+    """A tag for each word with its probability, the probability of all, and the spans that the tags mark, if any."""
 
     words: list[str]
     answers: list[str]
@@ -57,7 +57,7 @@ class TagsAnswer(DoorAnswer):
 
 
 class AnswersAnswer(DoorAnswer):
-    """The answers; `inputs` are what each of them answers, where inputs were unfolded."""
+    """The answers; `inputs` lists the unfolded inputs, one for each answer."""
 
     model: str
     seconds: float
@@ -72,15 +72,15 @@ def _ready(question: Question[AnswerBody]) -> AnswerBody:
     body, model, limits = question.body, question.model, question.limits
     check_inputs(model, body.inputs, limits)
     check_numbers(body, ("beam",), limits)
-    changes: dict[str, Any] = {"tagger": [Held(each) for each in _find_taggers(model, body)] or None}
+    changes: dict[str, Any] = {"tagger": [Held(item) for item in _find_taggers(model, body)] or None}
     if body.unfold:
-        changes["inputs"] = [each for text in body.texts for each in _unfold(model, text)]
+        changes["inputs"] = [item for text in body.texts for item in _unfold(model, text)]
         check_amount(changes["inputs"], limits)
     return body.model_copy(update=changes)
 
 
 def _unfold(model: Asked, text: str) -> list[str]:
-    """Return the inputs that a text stands for which asks for several things."""
+    """Return the inputs that a text stands for: one for each thing it asks."""
     from regard.protocols import Unfolds
 
     task = model.model.task
@@ -88,9 +88,9 @@ def _unfold(model: Asked, text: str) -> list[str]:
 
 
 def _find_taggers(model: Asked, body: AnswerBody) -> list[Any]:
-    """Return the taggers named or, for raw text, those that find what the model reads beside words.
+    """Return the named taggers or, for raw text, those for the other columns that the model reads.
 
-    They lie in its folder, or are served.
+    They come from its folder, or from the other served models.
     """
     if body.taggers:
         return [_named_tagger(model, name) for name in body.taggers]
@@ -103,11 +103,11 @@ def _find_taggers(model: Asked, body: AnswerBody) -> list[Any]:
         return []
     if model.model.own_taggers:
         return list(model.model.own_taggers)
-    others = [each.model for each in model.others.values() if each.reads == "tokens" and each is not model]
-    plain = [each for each in others if isinstance(each.task, Tagging) and not each.task.data.read_beside]
+    others = [other.model for other in model.others.values() if other.reads == "tokens" and other is not model]
+    plain = [other for other in others if isinstance(other.task, Tagging) and not other.task.data.read_beside]
     columns = range(len(task.data.read_beside))
-    fitting = [next((each for each in plain if finds_column(task, place, each.task)), None) for place in columns]
-    return [each for each in fitting if each is not None]
+    fitting = [next((other for other in plain if finds_column(task, place, other.task)), None) for place in columns]
+    return [other for other in fitting if other is not None]
 
 
 def _named_tagger(model: Asked, name: str) -> Any:
@@ -126,11 +126,11 @@ def _work(question: Question[AnswerBody]) -> list[DoorAnswer]:
     record = _RECORDS.get(model.reads, OneAnswer)
 
     def answer(inputs: list[Held]) -> list[DoorAnswer]:
-        answers = [asdict(each) for each in model.ask(body.model_copy(update={"inputs": inputs}))]
+        answers = [asdict(item) for item in model.ask(body.model_copy(update={"inputs": inputs}))]
         if record is not PictureAnswer:
-            return [record(**each) for each in answers]
-        remarks = ["" if body.as_is else remark_on_file(model, each.content) for each in inputs]
-        return [record(**each, remark=remark) for each, remark in zip(answers, remarks, strict=True)]
+            return [record(**item) for item in answers]
+        remarks = ["" if body.as_is else remark_on_file(model, item.content) for item in inputs]
+        return [record(**item, remark=remark) for item, remark in zip(answers, remarks, strict=True)]
 
     return with_files(body.inputs, answer)
 
@@ -139,7 +139,7 @@ DOORS = (
     VerbDoor(
         path="/v1/answer",
         can="answer",
-        summary="An answer for each input.",
+        summary="Answer each input.",
         body=AnswerBody,
         answer=AnswersAnswer,
         texts="texts",

@@ -1,4 +1,4 @@
-"""Requests for answers: inputs as people have them."""
+"""Requests for answers."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from regard.verbs.transcribe.request import SoundInput
 class PictureInput(Options):
     """A picture."""
 
-    picture: Base64 = Field(description="Its file, as PNG or JPEG, or a video as GIF, in base64.")
+    picture: Base64 = Field(description="A PNG or JPEG file, or a GIF for a video, in base64.")
 
     @property
     def content(self) -> bytes:
@@ -24,7 +24,7 @@ class PictureInput(Options):
 class DrawingInput(Options):
     """A drawing."""
 
-    drawing: list[list[list[float]]] = Field(description="Its strokes, each a list of points [x, y].")
+    drawing: list[list[list[float]]] = Field(description="Strokes, each a list of points [x, y].")
 
     @property
     def content(self) -> bytes:
@@ -40,24 +40,23 @@ class AnswerRequest(VerbRequest):
     verb, items = "answer", "inputs"
 
     inputs: list[Input | InHand] = Field(
-        min_length=1, description="What the model reads: texts, words, numbers of nodes, pictures, drawings."
+        min_length=1, description="What the model reads: texts, words, node numbers, pictures, drawings."
     )
     beam: Count | None = Field(
-        default=None, description="Width of the beam, for tags that are chosen knowing the one before; 1 is greedy."
+        default=None,
+        description="Beam size, for taggers that choose each tag knowing the one before; 1 is greedy search.",
     )
     raw: bool = Field(
-        default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
+        default=False, description="For taggers: split sentences into words and punctuation, not only at spaces."
     )
     tagger: str | list[str] | list[InHand] | None = Field(
         default=None,
-        description="The tagger that finds what the model reads beside words, as parts of speech, or one for each "
-        "column; by default those among the models served that give the tags it knows.",
+        description="The tagger for another column that the model reads, such as parts of speech, or one for each "
+        "column; by default those of the served models that give matching tags.",
     )
-    as_is: bool = Field(
-        default=False, description="Refuse pictures of another size than the model reads, which are else made to fit."
-    )
+    as_is: bool = Field(default=False, description="Refuse pictures of the wrong size instead of scaling them.")
 
     @property
     def taggers(self) -> list[Any]:
-        """The taggers that are given: their names, or the models themselves."""
+        """The taggers in the request: their names, or the models themselves."""
         return [self.tagger] if isinstance(self.tagger, str) else list(self.tagger or [])

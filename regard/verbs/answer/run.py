@@ -1,4 +1,4 @@
-"""Answering: one answer for each input, whatever the model reads, or one for each word of it."""
+"""Answer inputs: one answer for each, or a tag for each of its words."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -19,37 +19,37 @@ AT_ONCE = 256  # inputs in one batch
 
 
 def run(model: Loaded, request: AnswerRequest) -> Iterator[Answer | Tags]:
-    """Return the answers that a request asks for; the taggers that it names are in hand."""
-    inputs = [each.content if isinstance(each, Held) else each for each in request.inputs]
-    taggers = [each.content for each in request.taggers] or (own_taggers(model) if request.raw else [])
-    read = mark_as_is(model.task, inputs) if request.as_is else inputs
-    return answer_each(model.task, read, tag_search(model, request.beam, request.raw, taggers))
+    """Return the answers to a request, whose taggers are already loaded."""
+    inputs = [item.content if isinstance(item, Held) else item for item in request.inputs]
+    taggers = [item.content for item in request.taggers] or (own_taggers(model) if request.raw else [])
+    items = mark_as_is(model.task, inputs) if request.as_is else inputs
+    return answer_each(model.task, items, tag_search(model, request.beam, request.raw, taggers))
 
 
 def answer_each(task: Any, inputs: Iterable[Any], search: TagSearch) -> Iterator[Answer | Tags]:
-    """The answers to inputs as people have them, in their order, as soon as each batch of them is done."""
+    """Yield the answers to inputs in order, as soon as each batch is done."""
     waiting, done = iter(inputs), 0
     while batch := list(islice(waiting, AT_ONCE)):
         try:
-            found = answer_batch(task, batch, search)
-        except TextFault as fault:  # which counts from the first of its batch
+            answers = answer_batch(task, batch, search)
+        except TextFault as fault:  # numbered from the start of the batch
             raise TextFault(done + fault.number, fault.sentence) from None
-        yield from found
+        yield from answers
         done += len(batch)
 
 
 def answer_batch(task: Any, inputs: Sequence[Any], search: TagSearch) -> Sequence[Answer | Tags]:
-    """The answers to some inputs at once; how tags are searched for is asked of taggers alone."""
+    """Return the answers to a batch of inputs; search options are for taggers only."""
     if search.given and not isinstance(task, Tagging):
-        raise Fault(f"{search.given[0]} is for models that give a tag to each word, which this one does not.")
+        raise Fault(f"{search.given[0]} is for models that tag each word; this one does not.")
     since, is_labelled = count_gazes(), isinstance(task, Labelled)
-    found: Sequence[Answer | Tags]
+    answers: Sequence[Answer | Tags]
     if isinstance(task, Tagging):
         inputs = fill_columns(inputs, search)
-        found = tag_sentences(task, inputs, search)
+        answers = tag_sentences(task, inputs, search)
     else:
-        found = task.answers(task.read(inputs))
+        answers = task.answers(task.read(inputs))
     if is_watched() and is_labelled:
         raw = {"raw": True} if search.raw else {}
-        name_answers(task, [task.read([each], **raw) for each in inputs], found, since)
-    return found
+        name_answers(task, [task.read([item], **raw) for item in inputs], answers, since)
+    return answers

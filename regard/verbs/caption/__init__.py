@@ -1,1 +1,1 @@
-"""Captions of pictures: written for people, and scored beside those that people wrote."""
+"""Captions of pictures: writing them, and scoring them against captions by people."""

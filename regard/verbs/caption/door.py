@@ -1,4 +1,4 @@
-"""The door of captions: what pictures show."""
+"""The door for captions of pictures."""
 
 from collections.abc import Hashable
 
@@ -6,15 +6,15 @@ from regard.base.doors import DoorAnswer, ModelBody, Price, Question, VerbDoor, 
 from regard.verbs.caption.request import CaptionRequest
 from regard.verbs.inputs import check_inputs, input_cost
 
-_TOKENS = 20  # of a caption, about
+_TOKENS = 20  # in a caption, on average
 
 
 class CaptionBody(CaptionRequest, ModelBody):
-    """The pictures that captions are wanted of, and by which model."""
+    """The pictures to caption, and the model."""
 
 
 class WordLook(DoorAnswer):
-    """A word of a caption, and where it looked: the weights of the places of a grid, row by row."""
+    """A word of a caption and its attention weights over a grid, row by row."""
 
     word: str
     weights: list[list[float]]
@@ -41,20 +41,20 @@ def _check(question: Question[CaptionBody]) -> CaptionBody:
 
 
 def _key(body: CaptionBody) -> Hashable | None:
-    """Return what captions share a batch by; what is drawn depends on the number of a picture."""
+    """Return the key by which captions share a batch; None for samples, which depend on the picture's number."""
     return None if body.sample is not None else (body.beam, body.length_penalty, body.attention)
 
 
 def _costs(question: Question[CaptionBody]) -> list[float]:
-    written = _TOKENS * (question.body.beam or 1)
-    return [input_cost(picture, question.model.reads) + written for picture in question.body.pictures]
+    tokens = _TOKENS * (question.body.beam or 1)
+    return [input_cost(picture, question.model.reads) + tokens for picture in question.body.pictures]
 
 
 DOORS = (
     VerbDoor(
         path="/v1/caption",
         can="caption",
-        summary="What each picture shows.",
+        summary="Caption each picture.",
         body=CaptionBody,
         answer=CaptionsAnswer,
         ready=_check,

@@ -11,15 +11,15 @@ _DRAWN = "A beam and its length penalty are for a search; a sampled caption uses
 
 
 class CaptionRequest(VerbRequest):
-    """The pictures that captions are wanted of, and how these are searched for."""
+    """The pictures to caption, and how to search."""
 
     verb, items = "caption", "pictures"
     rules = (Clash("sample", ("beam", "length_penalty"), _DRAWN),)
 
-    pictures: list[PictureInput | InHand] = Field(min_length=1, description="Files of pictures.")
-    beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy. By default the recipe's.")
-    length_penalty: LengthPenalty | None = Field(default=None, description="Alpha of the length penalty.")
-    sample: DrawOptions | None = Field(default=None, description="How captions are drawn at random, if they are.")
+    pictures: list[PictureInput | InHand] = Field(min_length=1, description="Picture files.")
+    beam: Count | None = Field(default=None, description="Beam size; 1 is greedy search. By default the recipe's.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Length penalty alpha; 0 is none.")
+    sample: DrawOptions | None = Field(default=None, description="Sampling options, to sample captions at random.")
     attention: bool = Field(
-        default=True, description="Whether to say where each word looked, which takes one more pass over each caption."
+        default=True, description="Include the attention of each word, which takes one more pass over each caption."
     )

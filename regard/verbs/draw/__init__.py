@@ -1,1 +1,1 @@
-"""Drawing: pictures and strokes of a model's own."""
+"""Generating pictures and strokes."""

@@ -1,4 +1,4 @@
-"""The door of drawing."""
+"""The door for drawings."""
 
 from base64 import b64encode
 from typing import Any
@@ -11,11 +11,11 @@ from regard.viewing.drawings import sheet_gif, sheet_png
 
 
 class DrawBody(DrawRequest, ModelBody):
-    """The drawings that are wanted, and of which model."""
+    """The drawings to make, and the model."""
 
 
 class DrawnAnswer(DoorAnswer):
-    """A drawing: a .png of it and a .gif of how it came to be, in base64, and its numbers as `regard draw` has them."""
+    """A drawing: a .png of it and a .gif of its steps, in base64, and its numbers as `regard draw` writes them."""
 
     picture: str
     animation: str
@@ -30,7 +30,7 @@ class DrawAnswer(DoorAnswer):
 
 
 def check_drawings(question: Question[DrawBody]) -> DrawBody:
-    """Refuse more drawings than a request may ask for, and more strokes than it may give."""
+    """Refuse more drawings than a request may ask for, and more points than it may contain."""
     body, limits = question.body, question.limits
     if body.count > limits.drawings:
         raise Fault(f"'count' is {body.count}, but the limit here is {limits.drawings}.")
@@ -40,7 +40,7 @@ def check_drawings(question: Question[DrawBody]) -> DrawBody:
 
 
 def _given(request: DrawRequest) -> list[Any]:
-    """Return the drawings that a request gives."""
+    """Return the drawings in a request."""
     return [request.complete or [], request.reconstruct or [], *(request.between or [])]
 
 
@@ -66,7 +66,7 @@ DOORS = (
     VerbDoor(
         path="/v1/draw",
         can="draw",
-        summary="Drawings of a model's own.",
+        summary="Generate drawings.",
         body=DrawBody,
         answer=DrawAnswer,
         ready=check_drawings,

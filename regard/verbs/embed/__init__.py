@@ -1,1 +1,1 @@
-"""Embedding: the vectors of texts and of their tokens, in every layer of a model, and the file that keeps them."""
+"""Embedding: the vectors of texts and their tokens in every layer, and the file that stores them."""

@@ -1,8 +1,8 @@
-"""The file of vectors: an .npz that numpy opens, written while the vectors come, however many they are.
+"""The file of vectors: an .npz for numpy, written as the vectors arrive, however many there are.
 
-It holds arrays of all lines one after another. `tokens` and `words` are texts, and `word_of_token` says to which of the
-words each token belongs; line i has the tokens from token_offsets[i] to token_offsets[i + 1], and its words likewise.
-For each of the `layers` there are `tokens_N` (token, width) and `sentences_N` (line, width), the means of the lines.
+Its arrays hold all lines one after another. `tokens` and `words` are texts, and `word_of_token` gives the word of each
+token. Line i has the tokens from token_offsets[i] to token_offsets[i + 1], and its words likewise. For each of the
+`layers` there are `tokens_N` (token, width) and `sentences_N` (line, width), the means of the lines.
 """
 
 import shutil
@@ -20,15 +20,15 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.protocols import TextVectors
 
-LONGEST_TEXT = 256  # letters that are kept of a token or a word: numpy gives every text of an array the same room
-_AT_ONCE = 2**16  # texts that are put in their room together
+LONGEST_TEXT = 256  # letters kept of a token or word: numpy gives every text of an array the same room
+_AT_ONCE = 2**16  # texts that are written together
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # so that the same vectors make the same file
 
 
 def write_vectors(path: Path, texts: Iterable[TextVectors]) -> int:
-    """Write the vectors of all texts, which are taken one by one, and give the number of their tokens.
+    """Write the vectors of all texts, taken one by one, and return the number of tokens.
 
-    Each array grows in a file of its own, without a name; when all are complete they are put into one.
+    Each array grows in its own temporary file; in the end they are joined into one archive.
     """
     with whole_file(path) as file, ExitStack() as files:
         arrays = _Arrays(path.resolve().parent, files)
@@ -44,7 +44,7 @@ def write_vectors(path: Path, texts: Iterable[TextVectors]) -> int:
 
 
 class _Numbers:
-    """An array of numbers or of vectors that grows in a file."""
+    """An array of numbers or vectors that grows in a file."""
 
     def __init__(self, file: IO[bytes], kind: type[np.generic] = np.int64) -> None:
         self.file, self.kind, self.rows, self.width = file, np.dtype(kind), 0, ()
@@ -60,16 +60,16 @@ class _Numbers:
 
 
 class _Texts:
-    """An array of short texts that grows in a file, a line for each."""
+    """An array of short texts that grows in a file, one line each."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.rows, self.longest = file, 0, 1
 
     def append(self, texts: Sequence[str]) -> None:
         for text in texts:
-            kept = text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
-            self.file.write(f"{kept}\n".encode())
-            self.rows, self.longest = self.rows + 1, max(self.longest, len(kept))
+            shortened = text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+            self.file.write(f"{shortened}\n".encode())
+            self.rows, self.longest = self.rows + 1, max(self.longest, len(shortened))
 
     def write(self, out: IO[bytes]) -> None:
         kind = np.dtype(f"<U{self.longest}")
@@ -85,7 +85,7 @@ def _write_head(out: IO[bytes], kind: np.dtype, shape: tuple[int, ...]) -> None:
 
 
 class _Arrays:
-    """All arrays of the file."""
+    """All arrays of the archive."""
 
     def __init__(self, folder: Path, files: ExitStack) -> None:
         self._folder, self._files = folder, files
@@ -110,8 +110,8 @@ class _Arrays:
         self.words.append(vectors.text.words)
         self._note_offsets()
         self.layers, means = list(vectors.layers), vectors.sentence
-        for layer, each in vectors.layers.items():
-            for name, rows in ((f"tokens_{layer}", each), (f"sentences_{layer}", means[layer][None])):
+        for layer, states in vectors.layers.items():
+            for name, rows in ((f"tokens_{layer}", states), (f"sentences_{layer}", means[layer][None])):
                 if name not in self.vectors:
                     self.vectors[name] = _Numbers(self._new_file(), np.float32)
                 self.vectors[name].append(rows.float().numpy())

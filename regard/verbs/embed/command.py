@@ -1,4 +1,4 @@
-"""`regard embed`: the vectors of texts and of their tokens, in every layer of a model."""
+"""`regard embed`: write the vectors of texts and their tokens, in every layer of a model."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,15 +19,15 @@ def command(
     text: options.Texts = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The .npz file for the vectors.")] = None,
     layer: Annotated[
-        int | None, typer.Option(min=0, help="The layer, 0 being the plain embedding; by default all.")
+        int | None, typer.Option(min=0, help="The layer; 0 is the plain embedding. By default all layers.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
-    """Write the vectors of every line and of its tokens, as arrays that numpy.load opens."""
+    """Write the vectors of every line and its tokens as arrays for numpy.load."""
     if out is None:
-        raise Fault("Vectors are numbers for programs to read; name a file for them, as -o vectors.npz.")
+        raise Fault("Vectors go into a file; name one, as in -o vectors.npz.")
     if out.suffix.lower() != ".npz":
-        raise Fault(f"{out} does not end in .npz, the format in which vectors are written.")
+        raise Fault(f"{out} does not end in .npz, the format of vectors.")
     refuse_folder(out)
     refuse_existing(out, overwrite)
     sources = or_standard_input(inputs_after_model(inputs, text))
@@ -46,7 +46,7 @@ def command(
 
 
 def _counted(sources: Sequence[TextInput], progress: Progress) -> Iterator[str]:
-    """Return the lines, and report how many were taken."""
+    """Yield the lines and report progress."""
     counts = [source.count() for source in sources]
     total = None if None in counts else sum(filter(None, counts))
     for number, line in enumerate((line for source in sources for line in source.lines()), 1):

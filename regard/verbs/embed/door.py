@@ -1,4 +1,4 @@
-"""The door of vectors."""
+"""The door for vectors."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class EmbedBody(EmbedRequest, ModelBody):
-    """The texts whose vectors are wanted, and by which model."""
+    """The texts to embed, and the model."""
 
 
 class EmbeddedLayer(DoorAnswer):
-    """The vectors of one layer: of the whole text, and of each of its tokens; layer 0 is the plain embedding."""
+    """The vectors of one layer: of the whole text and of each token; layer 0 is the plain embedding."""
 
     layer: int
     sentence: list[float]
@@ -22,7 +22,7 @@ class EmbeddedLayer(DoorAnswer):
 
 
 class EmbeddedText(DoorAnswer):
-    """A text as tokens and words, and its vectors in every layer that was asked for."""
+    """A text as tokens and words, and its vectors in every requested layer."""
 
     tokens: list[str]
     words: list[str]
@@ -55,7 +55,7 @@ DOORS = (
     VerbDoor(
         path="/v1/embed",
         can="embed",
-        summary="The vectors of texts and tokens.",
+        summary="Embed texts and their tokens.",
         body=EmbedBody,
         answer=EmbedAnswer,
         texts="text",

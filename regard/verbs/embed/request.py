@@ -1,4 +1,4 @@
-"""Requests for vectors: texts, layer and pooling."""
+"""Requests for vectors: texts and layer."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ Layer = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class EmbedRequest(VerbRequest):
-    """The texts whose vectors are wanted."""
+    """The texts to embed."""
 
     verb, items = "embed", "text"
 
     text: Texts = Field(description="One text, or several.")
-    layer: Layer | None = Field(default=None, description="The layer, 0 being the plain embedding; by default all.")
+    layer: Layer | None = Field(default=None, description="The layer; 0 is the plain embedding. By default all layers.")

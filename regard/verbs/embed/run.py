@@ -1,4 +1,4 @@
-"""From texts to their vectors, some texts at a time."""
+"""Embed texts, a portion at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,35 +10,35 @@ from regard.loading import Loaded
 from regard.protocols import TextVectors
 from regard.verbs.embed.request import EmbedRequest
 
-AT_ONCE = 256  # texts whose vectors are held at the same time
-_CHARACTERS = 32_768  # of the padded texts of one batch, about
+AT_ONCE = 256  # texts whose vectors are in memory at the same time
+_CHARACTERS = 32_768  # in the padded texts of one batch, roughly
 
 
 def run(model: Loaded, request: EmbedRequest) -> Iterator[TextVectors]:
-    """Return the vectors that a request asks for."""
+    """Return the vectors for a request."""
     return embed_each(model.task, request.text, request.layer)
 
 
 def embed_each(task: Any, texts: Iterable[str], layer: int | None = None) -> Iterator[TextVectors]:
-    """The vectors of texts in their order, in all layers or in one; a text that is refused is told by its number."""
+    """Yield the vectors of texts in order, in all layers or one; an error names the text by its number."""
     waiting, first = iter(texts), 0
     while portion := list(islice(waiting, AT_ONCE)):
-        found: dict[int, TextVectors] = {}
+        vectors_by_number: dict[int, TextVectors] = {}
         for numbers in _batches(portion):
             for number, vectors in zip(numbers, _embed(task, portion, numbers, first), strict=True):
-                found[number] = vectors if layer is None else _only(vectors, layer)
-        yield from (found[number] for number in range(len(portion)))
+                vectors_by_number[number] = vectors if layer is None else _only(vectors, layer)
+        yield from (vectors_by_number[number] for number in range(len(portion)))
         first += len(portion)
 
 
 def _embed(task: Any, texts: Sequence[str], numbers: Sequence[int], first: int) -> list[TextVectors]:
     with faults_numbered([first + number for number in numbers]):
-        found: list[TextVectors] = task.embed(task.read([texts[number] for number in numbers]))
-    return found
+        vectors: list[TextVectors] = task.embed(task.read([texts[number] for number in numbers]))
+    return vectors
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """The numbers of the texts in batches, those of about one length together, so that little of them is padding."""
+    """Yield the numbers of the texts in batches of similar length, so that there is little padding."""
     batch: list[int] = []
     for number in sorted(range(len(texts)), key=lambda number: len(texts[number])):
         if batch and (len(batch) + 1) * len(texts[number]) > _CHARACTERS:
@@ -51,6 +51,6 @@ def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
 
 def _only(vectors: TextVectors, layer: int) -> TextVectors:
     if layer not in vectors.layers:
-        there = "layer 0 alone" if len(vectors.layers) == 1 else f"layers 0 to {max(vectors.layers)}"
-        raise Fault(f"This model has {there}; there is no layer {layer}.")
+        available = "layer 0 alone" if len(vectors.layers) == 1 else f"layers 0 to {max(vectors.layers)}"
+        raise Fault(f"This model has {available}; there is no layer {layer}.")
     return replace(vectors, layers={layer: vectors.layers[layer]})

@@ -1,4 +1,4 @@
-"""`regard generate`: a prompt goes in, and comes out with what a language model writes after it."""
+"""`regard generate`: continue a prompt with a language model."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _Prompts = Annotated[
     list[str] | None,
-    typer.Option("--text", "--prompt", metavar="TEXT", help="What the text begins with; repeatable."),
+    typer.Option("--text", "--prompt", metavar="TEXT", help="The beginning of the text; repeatable."),
 ]
 
 
@@ -29,23 +29,23 @@ def command(
     inputs: options.Inputs = None,
     prompt: _Prompts = None,
     tokens: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens that are written after the prompt (100).")
+        int | None, typer.Option(min=1, help="Maximum number of tokens to write after the prompt (100).")
     ] = None,
     past_end: Annotated[
-        bool, typer.Option("--past-end", help="Go on past the end of a line with the next, as far as the tokens reach.")
+        bool, typer.Option("--past-end", help="Continue past the end of a line, until --tokens are written.")
     ] = False,
     when_full: Annotated[
         Literal["stop", "forget"] | None,
         typer.Option(
-            help="When the context of a model that has one is full: stop, or forget the older half of it; by default "
-            "as its recipe says."
+            help="When the model's context is full: stop, or forget its older half. By default as in the model's "
+            "recipe."
         ),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Texts that are drawn for each prompt (1).")
+        int | None, typer.Option(min=1, max=1000, help="Number of texts to sample for each prompt (1).")
     ] = None,
     sample: Annotated[
-        bool, typer.Option("--sample", help="Draw at random; so it is unless something is said of a beam.")
+        bool, typer.Option("--sample", help="Sample at random; this is the default unless a beam option is given.")
     ] = False,
     temperature: options.Temperature = None,
     top_k: options.TopK = None,
@@ -55,9 +55,9 @@ def command(
     length_penalty: options.LengthPenalty = None,
     n_best: options.NBest = None,
     settings: options.Settings = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each text.")] = False,
 ) -> None:
-    """Write on after a prompt, or from nothing; the prompt is part of what is printed."""
+    """Continue a prompt, or write from nothing. The output includes the prompt."""
     from regard.console.option_names import OptionNames
     from regard.verbs.generate.request import GenerateRequest
 
@@ -66,14 +66,26 @@ def command(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     drawing = {name: value for name, value in drawing.items() if value is not None}
     if not isinstance(sampling := table.pop("sampling", {}), dict):
-        raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
+        raise Fault("Sampling has several options; give one of them, as in --set sampling.min_p=0.05.")
     drawing |= sampling
-    own = ({"past_end": True} if past_end else {}) | ({"when_full": when_full} if when_full else {})
-    named = {"tokens": tokens, "samples": samples, "beam": beam, "length_penalty": length_penalty, "n_best": n_best}
-    given = {name: value for name, value in named.items() if value is not None}
-    given |= {name: table.pop(name) for name in named if name in table and name not in given}
+    flags = ({"past_end": True} if past_end else {}) | ({"when_full": when_full} if when_full else {})
+    options_by_name = {
+        "tokens": tokens,
+        "samples": samples,
+        "beam": beam,
+        "length_penalty": length_penalty,
+        "n_best": n_best,
+    }
+    fields = {name: value for name, value in options_by_name.items() if value is not None}
+    fields |= {name: table.pop(name) for name in options_by_name if name in table and name not in fields}
     request = GenerateRequest.read(
-        {"prompt": prompts or [""], "sample": drawing if sample or drawing else None, "search": table, **given, **own},
+        {
+            "prompt": prompts or [""],
+            "sample": drawing if sample or drawing else None,
+            "search": table,
+            **fields,
+            **flags,
+        },
         OptionNames(),
     )
     from regard.verbs.opening import model_in
@@ -82,36 +94,36 @@ def command(
 
 
 def _print(model: "LanguageModel", request: "GenerateRequest", as_json: bool) -> None:
-    """Print the texts, and while it is written one that a person waits for at a terminal."""
+    """Print the texts; a single text for a person at a terminal is printed token by token."""
     if not as_json and len(request.prompt) == 1 and (request.samples or 1) == 1 and is_live(sys.stdout):
         _write_aloud(model, request)
         return
     for texts in model.generate_by(request):
-        for each in texts:
-            print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else each.text, flush=True)
-            _remark_on(each)
+        for text in texts:
+            print(json.dumps(text.as_dict(), ensure_ascii=False) if as_json else text.text, flush=True)
+            _remark_on(text)
 
 
 def _write_aloud(model: "LanguageModel", request: "GenerateRequest") -> None:
-    """Print a text while it is written, and in the end what is left of it; further ones of a beam follow."""
+    """Print a text while it is written, then the rest of it and the other texts of a beam."""
     from regard.verbs.generate.continuing import stem_of
 
     (prompt,) = request.prompt
-    said = stem_of(prompt, model.task.write(model.task.read([prompt]).tokens[0]))
-    print(said, end="", flush=True)
+    printed = stem_of(prompt, model.task.write(model.task.read([prompt]).tokens[0]))
+    print(printed, end="", flush=True)
 
     def tell(token: "WrittenToken") -> None:
-        nonlocal said
-        said += token.text
+        nonlocal printed
+        printed += token.text
         print(token.text, end="", flush=True)
 
     first, *others = model.generate_aloud(request, tell)
-    print(first.text.removeprefix(said), *(each.text for each in others), sep="\n", flush=True)
-    for each in (first, *others):
-        _remark_on(each)
+    print(first.text.removeprefix(printed), *(text.text for text in others), sep="\n", flush=True)
+    for text in (first, *others):
+        _remark_on(text)
 
 
 def _remark_on(text: "Generated") -> None:
-    """Say what the end of the context did to a text, if anything."""
+    """Remark on a text that the end of the context cut or changed."""
     if text.remark:
         remark(text.remark)

@@ -1,4 +1,4 @@
-"""Going on with a prompt: from what is asked for, in text, to the searches, which know tokens."""
+"""Continue prompts: from a request in text to the searches over tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ from regard.tasks.language.reserving import ReservingLanguage, can_reserve
 from regard.verbs.generate.request import GenerateRequest, WhenFull
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
 
-ROWS = 256  # texts that are written at the same time
+ROWS = 256  # texts written at the same time
 
 
 class Continues(Stepwise, Protocol):
-    """A task that reads a prompt and writes on, token after token."""
+    """A task that reads a prompt and continues it token by token."""
 
     tokeniser: Tokeniser
 
@@ -39,7 +39,7 @@ class Continues(Stepwise, Protocol):
 
 @runtime_checkable
 class Forgets(Protocol):
-    """A task that may forget what it read first."""
+    """A task that may forget the first tokens it read."""
 
     def forgotten(self, tokens: int) -> int: ...
 
@@ -49,12 +49,13 @@ Ending = Literal["end", "tokens", "context", "rules"]
 
 @dataclass(frozen=True)
 class Generated:
-    """A prompt and what was written after it; `text` is both, tokens and scores are of what was written.
+    """A prompt and its continuation: `text` is both, tokens and scores are those of the continuation.
 
-    It `ended` by itself, and then the end has a score too; or it was cut after as many tokens as were asked for, where
-    the context was full, or where the rules of the search left nothing to write, and no end is counted. The `score` is
-    the sum of the token scores, in a beam divided by the length penalty of as many tokens as there are scores.
-    `forgotten` is how many tokens, of the prompt first, a model whose context was full did not see any more in the end.
+    `ended` says why it ended. "end": by its end token, which then has a score too. Otherwise it was cut without an end:
+    after the requested number of tokens, where the context was full, or where the rules of the search left nothing to
+    write. The `score` is the sum of the token scores; in a beam it is divided by the length penalty for that number of
+    scores. `forgotten` counts the first tokens, beginning with the prompt, that a model with a full context no longer
+    saw at the end.
     """
 
     prompt: str
@@ -84,26 +85,28 @@ class Generated:
 
     @property
     def remark(self) -> str | None:
-        """Say what the end of the context or the rules of the search did to it; None where they did nothing."""
+        """A sentence on how the context or the rules of the search cut the text; None if they did not."""
         if self.ended == "context":
             return (
-                f"The context was full after {len(self.tokens):,} tokens, and the text stops there; with --when-full "
-                "forget it goes on, and the older half is forgotten."
+                f"The context was full after {len(self.tokens):,} tokens, so the text stops there; with --when-full "
+                "forget, the model forgets the older half and continues."
             )
         if self.ended == "rules":
-            return f"After {len(self.tokens):,} tokens the rules of the search left nothing to write; the text stops."
+            return (
+                f"After {len(self.tokens):,} tokens the rules of the search left nothing to write, so the text stops."
+            )
         if self.forgotten:
-            return f"The context was full: the first {self.forgotten:,} tokens of the text were forgotten on the way."
+            return f"The context was full, so the first {self.forgotten:,} tokens of the text were forgotten."
         return None
 
 
 def generate(
     task: Continues, options: DecodingOptions, request: GenerateRequest, number: int = 0
 ) -> Iterator[list[Generated]]:
-    """For each prompt the texts that begin with it, best first or in the order drawn.
+    """Yield the texts for each prompt, best first or in the order drawn.
 
-    What is not asked for is as `options` say. What is drawn for a prompt depends on its number, of which the first has
-    the one that is given, and not on those beside it.
+    `options` are the defaults for what the request leaves out. Samples depend on the number of the prompt, counted from
+    `number`, and not on the other prompts.
     """
     search = _search(options, request)
     rows = _rows(search, request)
@@ -111,36 +114,36 @@ def generate(
     for first in range(0, len(request.prompt), at_once):
         portion = request.model_copy(update={"prompt": request.prompt[first : first + at_once]})
         with faults_numbered(range(first, first + at_once)):
-            found = _generate_together(task, search, portion, number + first)
-        yield from found
+            texts = _generate_together(task, search, portion, number + first)
+        yield from texts
 
 
 def _generate_together(
     task: Continues, search: DecodingOptions, request: GenerateRequest, number: int
 ) -> list[list[Generated]]:
-    """The texts for all prompts of a request, which are written at the same time."""
+    """Return the texts for all prompts of a request, written at the same time."""
     batch = read_prompts(task, request.prompt, request.when_full)
     limits = _limits(task, batch, search, request)
     numbers = range(number, number + batch.rows)
     captures = _captures_for(task, batch, limits, search)
     if captures is None:
-        found = _find(_writer(task, task, request), batch, limits, search, request, numbers)
+        results = _find(_writer(task, task, request), batch, limits, search, request, numbers)
     else:
         writer = _writer(task, ReservingLanguage(task), request)
-        drawn = numbers if request.draws else None
-        found = _find_captured(writer, batch, limits, search, drawn, captures)
+        sample_numbers = numbers if request.draws else None
+        results = _find_captured(writer, batch, limits, search, sample_numbers, captures)
     return [
-        [_generation(task, prompt, read, each, limit, request) for each in hypotheses]
-        for prompt, read, limit, hypotheses in zip(request.prompt, batch.tokens, limits.tolist(), found, strict=True)
+        [_generation(task, prompt, read, hypothesis, limit, request) for hypothesis in hypotheses]
+        for prompt, read, limit, hypotheses in zip(request.prompt, batch.tokens, limits.tolist(), results, strict=True)
     ]
 
 
 def generate_aloud(
     task: Continues, options: DecodingOptions, request: GenerateRequest, tell: Callable[[WrittenToken], None]
 ) -> list[Generated]:
-    """The texts for the only prompt of a request, of which `tell` hears token by token while the first is written.
+    """Return the texts for the only prompt of a request, and call `tell` for each token of the first as it is written.
 
-    Where several rows are written at a time, which of them is the first is known only in the end; it is told then.
+    If several rows are written at once, the first is known only at the end, and its tokens are told then.
     """
     (prompt,) = request.prompt
     search = _search(options, request)
@@ -150,13 +153,13 @@ def generate_aloud(
     writer, teller = _writer(task, task, request), Teller(task, read, tell)
     if _rows(search, request) == 1:
         writer = Overheard(writer, teller.hear)
-    (found,) = _find(writer, batch, limits, search, request, range(1))
-    teller.finish(found[0].tokens, found[0].token_scores)
-    return [_generation(task, prompt, read, each, int(limits), request) for each in found]
+    (hypotheses,) = _find(writer, batch, limits, search, request, range(1))
+    teller.finish(hypotheses[0].tokens, hypotheses[0].token_scores)
+    return [_generation(task, prompt, read, hypothesis, int(limits), request) for hypothesis in hypotheses]
 
 
 def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | None) -> Prompts:
-    """The prompts, and what happens when the context is full, where a model has one."""
+    """Read the prompts, and set what happens when the model's context is full."""
     batch, network = task.read(prompts), getattr(task, "model", None)
     if getattr(network, "context", None) is None:
         if when_full is not None:
@@ -168,20 +171,20 @@ def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | 
 
 
 def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: GenerateRequest) -> Tensor:
-    """Return the number of tokens that may be written after each prompt, the end counted.
+    """Return the number of tokens that may be written after each prompt, including the end.
 
-    The task keeps a place of its context for the end of a whole text, and a continuation may be cut before one.
+    The task reserves a place of its context for the end of a text; a continuation may be cut without one.
     """
     return (task.limits(batch, search) - 1).clamp(max=request.tokens)
 
 
 def _rows(search: DecodingOptions, request: GenerateRequest) -> int:
-    """Return how many texts are written at a time for a prompt."""
+    """Return the number of texts written at the same time for a prompt."""
     return search.sampling.samples if request.draws else search.beam
 
 
 def _writer(task: Continues, writer: Any, request: GenerateRequest) -> Any:
-    """The task, or what stands for it, as the search drives it."""
+    """Return the task that the search drives, wrapped to pass ends if the request says so."""
     return PastEnds(writer, task.tokeniser.size) if request.past_end else writer
 
 
@@ -200,45 +203,45 @@ def _find(
 
 
 def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
-    given = {name: getattr(request, name) for name in ("beam", "length_penalty", "n_best")} | request.search
+    changes = {name: getattr(request, name) for name in ("beam", "length_penalty", "n_best")} | request.search
     if not request.draws:
-        return change_options(options, given, None)
-    drawn = request.sample.model_dump(exclude_unset=True) if request.sample else {}
-    return change_options(options, given, drawn | ({"samples": request.samples} if request.samples else {}))
+        return change_options(options, changes, None)
+    sampling = request.sample.model_dump(exclude_unset=True) if request.sample else {}
+    return change_options(options, changes, sampling | ({"samples": request.samples} if request.samples else {}))
 
 
 def _generation(
-    task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, request: GenerateRequest
+    task: Continues, prompt: str, read: Sequence[int], hypothesis: Hypothesis, limit: int, request: GenerateRequest
 ) -> Generated:
-    """Say what was found."""
+    """Return a hypothesis as text."""
     before = task.write(read)
-    text = stem_of(prompt, before) + task.write([*read, *found.tokens]).removeprefix(before)
-    forgotten = task.forgotten(len(read) + len(found.tokens)) if isinstance(task, Forgets) else 0
-    tokens = task.tokeniser.pieces(found.tokens)
-    ended = _ending(found, limit, request)
-    return Generated(prompt, text, found.score, tokens, found.token_scores, ended, forgotten)
+    text = stem_of(prompt, before) + task.write([*read, *hypothesis.tokens]).removeprefix(before)
+    forgotten = task.forgotten(len(read) + len(hypothesis.tokens)) if isinstance(task, Forgets) else 0
+    tokens = task.tokeniser.pieces(hypothesis.tokens)
+    ended = _ending(hypothesis, limit, request)
+    return Generated(prompt, text, hypothesis.score, tokens, hypothesis.token_scores, ended, forgotten)
 
 
-def _ending(found: Hypothesis, limit: int, request: GenerateRequest) -> Ending:
-    if found.has_ended:
+def _ending(hypothesis: Hypothesis, limit: int, request: GenerateRequest) -> Ending:
+    if hypothesis.has_ended:
         return "end"
-    if len(found.tokens) < limit:
+    if len(hypothesis.tokens) < limit:
         return "rules"
     return "tokens" if limit == request.tokens else "context"
 
 
 def stem_of(prompt: str, written: str) -> str:
-    """A prompt, of which this is written by its tokens, as what follows is joined to it.
+    """Return the prompt in the form to which the continuation is joined; `written` is its text by tokens.
 
-    It stays as it was given, unknown words and all, but for spaces at its end that no token stands for.
+    It stays unchanged, unknown words included, except for trailing spaces that no token stands for.
     """
     return prompt if written in ("", prompt) else prompt.rstrip(" ")
 
 
 class PastEnds:
-    """A task that goes on past the ends of lines, until it is cut where as much is written as may be.
+    """A task that continues past the ends of lines until the limit of tokens.
 
-    Searches end an output by an end token. This gives them another one, behind the vocabulary, which is never written.
+    Searches end an output at an end token. This gives them another one, after the vocabulary, that is never written.
     """
 
     def __init__(self, task: Any, vocabulary: int) -> None:
@@ -250,7 +253,7 @@ class PastEnds:
         return state
 
     def reserve(self, state: State, copies: int, length: int) -> State:
-        """Reserve room, of a task that can."""
+        """Reserve room, if the task can."""
         reserved: State = self._task.reserve(state, copies, length)
         return reserved
 
@@ -260,14 +263,14 @@ class PastEnds:
         return extended
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        # Searches of a fixed shape go on with rows that have ended, and the task does not know this end.
+        # Searches of a fixed shape continue rows that have ended, and the task does not know this end token.
         tokens = torch.where(tokens == self.end, self._task.end, tokens)
         scores, state = self._task.step(tokens, state)
         return torch.cat([scores, torch.full_like(scores[:, :1], float("-inf"))], dim=1), state
 
 
 def _captures_for(task: Any, batch: Prompts, limits: Tensor, search: DecodingOptions) -> CapturedSteps | None:
-    """Captured steps to search with; none off a GPU, for a search with rules, or where the context would overflow."""
+    """Return captured steps to search with; None off a GPU, with search rules, or if the context would overflow."""
     if not isinstance(task, GradientLanguage) or task.device.type != "cuda":
         return None
     if not can_reserve(task) or not fits(search, Demands()):
@@ -285,7 +288,7 @@ def _find_captured(
     numbers: Sequence[int] | None,
     captures: CapturedSteps,
 ) -> list[list[Hypothesis]]:
-    """Search for each prompt with captured steps; with `numbers` it samples, and depends on them."""
+    """Search for each prompt with captured steps; with `numbers`, sample by them."""
     if numbers is not None:
         return fixed_sample(writer, batch, limits, search, numbers, captures, must_end=False)
     return fixed_beam_search(writer, batch, limits, search, captures, must_end=False)

@@ -1,4 +1,4 @@
-"""The doors of language models: going on with a prompt, whole or token by token, and what they make of one."""
+"""The doors of language models: continue a prompt, at once or token by token, and read one."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,16 +31,16 @@ class GenerateBody(GenerateRequest, ModelBody):
     """Prompts to continue, how, and the model."""
 
     stream: bool = Field(
-        default=False, description="Answer token by token, by server-sent events; for a single prompt."
+        default=False, description="Answer token by token with server-sent events; for a single prompt."
     )
 
 
 class PromptBody(PromptRequest, ModelBody):
-    """A prompt, and by which model it is read."""
+    """A prompt to read, and the model."""
 
 
 class GeneratedText(DoorAnswer):
-    """A prompt and what was written after it, as `regard generate --json` has it; `text` is both."""
+    """A prompt and its continuation, as `regard generate --json` prints them; `text` is both."""
 
     prompt: str
     text: str
@@ -52,7 +52,7 @@ class GeneratedText(DoorAnswer):
 
 
 class GenerateAnswer(DoorAnswer):
-    """For each prompt its texts, best first or in the order drawn."""
+    """The texts for each prompt, best first or in the order drawn."""
 
     model: str
     seconds: float
@@ -60,9 +60,9 @@ class GenerateAnswer(DoorAnswer):
 
 
 class WrittenTokenAnswer(DoorAnswer):
-    """A token of a text: its name, what it adds to the text, and the logarithm of its probability.
+    """A token of a text: its name, what it adds to the text, and its log-probability.
 
-    A letter may take several tokens; then the last of them adds it, and the others nothing.
+    A letter may take several tokens; then only the last of them adds text.
     """
 
     token: str
@@ -71,9 +71,9 @@ class WrittenTokenAnswer(DoorAnswer):
 
 
 class NextTokenAnswer(DoorAnswer):
-    """A token that may come next, and what it adds to the text: nothing where it is only a part of a letter.
+    """A token that may come next, and what it adds to the text: nothing if it is only part of a letter.
 
-    `drawn` is with which probability it would be drawn, where that was asked for.
+    `drawn` is its probability under the sampling options of the request, if there are any.
     """
 
     token: str
@@ -84,11 +84,11 @@ class NextTokenAnswer(DoorAnswer):
 
 
 class PromptAnswer(DoorAnswer):
-    """A model's reading of a prompt: its last thousand tokens, and the likeliest next ones.
+    """A model's reading of a prompt: its last thousand tokens, and the most likely next ones.
 
-    What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
-    tokens alike the next one would be as hard to guess. `room` is how many may be written before the context is full
-    and the text ends, and `forgotten` how many of the first the model does not see any more.
+    `stem` is the prompt to which a chosen token is added. `perplexity` is that of the next token: the number of equally
+    likely tokens that would be as hard to guess. `room` is how many tokens may be written before the context is full,
+    and `forgotten` is how many of the first tokens the model no longer sees.
     """
 
     model: str
@@ -103,7 +103,7 @@ class PromptAnswer(DoorAnswer):
 
 
 class Continued(DoorAnswer):
-    """The last event of a stream of tokens: the texts, the first of which was told."""
+    """The last event of a token stream: the texts, of which the first was streamed."""
 
     model: str
     seconds: float
@@ -111,11 +111,11 @@ class Continued(DoorAnswer):
 
 
 def find_language_model(model: Asked, name: str) -> Any:
-    """Return the language model of a name among those that are served beside a model."""
-    served = [other for other, each in model.others.items() if "generate" in each.can]
+    """Return the language model of this name among the other served models."""
+    served = [other for other, candidate in model.others.items() if "generate" in candidate.can]
     if name not in served:
-        there = f"there are {', '.join(served)}" if served else "none is served"
-        raise Fault(f"There is no language model {name[:40]!r} here; {there}.")
+        available = f"there are {', '.join(served)}" if served else "none is served"
+        raise Fault(f"There is no language model {name[:40]!r} here; {available}.")
     return model.others[name].model
 
 
@@ -139,7 +139,7 @@ def _generate(question: Question[GenerateBody]) -> list[Any]:
 
 
 def _generate_aloud(question: Question[GenerateBody], tell: Tell) -> Any:
-    """Return the texts for the only prompt; each token of the first is told as it is written."""
+    """Return the texts for the only prompt, and tell each token of the first as it is written."""
     model = question.model.model
     return model.generate_aloud(question.body, lambda token: tell("token", WrittenTokenAnswer(**asdict(token))))
 
@@ -149,15 +149,15 @@ def _write(texts: "list[Generated]") -> list[GeneratedText]:
 
 
 def _read_prompt(question: Question[PromptBody]) -> dict[str, Any]:
-    found = question.model.model.read_prompt(question.body)
+    reading = question.model.model.read_prompt(question.body)
     return {
-        "stem": found.stem,
-        "tokens": [WrittenTokenAnswer(**asdict(token)) for token in found.tokens],
-        "next": [NextTokenAnswer(**asdict(token)) for token in found.next],
-        "rest": Rest(count=found.others, probability=found.others_share),
-        "perplexity": found.perplexity,
-        "room": found.room,
-        "forgotten": found.forgotten,
+        "stem": reading.stem,
+        "tokens": [WrittenTokenAnswer(**asdict(token)) for token in reading.tokens],
+        "next": [NextTokenAnswer(**asdict(token)) for token in reading.next],
+        "rest": Rest(count=reading.others, probability=reading.others_share),
+        "perplexity": reading.perplexity,
+        "room": reading.room,
+        "forgotten": reading.forgotten,
     }
 
 
@@ -165,7 +165,7 @@ DOORS = (
     VerbDoor(
         path="/v1/generate",
         can="generate",
-        summary="Go on with prompts.",
+        summary="Continue prompts.",
         body=GenerateBody,
         answer=GenerateAnswer,
         other_kinds=(EVENTS,),
@@ -181,7 +181,7 @@ DOORS = (
     VerbDoor(
         path="/v1/prompt",
         can="generate",
-        summary="How probable a prompt is, and what may come next.",
+        summary="Token probabilities of a prompt, and what may come next.",
         body=PromptBody,
         answer=PromptAnswer,
         texts="prompt",

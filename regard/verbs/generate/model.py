@@ -1,4 +1,4 @@
-"""A language model in the hand: what `regard.load` gives for models that go on with a prompt."""
+"""A loaded language model: what `regard.load` returns for models that continue a prompt."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -36,12 +36,12 @@ class LanguageModel(Loaded):
     ) -> list[list[Generated]]:
         """Continue each prompt, and return its texts, best first or in the order drawn.
 
-        They are drawn at random, by options of sampling such as {"temperature": 0.7, "seed": 3}, unless something is
-        said of a beam. `search` has any other option of the search, such as {"unrepeated": 3}. With `past_end` a text
-        continues past the end of a line. `when_full` says whether to stop where the context is full, or to forget its
-        older half. Under `watching` one more pass over the first text of each prompt shows every attention.
+        Texts are sampled, with options such as {"temperature": 0.7, "seed": 3}, unless a beam option is given.
+        `search` holds other search options, such as {"unrepeated": 3}. With `past_end`, a text continues past the end
+        of a line. `when_full` says whether to stop when the context is full or to forget its older half. Under
+        `watching`, one more pass over the first text of each prompt shows every attention.
         """
-        given = {
+        fields = {
             "prompt": list(prompts),
             "tokens": tokens,
             "samples": samples,
@@ -53,26 +53,26 @@ class LanguageModel(Loaded):
             "past_end": past_end,
             "when_full": when_full,
         }
-        table = {name: value for name, value in given.items() if value is not None}
+        table = {name: value for name, value in fields.items() if value is not None}
         with without_watching():
-            found = Results(self.generate_by(GenerateRequest.read(table)))
+            texts_by_prompt = Results(self.generate_by(GenerateRequest.read(table)))
         if is_watched() and "look" in self.verbs:
-            self._read_named([texts[0].text for texts in found])
-        return found
+            self._read_named([texts[0].text for texts in texts_by_prompt])
+        return texts_by_prompt
 
     def _read_named(self, texts: Sequence[str]) -> None:
-        """Read each text for whoever watches, and name its tokens."""
+        """Read each text while the model is watched, and name its tokens."""
         for text in texts:
             since, batch = count_gazes(), self.task.read([text])
             self.task.foresee(batch)
             name_rows(since, [self.task.sides(batch, ())])
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
-        """Generate for a request, prompt after prompt; samples depend on their numbers, from this one on."""
+        """Yield the texts for a request, prompt by prompt; samples depend on the prompts' numbers, from `number` on."""
         return generate(self.task, self.recipe.decoding, request, number)
 
     def generate_aloud(self, request: GenerateRequest, tell: Callable[[WrittenToken], None]) -> list[Generated]:
-        """The texts for the only prompt of a request; `tell` hears of each token of the first as it is written."""
+        """Return the texts for the only prompt of a request; `tell` gets each token of the first as it is written."""
         return generate_aloud(self.task, self.recipe.decoding, request, tell)
 
     def read_prompt(self, request: PromptRequest) -> ReadPrompt:
@@ -80,5 +80,5 @@ class LanguageModel(Loaded):
         return read_prompt(self.task, request)
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
-        """Return the probability of each text as a sentence from beginning to end."""
+        """Return the probability of each text as a whole sentence."""
         return Results(score_texts(self.task, texts))

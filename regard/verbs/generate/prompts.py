@@ -20,7 +20,7 @@ _MOST_TOLD = 1000  # tokens of a prompt
 
 
 class ReadsPrompts(Continues, Protocol):
-    """A task that goes on with a prompt, and knows how probable the prompt itself is."""
+    """A task that continues a prompt and knows the probability of the prompt itself."""
 
     @property
     def device(self) -> torch.device: ...
@@ -29,9 +29,9 @@ class ReadsPrompts(Continues, Protocol):
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that may come next, what it adds to the text, its probability, and with which it would be drawn.
+    """A token that may come next: what it adds to the text, its probability, and its probability when sampling.
 
-    What is only a part of a letter adds nothing.
+    A token that is only part of a letter adds nothing.
     """
 
     token: str
@@ -43,12 +43,12 @@ class NextToken:
 
 @dataclass(frozen=True)
 class ReadPrompt:
-    """The tokens of a prompt, of a long one the last thousand, and those that may follow it, the likeliest first.
+    """The last thousand tokens of a prompt, and those that may follow, most likely first.
 
-    `stem` is the prompt as it is gone on with; `others` are the tokens that have no name here, and `others_share` is
-    the probability of them all. `perplexity` is of the next token: among how many alike it would be as hard to guess.
-    `room` is how many tokens may still be written before the context is full and the text ends; None where it does not
-    end so. `forgotten` is how many of the prompt's first tokens the model does not see any more.
+    `stem` is the prompt to which a continuation is joined; `others` counts the tokens not listed here, and
+    `others_share` is their total probability. `perplexity` is that of the next token. `room` is how many tokens may be
+    written before the context is full and the text ends; None if it never ends that way. `forgotten` is how many of the
+    prompt's first tokens the model no longer sees.
     """
 
     stem: str
@@ -65,12 +65,12 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     """Read a prompt with the model."""
     batch = read_prompts(task, [request.prompt], request.when_full)
     (read,) = batch.tokens
-    room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
-    own, order = log_probabilities_after(task, batch, (), task.device).sort(descending=True, stable=True)
-    shares, drawn = own.exp(), _drawn(own, request.sample)
-    possible = int(own.isfinite().sum())
+    room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses prompts longer than the context
+    log_probabilities, order = log_probabilities_after(task, batch, (), task.device).sort(descending=True, stable=True)
+    shares, drawn = log_probabilities.exp(), _drawn(log_probabilities, request.sample)
+    possible = int(log_probabilities.isfinite().sum())
     numbers = order[: min(request.shown, possible)].tolist()
-    entropy = -(shares[:possible] * own[:possible]).sum()
+    entropy = -(shares[:possible] * log_probabilities[:possible]).sum()
     return ReadPrompt(
         stem_of(request.prompt, task.write(read)),
         _read_tokens(task, read),
@@ -94,11 +94,11 @@ def _drawn(log_probabilities: Tensor, options: DrawOptions | None) -> list[float
 
 
 def _read_tokens(task: ReadsPrompts, read: Sequence[int]) -> list[WrittenToken]:
-    """The last tokens of a prompt as if they had been written one by one."""
-    found: list[WrittenToken] = []
+    """Return the last tokens of a prompt as if they had been written one by one."""
+    tokens: list[WrittenToken] = []
     first = max(0, len(read) - _MOST_TOLD)
-    Teller(task, read[:first], found.append).finish(read[first:], task.prompt_scores(read)[first:].tolist())
-    return found
+    Teller(task, read[:first], tokens.append).finish(read[first:], task.prompt_scores(read)[first:].tolist())
+    return tokens
 
 
 def _added(task: Any, read: Sequence[int], number: int) -> str:

@@ -10,29 +10,31 @@ from regard.decoding.options import DrawOptions
 from regard.verbs.searches import OF_BEAMS, SearchTable
 
 _OF_BEAM_SEARCH = ("beam", "length_penalty", "n_best")
-_DRAWN = "{other} is of a beam search, but {%s} draws at random; give one or the other."
+_DRAWN = "{other} is for beam search, but {%s} samples at random; give one or the other."
 
 
 WhenFull = Literal["stop", "forget"]
 
 
 class PromptRequest(VerbRequest):
-    """A prompt: how probable it is, token by token, and what may come next."""
+    """A prompt whose token probabilities and next tokens are wanted."""
 
-    prompt: str = Field(default="", description="What the text begins with; may be empty.")
-    shown: int = Field(default=50, ge=1, le=200, description="Tokens that may come next and have names.")
-    sample: DrawOptions | None = Field(default=None, description="What drawing so would leave of their probabilities.")
+    prompt: str = Field(default="", description="The beginning of the text; may be empty.")
+    shown: int = Field(default=50, ge=1, le=200, description="Number of next tokens to list.")
+    sample: DrawOptions | None = Field(
+        default=None, description="Sampling options, to give the probabilities under them too."
+    )
     when_full: WhenFull | None = Field(
         default=None,
-        description="What is done with a prompt that is longer than the context of a model that has one: refuse it, or "
-        "forget the older half; by default as its recipe says.",
+        description="If the prompt is longer than the model's context: refuse it, or forget the older half. By default "
+        "as in the model's recipe.",
     )
 
 
 class GenerateRequest(VerbRequest):
     """Prompts to continue, and how.
 
-    Outputs are drawn at random, unless something is said of a beam.
+    Texts are sampled unless a beam option is given.
     """
 
     verb, items = "generate", "prompt"
@@ -41,27 +43,25 @@ class GenerateRequest(VerbRequest):
         *(ClashInside(draws, "search", OF_BEAMS, _DRAWN % draws) for draws in ("sample", "samples")),
     )
 
-    prompt: Texts = Field(default=[""], description="What the text begins with: one prompt, or several; may be empty.")
+    prompt: Texts = Field(default=[""], description="The beginning of the text: one prompt or several; may be empty.")
     tokens: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=100, description="The most tokens that are written after the prompt."
+        default=100, description="Maximum number of tokens to write after the prompt."
     )
-    past_end: bool = Field(
-        default=False, description="Go on past the end of a line with the next, as far as the tokens reach."
-    )
+    past_end: bool = Field(default=False, description="Continue past the end of a line, until `tokens` are written.")
     when_full: WhenFull | None = Field(
         default=None,
-        description="When the context of a model that has one is full: stop there, or forget the older half of it; "
-        "by default as its recipe says.",
+        description="When the model's context is full: stop, or forget its older half. By default as in the model's "
+        "recipe.",
     )
     samples: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, description="Texts that are drawn for each prompt."
+        default=None, description="Number of texts to sample for each prompt."
     )
-    sample: DrawOptions | None = Field(default=None, description="How texts are drawn at random.")
-    beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy search.")
-    length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")
-    n_best: Count | None = Field(default=None, description="Texts that the beam gives for each prompt, best first.")
+    sample: DrawOptions | None = Field(default=None, description="Sampling options.")
+    beam: Count | None = Field(default=None, description="Beam size; 1 is greedy search.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Length penalty alpha; 0 is none.")
+    n_best: Count | None = Field(default=None, description="Number of texts from the beam for each prompt, best first.")
     search: SearchTable = Field(
-        default_factory=dict, description="Any other option of the search, as in the decoding table of a recipe."
+        default_factory=dict, description="Other search options, as in the decoding table of a recipe."
     )
 
     @property

@@ -14,36 +14,36 @@ from regard.tasks.language.measures import perplexity
 
 
 class ScoresTokens(Protocol):
-    """A task that knows how probable each token of a text is after those before it."""
+    """A task that gives the probability of each token after those before it."""
 
     tokeniser: Tokeniser
     begin: int
     end: int
 
     def token_scores(self, batch: Sentences) -> np.ndarray:
-        """The natural logarithms of the probabilities of all tokens but those that begin a sentence."""
+        """Return the log-probabilities of all tokens except begin tokens."""
 
 
 @dataclass(frozen=True)
 class ScoredText:
-    """A text and the logarithm of its probability; tokens and their scores have the end last."""
+    """A text and its log-probability; tokens and their scores include the end, last."""
 
     text: str
     score: float
     tokens: list[str]
     token_scores: list[float]
-    unknown: int  # tokens of it that the model does not know
+    unknown: int  # number of unknown tokens
 
     def __repr__(self) -> str:
         return f"ScoredText({self.text!r}, score {self.score:.3f}, perplexity {in_figures(self.perplexity, 1)})"
 
     def _repr_html_(self) -> str:
-        told = f"score {self.score:.3f}, perplexity {in_figures(self.perplexity, 1)}"
-        return tokens_by_probability(self.tokens, self.token_scores) + paragraph(told, light=True)
+        summary = f"score {self.score:.3f}, perplexity {in_figures(self.perplexity, 1)}"
+        return tokens_by_probability(self.tokens, self.token_scores) + paragraph(summary, light=True)
 
     @property
     def perplexity(self) -> float:
-        """Per token, the end counted."""
+        """Perplexity per token, including the end."""
         return perplexity(-self.score, float(len(self.tokens)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -58,16 +58,16 @@ class ScoredText:
 
 
 def score_texts(task: ScoresTokens, texts: Sequence[str]) -> list[ScoredText]:
-    """Return the probability of each text as a sentence from beginning to end."""
+    """Return the probability of each text as a whole sentence."""
     tokeniser = task.tokeniser
     rows = tokeniser.encode_all(list(texts))
     if not rows:
         return []
     scores = task.token_scores(sentences_of(rows, task.begin, task.end)).tolist()
-    found, first = [], 0
+    results, first = [], 0
     for text, row in zip(texts, rows, strict=True):
-        own = scores[first : first + len(row) + 1]
-        first += len(own)
+        token_scores = scores[first : first + len(row) + 1]
+        first += len(token_scores)
         names = tokeniser.pieces([*row, task.end])
-        found.append(ScoredText(text, sum(own), names, own, row.count(tokeniser.unknown)))
-    return found
+        results.append(ScoredText(text, sum(token_scores), names, token_scores, row.count(tokeniser.unknown)))
+    return results

@@ -1,4 +1,4 @@
-"""Telling a text while it is written, token by token."""
+"""Reporting a text token by token while it is written."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from torch import Tensor
 
 from regard.protocols import State, Stepwise
 
-BROKEN = "\N{REPLACEMENT CHARACTER}"  # ends a text whose last letter lacks some of its bytes
-_LOOKED_BACK = 512  # tokens of a line by which it is decided how the next one is written
+BROKEN = "\N{REPLACEMENT CHARACTER}"  # at the end of a text whose last letter is incomplete
+_LOOKED_BACK = 512  # tokens of a line that decide how the next one is written
 
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """A token that was written: its name, what it adds to the text, and the logarithm of its probability.
+    """A written token: its name, what it adds to the text, and its log-probability.
 
-    A letter may take several tokens; then the last of them adds it, and the others nothing.
+    A letter may take several tokens; then only the last of them adds text.
     """
 
     token: str
@@ -25,11 +25,11 @@ class WrittenToken:
 
 
 class Overheard:
-    """A task whose search writes a single row; `heard` is told of each token of it once the next one is asked for."""
+    """A task whose search writes one row; calls `heard` with each token once the search asks for the next one."""
 
     def __init__(self, task: Stepwise, heard: Callable[[int, float], None]) -> None:
         self._task, self._heard = task, heard
-        self._last: Tensor | None = None  # the scores of what may stand at the place of the coming token
+        self._last: Tensor | None = None  # the scores for the place of the next token
         self.begin, self.end = task.begin, task.end
 
     def start(self, batch: Any) -> State:
@@ -44,16 +44,16 @@ class Overheard:
 
 
 def last_line(tokens: Sequence[int], end: int) -> list[int]:
-    """Return the end of the last line, which decides how the next token is written, in constant time.
+    """Return the last tokens of the last line, which decide how the next token is written, in constant time.
 
-    Of the spaces around a quotation mark alone more could matter: whether one was opened before.
+    Only spaces around quotation marks could depend on more: on whether a quotation was opened before.
     """
     recent = list(tokens[-_LOOKED_BACK:])
     return recent[len(recent) - recent[::-1].index(end) :] if end in recent else recent
 
 
 class Teller:
-    """Tells of the tokens that are written after a prompt, first as they are heard, in the end all that are left."""
+    """Reports the tokens written after a prompt: each as it is heard, and at the end all that are left."""
 
     def __init__(self, task: Any, read: Sequence[int], tell: Callable[[WrittenToken], None]) -> None:
         self._task, self._tell = task, tell
@@ -64,7 +64,7 @@ class Teller:
         self._line, self._text = line, self._task.write(line)
 
     def hear(self, token: int, score: float) -> None:
-        """Tell of one more token."""
+        """Report one more token."""
         self._told += 1
         self._line.append(token)
         text = self._task.write(self._line)
@@ -77,6 +77,6 @@ class Teller:
         self._tell(WrittenToken(name, added, score))
 
     def finish(self, tokens: Sequence[int], scores: Sequence[float]) -> None:
-        """Tell of those of all tokens that were not heard."""
+        """Report the tokens that were not heard."""
         for token, score in zip(tokens[self._told :], scores[self._told :], strict=False):
             self.hear(token, score)

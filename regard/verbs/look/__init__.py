@@ -1,1 +1,1 @@
-"""Looking: what a model looks at while it reads."""
+"""Looking inside a model: attention, next token and beam."""

@@ -1,4 +1,4 @@
-"""`regard look`: what a model looks at and what it may write, as a picture, a page, as numbers or in the terminal."""
+"""`regard look`: a model's attention or its next outputs, as a picture, page, numbers or terminal text."""
 
 import sys
 from pathlib import Path
@@ -22,62 +22,77 @@ _Inputs = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="INPUT",
-        help="What the model reads: a sentence, a story, a node, or a file of it; with --contexts, several sentences.",
+        help="What the model reads: a sentence, story, node or file; with --contexts, several sentences.",
     ),
 ]
-_Text = Annotated[str | None, typer.Option(metavar="TEXT", help="A text to read, never a file's name.")]
-_Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
+_Text = Annotated[str | None, typer.Option(metavar="TEXT", help="A text to read, never a file name.")]
+_Target = Annotated[str | None, typer.Option(help="The translation to look at; by default the model's own.")]
 _Out = Annotated[
     Path | None,
     typer.Option(
         "-o",
         "--out",
-        help="A .png, .svg, .html or .json file, of a machine with a memory also a .gif; without it, the terminal.",
+        help="A .png, .svg, .html or .json file, or a .gif for memory models; otherwise print to the terminal.",
     ),
 ]
 _Side = Annotated[
     Literal["cross", "encoder", "decoder", "copying", "pooling"] | None,
     typer.Option(
-        help="Of several attentions: from target to source, within the source, within the target, what is copied, or "
-        "from an answer to the source; by default the first that the model has."
+        help="Which attention: from target to source, within the source, within the target, copying, or from an "
+        "answer to the source; by default the first that the model has."
     ),
 ]
-_Layer = Annotated[int | None, typer.Option(min=1, help="The block, counted from 1; by default the last but one.")]
-_Head = Annotated[int | None, typer.Option(min=1, help="The head, counted from 1; by default all joined.")]
-_Heads = Annotated[
-    Literal["mean", "max"] | None, typer.Option(help="How all heads are joined: their mean or their maximum.")
+_Layer = Annotated[int | None, typer.Option(min=1, help="The block, counted from 1; by default the second to last.")]
+_Head = Annotated[int | None, typer.Option(min=1, help="The head, counted from 1; by default all heads joined.")]
+_Heads = Annotated[Literal["mean", "max"] | None, typer.Option(help="How to join the heads: mean or maximum.")]
+_Rings = Annotated[
+    int | None, typer.Option(min=1, max=2, help="For graphs: number of rings of neighbours to draw around a node.")
 ]
-_Rings = Annotated[int | None, typer.Option(min=1, max=2, help="How far around a node a graph is drawn.")]
-_Sheet = Annotated[bool, typer.Option("--sheet", help="All blocks and heads on one sheet.")]
-_Lines = Annotated[bool, typer.Option("--lines", help="Two lines of text with links, in place of a matrix.")]
-_Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
-_Speaker = Annotated[str | None, typer.Option(help="Who speaks, of a model that does; by default the first it knows.")]
-_AsIs = Annotated[bool, typer.Option("--as-is", help="Refuse a picture of another size than the model reads.")]
-_Beam = Annotated[bool, typer.Option("--beam", help="The beam as a tree: all that the search kept, step by step.")]
-_Width = Annotated[int | None, typer.Option(min=1, max=64, help="With --beam: its width; by default the recipe's.")]
-_Penalty = Annotated[float | None, typer.Option(min=0, help="With --beam: alpha of the length penalty.")]
+_Sheet = Annotated[bool, typer.Option("--sheet", help="Draw all blocks and heads on one sheet.")]
+_Lines = Annotated[bool, typer.Option("--lines", help="Draw two lines of text with links instead of a matrix.")]
+_Tokens = Annotated[bool, typer.Option("--tokens", help="Show tokens instead of whole words.")]
+_Speaker = Annotated[str | None, typer.Option(help="For models that speak: the speaker; by default the first.")]
+_AsIs = Annotated[bool, typer.Option("--as-is", help="Refuse a picture of the wrong size instead of scaling it.")]
+_Beam = Annotated[
+    bool, typer.Option("--beam", help="Draw the beam as a tree: all hypotheses that the search kept, step by step.")
+]
+_Width = Annotated[int | None, typer.Option(min=1, max=64, help="With --beam: beam size; by default the recipe's.")]
+_Penalty = Annotated[float | None, typer.Option(min=0, help="With --beam: length penalty alpha.")]
 _Next = Annotated[
-    bool, typer.Option("--next", help="The distribution of the next token, and what sampling makes of it.")
+    bool, typer.Option("--next", help="Draw the distribution of the next token, before and after sampling options.")
 ]
-_Prefix = Annotated[str | None, typer.Option(help="With --next: the beginning of the output, after which it follows.")]
-_At = Annotated[int | None, typer.Option(min=0, help="With --next: after so many tokens of the model's best output.")]
-_Bars = Annotated[int, typer.Option(min=1, max=100, help="With --next: how many tokens are shown.")]
+_Prefix = Annotated[str | None, typer.Option(help="With --next: the beginning of the output.")]
+_At = Annotated[
+    int | None, typer.Option(min=0, help="With --next: the place after N tokens of the model's best output.")
+]
+_Bars = Annotated[int, typer.Option(min=1, max=100, help="With --next: number of tokens to show.")]
 _Contexts = Annotated[
     str | None,
-    typer.Option(metavar="WORD", help="One word in several sentences, given or from standard input, layer by layer."),
+    typer.Option(metavar="WORD", help="Draw the vectors of one word in several sentences, layer by layer."),
 ]
-_Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="With --next: the temperature of sampling.")]
-_TopK = Annotated[int | None, typer.Option(min=1, help="With --next: only so many most probable tokens.")]
-_TopP = Annotated[float | None, typer.Option(min=0, max=1, help="With --next: the fewest tokens that reach this.")]
-_MinP = Annotated[float | None, typer.Option(min=0, max=1, help="With --next: at least this fraction of the best.")]
-_Typical = Annotated[float | None, typer.Option(min=0, max=1, help="With --next: the most typical that reach this.")]
+_Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="With --next: sampling temperature.")]
+_TopK = Annotated[int | None, typer.Option(min=1, help="With --next: keep the K most probable tokens.")]
+_TopP = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="With --next: keep the fewest tokens that add up to this probability."),
+]
+_MinP = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="With --next: keep tokens with at least this fraction of the best one's probability."
+    ),
+]
+_Typical = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
-# The options that go with one view alone.
+# Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
-# The options of a model that translates.
+# Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
 
@@ -113,33 +128,33 @@ def command(
     contexts: _Contexts = None,
     overwrite: _Overwrite = False,
 ) -> None:
-    """Draw what a model looks at while it reads and answers or writes; with --beam or --next, what it may write.
+    """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw where the vectors of one word lie that stands in several sentences.
+    With --contexts, draw the vectors of one word in several sentences.
     """
     view = _view(context)
     kind = _kind(out, overwrite)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
-    wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
-    _check(wanted, kind)
+    drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+    _check(drawing, kind)
     loaded = model_in(model)
     _check_model(loaded, view)
-    shown = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, wanted)
-    # A drawing that is refused is refused before anything is said of it.
-    drawn = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
-    missing = set() if out is None else shown.write(out)
+    view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
+    # A drawing that is refused must be refused before the heading is printed.
+    lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else view_.write(out)
     if contexts is None:
-        remark(shown.heading)
+        remark(view_.heading)
     if out is None:
-        print("\n".join(drawn))
+        print("\n".join(lines_))
     else:
         remark_written(out, missing)
 
 
 def _check_model(model: "Loaded", view: str) -> None:
-    """Refuse a model that does not have the view."""
+    """Refuse a model that cannot show the view."""
     from regard.families.abilities import needs
     from regard.tasks import TASKS
     from regard.verbs.generate.model import LanguageModel
@@ -156,9 +171,9 @@ def _check_model(model: "Loaded", view: str) -> None:
 
 
 def _shown(
-    context: typer.Context, model: "Loaded", sources: list[TextInput], view: str, wanted: "DrawingRequest"
+    context: typer.Context, model: "Loaded", sources: list[TextInput], view: str, drawing: "DrawingRequest"
 ) -> "View":
-    """The view that is asked for, of what the model is given."""
+    """Return the requested view of the model's input."""
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
@@ -167,56 +182,56 @@ def _shown(
     if view == "--contexts":
         return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
-        return _view_translation(context, model, _one(model, sources), view, wanted)
+        return _view_translation(context, model, _one(model, sources), view, drawing)
     from regard.seeing.looking import view_answer
     from regard.verbs.pictures import mark_as_is, remark_on
 
     _refuse_options(context, model)
-    looked_at = _one(model, sources)
-    (looked_at,) = mark_as_is(model.task, [looked_at]) if context.params["as_is"] else [looked_at]
-    if changed := remark_on(model.task, looked_at):
-        remark(f"{changed} --as-is refuses it instead.")
-    return view_answer(model, looked_at, context.params["side"], wanted, context.params["speaker"])
+    item = _one(model, sources)
+    (item,) = mark_as_is(model.task, [item]) if context.params["as_is"] else [item]
+    if note := remark_on(model.task, item):
+        remark(f"{note} --as-is refuses it instead.")
+    return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
-    """Return where a word lies in the texts of some sources, or else in the lines of standard input."""
+    """Return the vectors of a word in the texts of the sources, or in the lines of standard input."""
     from regard.verbs.look.run import look_contexts
 
     return look_contexts(model, word, [text for source in or_standard_input(sources) for text in source.inputs()])
 
 
 def _view_next(context: typer.Context, model: "Loaded", text: str) -> "View":
-    """Return what may follow a text, or the beginning of an output."""
+    """Return what may follow a text or the beginning of an output."""
     from regard.verbs.look.run import look_next
 
-    given = context.params
-    return look_next(model, text, given["prefix"], given["at"], _steps(context), given["bars"])
+    params = context.params
+    return look_next(model, text, params["prefix"], params["at"], _steps(context), params["bars"])
 
 
 def _steps(context: typer.Context) -> dict[str, float]:
-    """The options of sampling that are given."""
+    """Return the sampling options on the command line."""
     return {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
 
 
 def _view_translation(
-    context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
+    context: typer.Context, model: "TranslationModel", text: str, view: str, drawing: "DrawingRequest"
 ) -> "View":
-    """Return the view of a translator's attention, or of what it may write."""
+    """Return the view of a translator's attention, beam or next token."""
     from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import view_beam, view_translation
 
-    given = context.params
-    refuse_speaker(given["speaker"])
+    params = context.params
+    refuse_speaker(params["speaker"])
     if view == "--beam":
-        return view_beam(model, text, given["width"], given["length_penalty"])
+        return view_beam(model, text, params["width"], params["length_penalty"])
     if view == "--next":
         return _view_next(context, model, text)
-    return view_translation(model, text, given["target"], given["side"], wanted, remark)
+    return view_translation(model, text, params["target"], params["side"], drawing, remark)
 
 
 def _view(context: typer.Context) -> str:
-    """Which view is asked for, "" being that of attention; refuses options of the others."""
+    """Return the requested view, "" for attention; refuse options of the other views."""
     views = [_option(name) for name in ("beam", "following", "contexts") if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
@@ -225,9 +240,9 @@ def _view(context: typer.Context) -> str:
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
         if view and name in _ATTENTION:
-            raise Fault(f"{_option(name)} says what attention to look at; omit it with {view}.")
-        if wanted := next((other for other, own in _VIEWS.items() if name in own and other != view), None):
-            raise Fault(f"{_option(name)} goes with {wanted}; {'omit it' if view else 'give that too'}.")
+            raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
+        if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
+            raise Fault(f"{_option(name)} goes with {needed}; {'omit it' if view else 'give that too'}.")
     return view
 
 
@@ -242,45 +257,45 @@ def _option(name: str) -> str:
 
 
 def _kind(out: Path | None, overwrite: bool) -> str:
-    """The kind of file that is asked for, by its suffix; none for the terminal."""
+    """Return the suffix of the output file, or "" for the terminal; refuse unknown ones."""
     if out is None:
         return ""
     refuse_folder(out)
     refuse_existing(out, overwrite)
     kind = out.suffix.lower()
     if kind not in (".png", ".svg", ".html", ".json", ".gif"):
-        raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
+        raise Fault(f"{out} does not end in .png, .svg, .html or .json; the suffix chooses the format.")
     return kind
 
 
-def _check(wanted: "DrawingRequest", kind: str) -> None:
+def _check(drawing: "DrawingRequest", kind: str) -> None:
     """Refuse options that contradict each other."""
-    if wanted.heads and wanted.head:
+    if drawing.heads and drawing.head:
         raise Fault("--head shows one head and --heads joins them all; give one of the two.")
-    if wanted.sheet and (wanted.layer or wanted.head):
+    if drawing.sheet and (drawing.layer or drawing.head):
         raise Fault("--sheet shows every block and head; omit --layer and --head.")
-    if wanted.sheet and (wanted.heads or wanted.lines):
-        surplus = "--heads" if wanted.heads else "--lines"
+    if drawing.sheet and (drawing.heads or drawing.lines):
+        surplus = "--heads" if drawing.heads else "--lines"
         raise Fault(f"--sheet shows a matrix for every head; omit {surplus}.")
-    if wanted.sheet and kind == ".html":
+    if drawing.sheet and kind == ".html":
         raise Fault("A page has its sheet already; omit --sheet.")
-    if wanted.lines and kind not in (".png", ".svg"):
+    if drawing.lines and kind not in (".png", ".svg"):
         raise Fault("--lines draws a .png or an .svg; name one with -o.")
 
 
 def _refuse_options(context: typer.Context, model: "Loaded") -> None:
-    """Refuse options of translators for a model that is none."""
-    if given := next((name for name in _OF_TRANSLATORS if _is_given(context, name)), None):
-        raise Fault(f"{_option(given)} is for translators; {what_it_reads(model.recipe)}.")
+    """Refuse translator options for other models."""
+    if name_ := next((name for name in _OF_TRANSLATORS if _is_given(context, name)), None):
+        raise Fault(f"{_option(name_)} is for translators; {what_it_reads(model.recipe)}.")
 
 
 def _one(model: "Loaded", sources: list[TextInput]) -> str:
-    """Return the one input to look at; of a story that is its last question, with the facts told before it."""
+    """Return the one input to look at; for a story, its last question with the facts before it."""
     if len(sources) == 1 and TASKS[model.recipe.task].reads == "story":
         *_, last = questions_in(sources)
         return last.text
     inputs = [text for source in sources for text in source.inputs()]
     if len(inputs) != 1:
-        reading = what_it_reads(model.recipe)
-        raise Fault(f"{reading[0].upper()}{reading[1:]}; give one to look at, not {len(inputs) or 'none'}.")
+        clause = what_it_reads(model.recipe)
+        raise Fault(f"{clause[0].upper()}{clause[1:]}; give one to look at, not {len(inputs) or 'none'}.")
     return inputs[0]

@@ -1,4 +1,4 @@
-"""The doors through which one looks inside a model: at what it reads, its attention, its next token and its beam."""
+"""The doors for looking inside a model: its attention, its next token and its beam."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -16,27 +16,23 @@ from regard.viewing.hypotheses import Fate
 
 
 class LookBody(ModelBody):
-    """The input whose reading is looked at."""
+    """The input to look at, and the model."""
 
-    input: Input = Field(description="What the model reads: a text, the number of a node, a picture, a sound.")
-    speaker: str | None = Field(
-        default=None, description="Who speaks, of a model that does; by default the first that it knows."
-    )
-    as_is: bool = Field(
-        default=False, description="Refuse a picture of another size than the model reads, which is else made to fit."
-    )
+    input: Input = Field(description="What the model reads: a text, a node number, a picture, a sound.")
+    speaker: str | None = Field(default=None, description="For models that speak: the speaker; by default the first.")
+    as_is: bool = Field(default=False, description="Refuse a picture of the wrong size instead of scaling it.")
 
 
 class AttentionBody(AttentionRequest, LanguagesBody):
-    """Which attention is wanted, of which model, for one sentence."""
+    """Which attention of which model to show, for one sentence."""
 
 
 class NextBody(NextRequest, LanguagesBody):
-    """The place at which the next token is wanted: after tokens, after a text, or along the best output."""
+    """The place of the next token: after tokens, after a text, or along the best output."""
 
 
 class BeamBody(BeamRequest, LanguagesBody):
-    """The beam search that is wanted as a tree, for one sentence."""
+    """The beam search to show as a tree, for one sentence."""
 
 
 class Text(DoorAnswer):
@@ -120,7 +116,7 @@ class BeamAnswer(DoorAnswer):
 
 
 class LookAnswer(DoorAnswer):
-    """The looks of a model, for the view of that name; the remark says how a picture was changed before."""
+    """The attention of a model, for the named view; the remark says how a picture was scaled, if it was."""
 
     model: str
     seconds: float
@@ -130,7 +126,7 @@ class LookAnswer(DoorAnswer):
 
 
 def _views() -> ModuleType:
-    """Return what looks inside a model; torch is loaded with it when someone first looks."""
+    """Return the module that looks inside models; it loads torch on first use."""
 
     def load() -> ModuleType:
         from regard.verbs.look import views
@@ -154,7 +150,7 @@ def _costs_of_sentence(question: Question[Any]) -> list[float]:
 def _door_of_sentence(
     view: str, summary: str, body: type[LanguagesBody], answer: type[DoorAnswer], look: Callable[[Any], Any]
 ) -> VerbDoor:
-    """Return the door of a view of one sentence, as a translator reads it."""
+    """Return the door for a view of one sentence in a translator."""
     return VerbDoor(
         path=f"/v1/{view}",
         can=view,
@@ -170,14 +166,18 @@ def _door_of_sentence(
 
 DOORS = (
     _door_of_sentence(
-        "attention", "What every block and head looked at.", AttentionBody, AttentionAnswer, attrgetter("attention")
+        "attention",
+        "Attention weights of every block and head.",
+        AttentionBody,
+        AttentionAnswer,
+        attrgetter("attention"),
     ),
     _door_of_sentence("next", "The distribution of the next token.", NextBody, NextAnswer, attrgetter("next_token")),
     _door_of_sentence("beam", "The beam as a tree.", BeamBody, BeamAnswer, attrgetter("beam")),
     VerbDoor(
         path="/v1/look",
         can="look",
-        summary="What a model looks at when it answers.",
+        summary="What a model attends to as it answers.",
         body=LookBody,
         answer=LookAnswer,
         ready=_check,

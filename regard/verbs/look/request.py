@@ -12,24 +12,28 @@ Side = Literal["cross", "encoder", "decoder", "copying"]
 
 
 class AttentionRequest(VerbRequest):
-    """Which attention is wanted, for one sentence."""
+    """Which attention to show, for one sentence."""
 
-    rules = (Clash("output", ("tokens",), "{output} and {tokens} both say what is written; give one of the two."),)
+    rules = (Clash("output", ("tokens",), "{output} and {tokens} both give the output; give one of the two."),)
 
     text: Phrase = Field(description="The sentence that is read.")
     output: str | None = Field(default=None, description="The output to look at; by default the model's own.")
-    tokens: list[str] | None = Field(default=None, description="The same by the names of its tokens.")
-    sides: list[Side] | None = Field(default=None, min_length=1, description="By default all that the model has.")
-    mode: Literal["words", "tokens"] = Field(default="words", description="What stands on the axes.")
-    layers: list[Count] | None = Field(default=None, min_length=1, description="Blocks, from 1; by default all.")
-    heads: Literal["all", "mean", "max"] = Field(default="all", description="Every head, or all joined.")
+    tokens: list[str] | None = Field(default=None, description="The output to look at, by the names of its tokens.")
+    sides: list[Side] | None = Field(
+        default=None, min_length=1, description="Attentions to show; by default all that the model has."
+    )
+    mode: Literal["words", "tokens"] = Field(default="words", description="Units on the axes.")
+    layers: list[Count] | None = Field(
+        default=None, min_length=1, description="Blocks, counted from 1; by default all."
+    )
+    heads: Literal["all", "mean", "max"] = Field(default="all", description="Every head, or all heads joined.")
 
 
 class NextRequest(VerbRequest):
-    """The place at which the next token is wanted: after tokens, after a text, or along the best output."""
+    """The place of the next token: after tokens, after a text, or along the best output."""
 
     rules = tuple(
-        Clash(one, (other,), "{before}, {prefix} and {at} each say where; give one of them.")
+        Clash(one, (other,), "{before}, {prefix} and {at} each choose the place; give one of them.")
         for one, other in combinations(("before", "prefix", "at"), 2)
     )
 
@@ -37,15 +41,15 @@ class NextRequest(VerbRequest):
     before: list[str] | None = Field(default=None, description="The tokens written so far, by name.")
     prefix: str | None = Field(default=None, description="The text written so far.")
     at: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
-        default=None, description="So many tokens of the best output."
+        default=None, description="The place after this many tokens of the best output."
     )
-    shown: int = Field(default=50, ge=1, le=200, description="Tokens that have names.")
-    kept: int = Field(default=4096, ge=1, le=65_536, description="Tokens that have a probability of their own.")
+    shown: int = Field(default=50, ge=1, le=200, description="Number of tokens to list by name.")
+    kept: int = Field(default=4096, ge=1, le=65_536, description="Number of tokens whose log-probability is listed.")
 
 
 class BeamRequest(VerbRequest):
-    """The beam search that is wanted as a tree, for one sentence."""
+    """The beam search to show as a tree, for one sentence."""
 
     text: Phrase = Field(description="The sentence that is read.")
-    beam: Count | None = Field(default=None, description="Width of the beam.")
-    length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")
+    beam: Count | None = Field(default=None, description="Beam size; by default the recipe's.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Length penalty alpha; 0 is none.")

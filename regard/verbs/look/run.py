@@ -1,4 +1,4 @@
-"""Looking into a model: its attention, what it may write next, its beam, and one word in several texts."""
+"""Look inside a model: its attention, next token, beam, and one word in several texts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,45 +25,45 @@ from regard.viewing.view import DrawingRequest, View
 
 def look(
     model: Loaded,
-    given: str,
+    item: str,
     target: str | None,
     side: str | None,
-    wanted: DrawingRequest,
+    drawing: DrawingRequest,
     speaker: str | None = None,
 ) -> View:
-    """Return what a model looks at while it reads `given`: a translator while it writes `target`, or its best output.
+    """Return a view of a model's attention to an input; a translator writes `target`, or its best output.
 
-    Of several attentions it is the one that `side` names, or the first. Of a language model without attention it is
-    what may follow. A model that speaks does so as `speaker`, or as the first that it knows.
+    `side` chooses one of several attentions; the default is the first. A language model without attention shows what
+    may follow instead. A model that speaks uses the voice of `speaker`, or the first that it knows.
     """
     if isinstance(model, TranslationModel | LanguageModel):
         refuse_speaker(speaker)
     if isinstance(model, TranslationModel):
-        return view_translation(model, given, target, side, wanted)
+        return view_translation(model, item, target, side, drawing)
     if target is not None:
-        raise Fault("A target is for translators, which can be made to write one.")
+        raise Fault("A target is for translators; omit it for this model.")
     if isinstance(model, LanguageModel) and "look" not in model.verbs:
-        return view_prompt(model, given)
+        return view_prompt(model, item)
     needs(model.recipe, "look", METHOD)
-    return view_answer(model, given, side, wanted, speaker)
+    return view_answer(model, item, side, drawing, speaker)
 
 
 def look_next(
     model: Loaded, text: str, prefix: str | None, at: int | None, steps: Mapping[str, float], bars: int = BARS
 ) -> View:
-    """Return what may follow: of a language model after `text`, of a translator after a prefix or `at` tokens."""
+    """Return a view of the next token: after `text` for a language model, after a prefix or `at` tokens otherwise."""
     if not isinstance(model, LanguageModel):
         return view_next(as_translator(model), LookedAtPlace(text, prefix, at), steps, bars)
-    if given := next((name for name, value in (("prefix", prefix), ("at", at)) if value is not None), None):
-        raise Fault(f"--{given} is for translators; the next token of a language model follows its text.")
+    if option := next((name for name, value in (("prefix", prefix), ("at", at)) if value is not None), None):
+        raise Fault(f"--{option} is for translators; the next token of a language model follows its text.")
     return view_prompt(model, text, steps, bars)
 
 
 def look_beam(model: Loaded, text: str, width: int | None, length_penalty: float | None) -> View:
-    """Return the beam of a translator as a tree."""
+    """Return a translator's beam as a tree."""
     return view_beam(as_translator(model), text, width, length_penalty)
 
 
 def look_contexts(model: Loaded, word: str, texts: Sequence[str]) -> View:
-    """Return where the vectors of one word lie that stands in several texts, layer by layer."""
+    """Return a view of the vectors of one word in several texts, layer by layer."""
     return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))

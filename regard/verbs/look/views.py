@@ -1,6 +1,6 @@
-"""Views of a model on the server's page: its looks and, of a translator, attention, next token and beam.
+"""Views of a model for the server's page: its attention and, for a translator, next token and beam.
 
-The answers are what `regard look` writes into its pages, as fields of their records.
+The answers have the fields that `regard look` writes into its pages.
 """
 
 import time
@@ -35,7 +35,7 @@ from regard.viewing.tree import tree_data
 
 
 def look(question: Question[Any]) -> dict[str, Any]:
-    """Return what a model looks at when it reads an input, or when a speaker says it, for the view of that name."""
+    """Return the attention of a model to an input, or of a speaker who says it, with the name of the page's view."""
     body, model = question.body, question.model
 
     def look_at(inputs: list[Held]) -> dict[str, Any]:
@@ -46,29 +46,29 @@ def look(question: Question[Any]) -> dict[str, Any]:
     return with_files([body.input], look_at)
 
 
-def _sight_of(model: Any, given: Any, speaker: str | None, as_is: bool) -> Sight:
+def _sight_of(model: Any, item: Any, speaker: str | None, as_is: bool) -> Sight:
     if isinstance(model, LanguageModel):
         refuse_speaker(speaker)
-        return see_prompt(model.task, str(given))
-    (read,) = mark_as_is(model.task, [given]) if as_is else [given]
-    sight = see_input(model.task, read, speaker)
-    if isinstance(given, bytes):  # a sound, which has a name already
+        return see_prompt(model.task, str(item))
+    (input_,) = mark_as_is(model.task, [item]) if as_is else [item]
+    sight = see_input(model.task, input_, speaker)
+    if isinstance(item, bytes):  # a sound already has a name
         return sight
-    return replace(sight, text=given.name if isinstance(given, Path) else str(given))
+    return replace(sight, text=item.name if isinstance(item, Path) else str(item))
 
 
 def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
-    """Return what every block and head of a translator looked at."""
+    """Return the attention weights of every block and head of a translator."""
     body, limits, began = question.body, question.limits, time.monotonic()
     model: Any = question.model
     sight = _sight(model, body, limits)
     sides = body.sides or sight.looks
     if not sight.looks:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
-    if lacking := [side for side in sides if side not in sight.looks]:
-        raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.looks)}.")
+    if missing := [side for side in sides if side not in sight.looks]:
+        raise Fault(f"This model has no attention on the side {missing[0]}; it has {', '.join(sight.looks)}.")
     seen = [_narrow(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
-    count = sum(block.weights.size for each in seen for block in each.blocks)
+    count = sum(block.weights.size for view in seen for block in view.blocks)
     if count > limits.weights:
         raise TooLarge(
             f"These are {count:,} weights, but the limit is {limits.weights:,}; ask for fewer sides, layers or heads."
@@ -79,7 +79,7 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
         "target": _text(model, sight.output, 1),
         "score": score,
         "seconds": time.monotonic() - began,
-        "modes": {body.mode: {each.side: _side_fields(each, body) for each in seen}},
+        "modes": {body.mode: {view.side: _side_fields(view, body) for view in seen}},
     }
 
 
@@ -94,7 +94,7 @@ def _sight(model: Any, body: AttentionRequest, limits: Limits) -> Sight:
 
 
 def _narrow(seen: Seen, body: AttentionRequest) -> Seen:
-    """Only the blocks that are asked for, their heads joined if that is asked for."""
+    """Return only the requested blocks, with their heads joined if requested."""
     numbers = body.layers or range(1, len(seen.blocks) + 1)
     if max(numbers) > len(seen.blocks):
         raise Fault(f"There is no layer {max(numbers)}; on the side {seen.side} are {len(seen.blocks)}.")
@@ -145,8 +145,8 @@ def next_token(question: Question[NextRequest]) -> dict[str, Any]:
 def _choices(model: Any, body: NextRequest) -> Choices:
     target = model.model.task.target_for(body.text)
     before, coming = _place(model, body)
-    own = _next_log_probabilities(model, body.text, before)
-    order = np.argsort(-own, kind="stable")
+    log_probabilities = _next_log_probabilities(model, body.text, before)
+    order = np.argsort(-log_probabilities, kind="stable")
     numbers = order[: min(body.shown, body.kept)].tolist()
     return Choices(
         body.text,
@@ -154,14 +154,14 @@ def _choices(model: Any, body: NextRequest) -> Choices:
         target.decode(before),
         target.pieces(numbers),
         numbers,
-        [Panel("", "", {}, np.exp(own[order]))],
+        [Panel("", "", {}, np.exp(log_probabilities[order]))],
         [0],
         numbers.index(coming) if coming in numbers else None,
     )
 
 
 def _place(model: Any, body: NextRequest) -> tuple[list[int], int | None]:
-    """The tokens before the place, and what the best output has there, if it is asked along it."""
+    """Return the tokens before the place, and the best output's next token if the place is along it."""
     task = model.model.task
     if body.before is not None:
         tokens = model.target_tokens(body.before, body.text)
@@ -177,13 +177,13 @@ def _place(model: Any, body: NextRequest) -> tuple[list[int], int | None]:
 
 
 def _next_log_probabilities(model: Any, text: str, before: Sequence[int]) -> np.ndarray:
-    """The log-probabilities (token) of what follows these tokens, in one forced pass."""
+    """Return the log-probabilities (token) of what follows these tokens, from one forced pass."""
     import torch
 
     task = model.model.task
     with torch.no_grad(), without_watching():
-        (found,) = forced_distributions(task, force_batch(task, [text], [before]))
-    return found[-1].double().cpu().numpy()
+        (distributions,) = forced_distributions(task, force_batch(task, [text], [before]))
+    return distributions[-1].double().cpu().numpy()
 
 
 def beam(question: Question[BeamRequest]) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def beam(question: Question[BeamRequest]) -> dict[str, Any]:
     if len(tree.nodes) > limits.nodes:
         raise TooLarge(f"These are {len(tree.nodes):,} hypotheses, but the limit is {limits.nodes:,}; narrow the beam.")
     data = tree_data(tree, (model.source, model.target))
-    nodes = [{**node, "group": own.group} for node, own in zip(data["nodes"], tree.nodes, strict=True)]
+    nodes = [{**node, "group": source.group} for node, source in zip(data["nodes"], tree.nodes, strict=True)]
     return {**data, "seconds": time.monotonic() - began, "nodes": nodes}
 
 

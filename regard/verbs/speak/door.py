@@ -1,4 +1,4 @@
-"""The door of speaking: sounds for texts."""
+"""The door for speech."""
 
 from base64 import b64encode
 from typing import TYPE_CHECKING
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from regard.protocols import Spoken
 
 _FRAME = 0.01  # seconds of sound
-_ROUNDS = 30  # of Griffin and Lim, which cost about as much as the network that speaks
+_ROUNDS = 30  # of Griffin-Lim, which cost about as much as the network
 
 
 class SpeakBody(SpeakRequest, ModelBody):
-    """The texts that are to be spoken, and by which model."""
+    """The texts to speak, and the model."""
 
 
 class SpokenAnswer(DoorAnswer):
-    """A sound: what is said, by whom, how long, whether it ended or had to be cut, and a wav file in base64."""
+    """A sound: its text, speaker and length, whether it ended or was cut, and a wav file in base64."""
 
     text: str
     speaker: str
@@ -36,18 +36,18 @@ class SpeakAnswer(DoorAnswer):
 
 
 def _longest_sounds(request: SpeakRequest) -> list[float]:
-    """Return the seconds after which the sound of each text is cut at the latest."""
+    """Return the longest possible sound of each text, in seconds."""
     return [request.seconds or SECONDS_MORE + SECONDS_A_SYMBOL * len(text) for text in request.text]
 
 
 def check_speech(question: Question[SpeakBody]) -> SpeakBody:
-    """Refuse texts that are too long, or whose sounds may last longer together than a request may ask for."""
+    """Refuse texts that are too long, or whose sounds together may exceed the limit of a request."""
     body, limits = question.body, question.limits
     check_amount(body.text, limits)
     seconds = sum(_longest_sounds(body))
     if seconds > limits.speech_seconds:
         raise Fault(
-            f"These sounds may last {seconds:,.0f} seconds, but those of a request here last at most "
+            f"These sounds may last {seconds:,.0f} seconds, but the sounds of a request here last at most "
             f"{limits.speech_seconds:g}. Give fewer or shorter texts, or 'seconds'."
         )
     return body
@@ -67,12 +67,12 @@ DOORS = (
     VerbDoor(
         path="/v1/speak",
         can="speak",
-        summary="A sound for each text.",
+        summary="Speak each text.",
         body=SpeakBody,
         answer=SpeakAnswer,
         texts="text",
         ready=check_speech,
-        price=Price("frames of 10 ms at most, and rounds of Griffin and Lim for each", 2000, ordinary=1500),
+        price=Price("frames of 10 ms at most, and rounds of Griffin-Lim for each", 2000, ordinary=1500),
         costs=_costs,
         write=_write,
         listed="sounds",

@@ -1,4 +1,4 @@
-"""Requests for speech: texts, speaker, length and care."""
+"""Requests for speech: texts, speaker, length and quality."""
 
 from pydantic import Field
 
@@ -8,22 +8,22 @@ from regard.tasks.speaking.options import ROUNDS
 
 
 class SpeakRequest(VerbRequest):
-    """The texts that are to be spoken."""
+    """The texts to speak."""
 
     verb, items = "speak", "text"
 
     text: Texts = Field(description="One text, or several.")
-    speaker: str | None = Field(default=None, description="Who is to speak; by default the first that it knows.")
+    speaker: str | None = Field(default=None, description="The speaker; by default the first that the model knows.")
     seconds: float | None = Field(
         default=None,
         gt=0,
         le=60,
-        description="After how many seconds a sound is cut that does not end by itself; by default one second, and "
-        "half a second for each letter.",
+        description="Cut a sound that has not ended after this many seconds; by default one second plus half a second "
+        "per letter.",
     )
     rounds: int = Field(
         default=ROUNDS,
         ge=0,
         le=1000,
-        description="How often the phases of the sound are mended (Griffin and Lim's rounds).",
+        description="Rounds of Griffin-Lim, which reconstructs the phases of the sound.",
     )

@@ -1,4 +1,4 @@
-"""Speaking: a sound for each text."""
+"""Speak texts."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -13,18 +13,18 @@ AT_ONCE = 32  # texts in one batch
 
 
 def run(model: Loaded, request: SpeakRequest) -> Iterator[Spoken]:
-    """Return the sounds that a request asks for."""
+    """Return the sounds for a request."""
     return speak_each(model.task, request)
 
 
 def speak_each(task: Any, request: SpeakRequest) -> Iterator[Spoken]:
-    """The sounds of texts, in their order, as soon as each batch of them is done."""
+    """Yield the sounds of the texts in order, as soon as each batch is done."""
     waiting: Iterable[str] = iter(request.text)
     done = 0
     while texts := list(islice(waiting, AT_ONCE)):
         try:
             batch = task.read(texts, request.speaker)
-        except TextFault as fault:  # which counts from the first of its batch
+        except TextFault as fault:  # numbered from the start of the batch
             raise TextFault(done + fault.number, fault.sentence) from None
         yield from task.speak(batch, request.seconds, request.rounds)
         done += len(texts)

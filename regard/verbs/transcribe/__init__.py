@@ -1,1 +1,1 @@
-"""Transcribing: what each sound says."""
+"""Transcribing speech."""

@@ -1,4 +1,4 @@
-"""The door of transcribing: what sounds say."""
+"""The door for transcripts."""
 
 from regard.base.doors import DoorAnswer, ModelBody, Price, Question, VerbDoor, check_numbers
 from regard.base.requests.fields import Held
@@ -8,7 +8,7 @@ from regard.verbs.transcribe.request import FUSED_BEAM, TranscribeRequest
 
 
 class TranscribeBody(TranscribeRequest, ModelBody):
-    """The sounds that are to be written down, and by which model."""
+    """The sounds to transcribe, and the model."""
 
 
 class TranscriptAnswer(DoorAnswer):
@@ -43,7 +43,7 @@ DOORS = (
     VerbDoor(
         path="/v1/transcribe",
         can="transcribe",
-        summary="What each sound says.",
+        summary="Transcribe each sound.",
         body=TranscribeBody,
         answer=TranscribeAnswer,
         ready=_check,

@@ -1,4 +1,4 @@
-"""Writing down what sounds say: the best path of each, or a search over prefixes, perhaps with a language model."""
+"""Transcribe sounds: by the best path, or by a search over prefixes, optionally with a language model."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 AT_ONCE = 16  # sounds in one batch
 MOST_PREFIXES = 1024  # that a search keeps
-WIDEST_BEAM = 64  # of a search that goes label by label
+WIDEST_BEAM = 64  # for a search label by label
 
 
 @dataclass(frozen=True)
 class LabelSearch:
-    """Search for a transcript: the best path, or a beam of prefixes and perhaps a language model."""
+    """How to search for a transcript: the best path, or a beam of prefixes with an optional language model."""
 
     beam: int | None = None
     language_model: NextLabels | None = None
@@ -51,31 +51,33 @@ class LabelSearch:
 
 
 def run(model: Loaded, request: TranscribeRequest) -> Iterator[Transcript]:
-    """Return the transcripts that a request asks for; the language model that it fuses with is in hand."""
-    sounds, search = [each.content for each in request.sounds], LabelSearch(request.beam)
+    """Return the transcripts for a request, whose language model is already loaded."""
+    sounds, search = [sound.content for sound in request.sounds], LabelSearch(request.beam)
     if isinstance(request.fuse, Held):
-        fused = request.fuse.content
-        called = str(fused.folder or "the model to fuse with")
-        search = language_search(model, fused, request.fuse_weight, request.beam, called)
+        language_model = request.fuse.content
+        name = str(language_model.folder or "the model to fuse with")
+        search = language_search(model, language_model, request.fuse_weight, request.beam, name)
     return transcribe_each(model.task, sounds, search)
 
 
 def transcribe_each(
     task: Any, sounds: Iterable[str | Path | bytes], search: LabelSearch | None = None
 ) -> Iterator[Transcript]:
-    """The transcripts of files of sounds in their order, as soon as each batch of them is done."""
+    """Yield the transcripts of sound files in order, as soon as each batch is done."""
     waiting = iter(sounds)
     while batch := list(islice(waiting, AT_ONCE)):
         since = count_gazes()
-        read = task.read(batch)
-        found = task.transcripts(read, _finder(task, search or LabelSearch()))
+        frames = task.read(batch)
+        transcripts = task.transcripts(frames, _finder(task, search or LabelSearch()))
         if is_watched():
-            name_rows(since, [task.sides(read.of_rows([row]), [each]) for row, each in enumerate(found)])
-        yield from found
+            name_rows(
+                since, [task.sides(frames.of_rows([row]), [transcript]) for row, transcript in enumerate(transcripts)]
+            )
+        yield from transcripts
 
 
 def _finder(task: Any, search: LabelSearch) -> LabelFinder | None:
-    """Return what finds the best labelling of each sound in what was heard; None where the best path is enough."""
+    """Return the function that finds the best labelling of each sound; None if the best path is enough."""
     if search.prefixes is None:
         return None
     find = _SEARCHES[task.model.SEARCHED_BY]
@@ -83,7 +85,7 @@ def _finder(task: Any, search: LabelSearch) -> LabelFinder | None:
 
 
 def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
-    """By prefixes, of which each holds all its alignments, frame by frame."""
+    """Search frame by frame over prefixes, each with all its alignments."""
     return [
         prefix_beam(row[:count].tolist(), beam, search.language_model, search.weight)[0].labels
         for row, count in zip(heard.frames.double().cpu(), heard.counts.tolist(), strict=True)
@@ -91,22 +93,24 @@ def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> lis
 
 
 def _search_labels(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
-    """Label by label, each where the network decides to write it, or with all its alignments."""
+    """Search label by label, each at the frame where the network writes it, or over all its alignments."""
     if beam > WIDEST_BEAM:
-        raise Fault(f"The beam is {beam}, and a network that writes label by label keeps {WIDEST_BEAM} at most.")
-    own = LabelSteps(task.model)
-    steps = own if search.language_model is None else FusedSteps(own, search.language_model, search.weight)
-    found = beam_search(steps, heard, own.limits(heard), DecodingOptions(beam=beam, length_penalty=0.0))
-    return [tuple(hypotheses[0].tokens) for hypotheses in found]
+        raise Fault(f"The beam is {beam}, but a network that writes label by label keeps at most {WIDEST_BEAM}.")
+    label_steps = LabelSteps(task.model)
+    steps = (
+        label_steps if search.language_model is None else FusedSteps(label_steps, search.language_model, search.weight)
+    )
+    results = beam_search(steps, heard, label_steps.limits(heard), DecodingOptions(beam=beam, length_penalty=0.0))
+    return [tuple(hypotheses[0].tokens) for hypotheses in results]
 
 
 _SEARCHES = {"frames": _search_frames, "labels": _search_labels}
 
 
 class FusedSteps:
-    """The steps of a network with a language model beside it: log p(k | l, x) + weight · log p(k | l).
+    """The steps of a network fused with a language model: log p(k | l, x) + weight · log p(k | l).
 
-    A row remembers what it has written, for the language model is asked by prefixes.
+    A row remembers its labels, because the language model is asked by prefix.
     """
 
     def __init__(self, steps: LabelSteps, language_model: NextLabels, weight: float) -> None:
@@ -114,22 +118,22 @@ class FusedSteps:
         self.begin, self.end = steps.begin, steps.end
 
     def start(self, heard: Any) -> State:
-        own, limits = self.steps.start(heard), self.steps.limits(heard)
-        return State(own.sentence, (own.row, limits.new_zeros(len(limits), 0)))
+        state, limits = self.steps.start(heard), self.steps.limits(heard)
+        return State(state.sentence, (state.row, limits.new_zeros(len(limits), 0)))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         row, written = state.row
         scores, after = self.steps.step(tokens, State(state.sentence, row))
         written = torch.cat([written, tokens[:, None]], dim=1)
-        prefixes = [tuple(prefix) for prefix in written[:, 1:].tolist()]  # without what stands before the first label
-        said = torch.tensor([self.language_model.after(prefix) for prefix in prefixes]).to(scores)
-        return scores + self.weight * said, State(state.sentence, (after.row, written))
+        prefixes = [tuple(prefix) for prefix in written[:, 1:].tolist()]  # without the begin token
+        language_scores = torch.tensor([self.language_model.after(prefix) for prefix in prefixes]).to(scores)
+        return scores + self.weight * language_scores, State(state.sentence, (after.row, written))
 
 
 class SymbolLanguage:
-    """A language model of ours, of any family, over the symbols that a network writes: a token for each.
+    """A language model of any of our families over the symbols that a network writes, one token each.
 
-    `opening` are the tokens before the first symbol of every text, such as the space that a tokeniser puts there.
+    `opening` holds the tokens before the first symbol of every text, such as a space that the tokeniser adds.
     """
 
     def __init__(self, language_model: Stepwise, tokens: Sequence[int], opening: Sequence[int] = ()) -> None:
@@ -156,28 +160,28 @@ class SymbolLanguage:
 def language_search(
     model: Loaded, language_model: Loaded, weight: float | None, beam: int | None, called: str
 ) -> LabelSearch:
-    """A search with a language model, refused if that is none, or if a symbol is no token of it."""
+    """Return a search with a language model; refuse other models, and those without a token for each symbol."""
     from regard.verbs.translate.fusion import as_language_model
 
     weight = FUSE_WEIGHT if weight is None else weight
     if not (math.isfinite(weight) and weight >= 0):
-        raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
+        raise Fault(f"The weight of a fusion is {weight}; give a number of at least 0.")
     task = as_language_model(language_model, called).task
     symbols = model.task.alphabet.symbols
-    cut = [task.tokeniser.encode(symbol) for symbol in symbols]
-    opening = cut[0][:-1]
-    for symbol, tokens in zip(symbols, cut, strict=True):
+    encoded = [task.tokeniser.encode(symbol) for symbol in symbols]
+    opening = encoded[0][:-1]
+    for symbol, tokens in zip(symbols, encoded, strict=True):
         if tokens[:-1] != opening or not _is_token(symbol, tokens, task.tokeniser):
             kind = "words" if model.task.alphabet.words else "characters"
             raise Fault(
-                f"The symbol '{symbol}' is not a token of {called}; train a language model on lines of what is said, "
+                f"The symbol '{symbol}' is not a token of {called}; train a language model on lines of transcripts, "
                 f"with data.tokeniser.kind = '{kind}'."
             )
-    return LabelSearch(beam, SymbolLanguage(task, [tokens[-1] for tokens in cut], opening), weight)
+    return LabelSearch(beam, SymbolLanguage(task, [tokens[-1] for tokens in encoded], opening), weight)
 
 
 def _is_token(symbol: str, tokens: list[int], tokeniser: "Tokeniser") -> bool:
-    """Return True if the last of these tokens is the symbol; earlier ones may open a text."""
+    """Return True if the last of these tokens is the symbol; those before it may open a text."""
     if tokeniser.decode(tokens) != symbol:
         return False
     return len(tokens) == 1 or tokeniser.encode(symbol * 2) == [*tokens, tokens[-1]]

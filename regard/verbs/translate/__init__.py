@@ -1,1 +1,1 @@
-"""Translating: from texts to a search, and from its tokens to translations."""
+"""Translating: from texts to the search, and from its tokens to translations."""

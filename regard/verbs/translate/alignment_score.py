@@ -1,4 +1,4 @@
-"""The alignment error rate of a translator's attention (Och and Ney 2003), against links that are known."""
+"""The alignment error rate of a translator's attention (Och and Ney 2003) against known links."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,37 +18,37 @@ Scorer = Callable[[Sequence[Pair], Sequence[Alignment]], Score]
 
 
 def true_alignments(corpora: Sequence[Corpus]) -> list[Alignment] | None:
-    """Return the links of all pairs of these corpora, if all of them are generated together with their links."""
-    found: list[Alignment] = []
+    """Return the links of all pairs of these corpora, if all of them are generated with links."""
+    alignments: list[Alignment] = []
     for corpus in corpora:
         lines = generate_links(corpus.pairs) if corpus.pairs else None
         if lines is None:
             return None
-        found += read_alignments(lines)
-    return found or None
+        alignments += read_alignments(lines)
+    return alignments or None
 
 
 def alignment_scorer(model: TranslationModel, notice: Callable[[str], None], progress: Progress) -> Scorer:
-    """Return what scores pairs with their links; which attention is read is decided once, and `notice` is told.
+    """Return a function that scores pairs with their links; the attention is chosen once, and `notice` reports it.
 
-    That is the head, or the mean of the heads of a block, with the lowest error rate on the model's validation data if
-    their links are known, and otherwise the mean of the heads of the last block but one.
+    It is the head, or the mean of the heads of a block, with the lowest error rate on the model's validation data if
+    those links are known, and otherwise the mean of the heads of the second to last block.
     """
     task, aligner, chosen = model.task, usual_aligner(model.task), "usual"
     corpora = [] if model.recipe.data.merge_references else model.recipe.data.valid
-    if given := true_alignments(corpora):
+    if alignments := true_alignments(corpora):
         pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
-        aligner, chosen = best_aligner(task, pairs, given), "valid"
+        aligner, chosen = best_aligner(task, pairs, alignments), "valid"
 
-    def score(pairs: Sequence[Pair], given: Sequence[Alignment]) -> Score:
-        errors = count_errors(task, pairs, given, aligner, progress)[aligner]
+    def score(pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Score:
+        errors = count_errors(task, pairs, alignments, aligner, progress)[aligner]
         if not errors.found + errors.sure:
             raise Fault("There are no links to compare: neither the alignments nor the model's attention have any.")
-        why = "which has the lowest error rate on the validation data" if chosen == "valid" else "as is usual"
+        why = "which has the lowest error rate on the validation data" if chosen == "valid" else "the default"
         precision, recall = (in_figures(100 * value, 1) for value in (errors.precision, errors.recall))
         notice(
-            f"Links are read from {aligner.told(task)}, {why}: {precision}% of them are right, and {recall}% of "
-            "the sure ones are found."
+            f"Links are read from {aligner.told(task)}, {why}: {precision}% of them are correct, and {recall}% of "
+            "the sure links are found."
         )
         return Score("aer", 100 * errors.rate, f"{aligner.signature(task)}|chosen:{chosen}", len(pairs))
 

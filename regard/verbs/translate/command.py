@@ -1,4 +1,4 @@
-"""`regard translate`: text in, text out, line by line; the request that its options make."""
+"""`regard translate`: translate text line by line; and the request that its options make."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ from regard.verbs.translate.unfinished import (
 if TYPE_CHECKING:
     from regard.verbs.translate.request import TranslateRequest
 
-FIELDS = (  # that an option fills as it is
+FIELDS = (  # request fields that an option fills directly
     "beam",
     "length_penalty",
     "n_best",
@@ -46,10 +46,17 @@ FIELDS = (  # that an option fills as it is
     "engine",
     "explain",
 )
-BY_LINE = ("prefix", "required", "forced")  # that files fill, line by line
-# All that decide the translations; of models and of a vocabulary the contents do, not their names.
-_RECORDED = [*(each for each in FIELDS if each != "too_long"), *DRAWING, "settings", "sample", "forbidden", "precision"]
-_OWN_OPTIONS = ("beam", "length_penalty", "n_best")  # of a search, which --set may name as well
+BY_LINE = ("prefix", "required", "forced")  # request fields that files fill, line by line
+# Everything that decides the translations; models and vocabularies count by their contents, not by their names.
+_RECORDED = [
+    *(field for field in FIELDS if field != "too_long"),
+    *DRAWING,
+    "settings",
+    "sample",
+    "forbidden",
+    "precision",
+]
+_OWN_OPTIONS = ("beam", "length_penalty", "n_best")  # search options that --set may name too
 
 
 def command(
@@ -87,21 +94,21 @@ def command(
     dictionary: options.Dictionary = None,
     engine: options.Engine = "auto",
     precision: options.Precision = "float32",
-    explain: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was stopped.")] = False,
+    explain: Annotated[bool, typer.Option("--json", help="Print a JSON object for each line.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
     workers: options.Workers = None,
     shard: options.Shard = None,
     join: options.Join = False,
     on: options.On = None,
 ) -> None:
-    """Translate text line by line; order is kept, and an empty line gives an empty line."""
-    given, *others = inputs_after_model(inputs, text) or [TextInput()]
+    """Translate text line by line. The order is kept, and an empty line gives an empty line."""
+    source, *others = inputs_after_model(inputs, text) or [TextInput()]
     if others:
-        raise Fault(f"One file is translated at a time; give one, not {len(others) + 1}.")
-    job = LineJob(model, translate_request(context.params), precision, given, prefix, required, forced)
-    _check_output(out, [given.file, vocabulary, dictionary, *job.constraint_files])
-    given.check()
+        raise Fault(f"Only one file can be translated at a time; give one, not {len(others) + 1}.")
+    job = LineJob(model, translate_request(context.params), precision, source, prefix, required, forced)
+    _check_output(out, [source.file, vocabulary, dictionary, *job.constraint_files])
+    source.check()
     if workers or shard or join or on:
         _share_out(job, out, context)
     else:
@@ -109,16 +116,18 @@ def command(
 
 
 def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
-    """By several processes, in shards; refuses what cannot be shared out."""
+    """Translate in shards with several processes; refuse inputs that cannot be divided."""
     from regard.verbs.translate.bulk.command import SharedOutput, Sharing, translate_in_shards
 
     sharing = Sharing(*(context.params[name] for name in ("workers", "shard", "join", "on")))
     option = sharing.first_option()
     if job.given.file is None:
-        raise Fault(f"{option} cuts a file into shards; name a file as INPUT, or omit it.")
+        raise Fault(f"{option} divides a file into shards; name a file as INPUT, or omit {option}.")
     for file in (job.given.file, *job.constraint_files):
         if file.exists() and not file.is_file():
-            raise Fault(f"{option} reads {file} part by part, but it is not a file; write it to one first, or omit it.")
+            raise Fault(
+                f"{option} reads {file} part by part, but it is not a file; write it to a file first, or omit {option}."
+            )
     if out is None or _is_device(out):
         raise Fault(f"{option} writes a file; name it with -o.")
     refuse_folder(out)
@@ -129,7 +138,7 @@ def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
 
 
 def _translate_here(job: LineJob, out: Path | None, context: typer.Context) -> None:
-    """By this process, from the first line to the last."""
+    """Translate in this process, from the first line to the last."""
     resume, overwrite = context.params["resume"], context.params["overwrite"]
     with _hold_output(out, resume) as unfinished:
         if unfinished:
@@ -138,9 +147,9 @@ def _translate_here(job: LineJob, out: Path | None, context: typer.Context) -> N
                 remark_finished(unfinished.out, job.given, lines_for_each(job.model, job.request))
                 return
         record = record_of(job.model, context) if unfinished else {}
-        begun = _begin(unfinished, record, resume, overwrite)
+        kept = _begin(unfinished, record, resume, overwrite)
         translator, constraints = job.open_translator(), job.constraints()
-        with _output(out, unfinished, record, begun, overwrite) as output:
+        with _output(out, unfinished, record, kept, overwrite) as output:
             with nullcontext(silent) if out is None else console_progress() as progress:
                 total = None if out is None else job.given.count()
                 translate_lines(translator, job.given, constraints, output, progress, total)
@@ -153,18 +162,18 @@ def _check_output(out: Path | None, inputs: list[Path | None]) -> None:
         if isinstance(sys.stdout, NoOutput):
             raise Fault("There is no standard output; name a file for the translations with -o.")
         return
-    for given in inputs:
-        refuse_same(given, out)
+    for source in inputs:
+        refuse_same(source, out)
     if out.suffix in (".gz", ".xz", ".zst"):
-        raise Fault(f"{out} would be plain text under the name of a packed file; omit its {out.suffix}.")
+        raise Fault(f"{out} would be plain text under the name of a compressed file; omit its {out.suffix}.")
 
 
 @contextmanager
 def _hold_output(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
-    """The place of the output, so that nobody else writes there; what is no file needs none."""
+    """Lock the output file against other writers; a device or standard output needs no lock."""
     if out is None or _is_device(out):
         if resume:
-            raise Fault("--resume goes on with a file; name it with -o.")
+            raise Fault("--resume continues a file; name it with -o.")
         yield None
     else:
         refuse_folder(out)
@@ -173,33 +182,33 @@ def _hold_output(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
 
 
 def _begin(unfinished: Unfinished | None, record: dict[str, Any], resume: bool, overwrite: bool) -> Kept:
-    """Return what is kept of an unfinished output; refuse it if another command began it."""
+    """Return the lines kept from an unfinished output; refuse one that another command began."""
     if unfinished is None:
         return Kept()
-    begun = unfinished.begin(resume, overwrite)
-    if begun.lines:
+    kept = unfinished.begin(resume, overwrite)
+    if kept.lines:
         unfinished.refuse_other(record)
-    return begun
+    return kept
 
 
 def _is_device(out: Path) -> bool:
-    """Return True if this is a device or pipe, like /dev/stdout, which no file may replace."""
+    """Return True if this is a device or pipe, like /dev/stdout, which a file must not replace."""
     return out.exists() and not out.is_file() and not out.is_dir()
 
 
 def refuse_same(source: Path | None, out: Path) -> None:
-    """Reading from the file one writes to would destroy it."""
+    """Refuse to write to a file that is also an input, which would destroy it."""
     if source is not None and out.exists() and source.exists() and source.samefile(out):
         raise Fault(f"{out} is an input too; write the translations to another file.")
 
 
 @contextmanager
 def _output(
-    path: Path | None, unfinished: Unfinished | None, record: dict[str, Any], begun: Kept, overwrite: bool
+    path: Path | None, unfinished: Unfinished | None, record: dict[str, Any], kept: Kept, overwrite: bool
 ) -> Iterator[Stream | GrowingFile]:
-    """Standard output, a device, or a file that appears under its name when it is whole."""
+    """Open standard output, a device, or a file that appears under its name once it is complete."""
     if unfinished is not None:
-        with unfinished.growing(record, begun, overwrite) as file:
+        with unfinished.growing(record, kept, overwrite) as file:
             yield file
     elif path is None:
         yield Stream(sys.stdout)
@@ -209,9 +218,9 @@ def _output(
 
 
 def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
-    """Return the request that options make, for lines that are yet to be read.
+    """Return the request that the options make, before any line is read.
 
-    Options that are fields of a request have the field's name.
+    Parameters that fill a field of the request have its name.
     """
     from regard.data.lines import read_lines
     from regard.engines.fast import CALLED
@@ -219,13 +228,13 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
 
     if params["precision"] == "bf16" and params["engine"] not in ("auto", "torch"):
         raise Fault(f"{CALLED[params['engine']]} cannot do --precision bf16; omit it, or set --engine to torch.")
-    given = {name: params[name] for name in FIELDS if params[name] is not None}
+    fields = {name: params[name] for name in FIELDS if params[name] is not None}
     settings = apply_settings({}, params["settings"] or [])
     sample = _sampling(settings, params)
-    given |= {name: settings.pop(name) for name in _OWN_OPTIONS if name in settings and name not in given}
+    fields |= {name: settings.pop(name) for name in _OWN_OPTIONS if name in settings and name not in fields}
     if sample is not None:
         count = sample.pop("samples", None)
-        given |= {"n_best": count} if count is not None and not given.keys() & {"n_best", "mbr"} else {}
+        fields |= {"n_best": count} if count is not None and not fields.keys() & {"n_best", "mbr"} else {}
     table = {
         "text": [],
         "search": settings,
@@ -237,42 +246,43 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
         "fuse": None if params["fuse"] is None else str(params["fuse"]),
         "vocabulary": None if params["vocabulary"] is None else list(read_lines(Path(params["vocabulary"]))),
         "dictionary": {} if params["dictionary"] is None else read_dictionary(Path(params["dictionary"])),
-        **{name: [] for name in BY_LINE if params[name] is not None},  # they are given, though no line is read yet
-        **given,
+        **{name: [] for name in BY_LINE if params[name] is not None},  # given, though no line is read yet
+        **fields,
     }
     return TranslateRequest.read(table, OptionNames())
 
 
 def read_dictionary(path: Path) -> dict[str, str]:
-    """Read the words of a file and what they become; of a word that stands there twice the first counts."""
+    """Read a file of words and their translations; the first entry of a word counts."""
     from regard.data.lines import read_lines
 
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):
         word, tab, translation = line.partition("\t")
         if not (tab and word.strip() and translation.strip()):
-            raise Fault(f"{path}, line {number}: expected a word, a tab, and what it becomes.")
-        found.setdefault(word.strip(), translation.strip())
-    return found
+            raise Fault(f"{path}, line {number}: expected a word, a tab, and its translation.")
+        translations.setdefault(word.strip(), translation.strip())
+    return translations
 
 
 def _sampling(settings: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how outputs are drawn, by their own options and by --set, from which it is taken; None if they are not."""
-    given = {name: params[name] for name in DRAWING if params[name] is not None}
+    """Return the sampling options, taking those of --set out of `settings`; None without sampling."""
+    options_given = {name: params[name] for name in DRAWING if params[name] is not None}
     draws = params["sample"] or params["mbr"] is not None
-    if given and not draws:
-        named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise Fault(f"{named} would do nothing without --sample.")
+    if options_given and not draws:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in options_given)
+        has = "has" if len(options_given) == 1 else "have"
+        raise Fault(f"{names} {has} no effect without --sample.")
     if "sampling" in settings and not draws:
-        raise Fault("Options of sampling would do nothing without --sample.")
+        raise Fault("Sampling options have no effect without --sample.")
     table = settings.pop("sampling", {})
     if not isinstance(table, dict):
-        raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
-    return table | given if draws else None
+        raise Fault("Sampling has several options; give one of them, as in --set sampling.min_p=0.05.")
+    return table | options_given if draws else None
 
 
 def lines_for_each(folder: Path, request: "TranslateRequest") -> int:
-    """Return how many lines of output a line of the input gives, without loading the model."""
+    """Return the number of output lines per input line, without loading the model."""
     from regard.decoding.options import DecodingOptions
     from regard.verbs.translate.plan import number_of_outputs
 
@@ -282,36 +292,36 @@ def lines_for_each(folder: Path, request: "TranslateRequest") -> int:
 
 
 def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
-    """Return all that decides the translations but the lines, as a record can hold it: options, and checksums of files.
+    """Return a record of everything besides the lines that decides the translations: options, and checksums of files.
 
-    Whether lines that are too long are split is no part of it: those that were kept are the same, so who was stopped by
-    such a line can go on with it split.
+    The treatment of long lines is not part of it: the lines kept so far are the same, so a run that such a line stopped
+    can continue with it split.
     """
     from regard.engines.exported import CTRANSLATE2, ONNX, RECORD
 
-    given = context.params
-    values = {each: given[each] for each in _RECORDED} | {each: given[each] is not None for each in BY_LINE}
-    names = {each.name: max(each.opts, key=len) for each in context.command.params}
+    params = context.params
+    values = {field: params[field] for field in _RECORDED} | {field: params[field] is not None for field in BY_LINE}
+    names = {field.name: max(field.opts, key=len) for field in context.command.params}
     exports = [_checksum_of(model / tool / RECORD) for tool in (CTRANSLATE2, ONNX)]
     return {
         **{names[name]: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
         "the model": _contents(model),
-        "its export": exports if given["engine"] != "torch" else None,
-        "the model of --channel": _contents(Path(given["channel"])) if given["channel"] else None,
-        "the model of --prior": _contents(Path(given["prior"])) if given["prior"] else None,
-        "the model of --fuse": _contents(Path(given["fuse"])) if given["fuse"] else None,
-        "a model of --with": [_contents(Path(folder)) for folder in given["together"] or []],
-        "the text of --dictionary": _checksum_of(Path(given["dictionary"])) if given["dictionary"] else None,
-        "the text of --vocabulary": _checksum_of(Path(given["vocabulary"])) if given["vocabulary"] else None,
+        "its export": exports if params["engine"] != "torch" else None,
+        "the model of --channel": _contents(Path(params["channel"])) if params["channel"] else None,
+        "the model of --prior": _contents(Path(params["prior"])) if params["prior"] else None,
+        "the model of --fuse": _contents(Path(params["fuse"])) if params["fuse"] else None,
+        "a model of --with": [_contents(Path(folder)) for folder in params["together"] or []],
+        "the text of --dictionary": _checksum_of(Path(params["dictionary"])) if params["dictionary"] else None,
+        "the text of --vocabulary": _checksum_of(Path(params["vocabulary"])) if params["vocabulary"] else None,
     }
 
 
 def _checksum_of(path: Path) -> str | None:
-    """Return the checksum of a file; None for none, or for a pipe, which can be read only once."""
+    """Return the checksum of a file; None if there is none, or for a pipe, which can be read only once."""
     return checksum(path.read_bytes()) if path.is_file() else None
 
 
 def _contents(folder: Path) -> str:
-    """One checksum for all that decides what a model writes."""
-    files = {name: made for name, made in read_manifest(folder).items() if name != SCORES}
+    """Return one checksum for everything that decides what a model writes."""
+    files = {name: sum_ for name, sum_ in read_manifest(folder).items() if name != SCORES}
     return checksum(json.dumps(files, sort_keys=True).encode())

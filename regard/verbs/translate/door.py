@@ -1,4 +1,4 @@
-"""The door of translating: texts are cut into sentences, worked on by the model's thread, and put together again."""
+"""The door for translation: texts are split into sentences, translated in the model's thread, and joined again."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +33,9 @@ from regard.verbs.translate.request import TranslateRequest
 
 
 class TranslateBody(TranslateRequest, LanguagesBody):
-    """Texts to translate, the model and how; what is not given is as the model's recipe says."""
+    """Texts to translate, the model and the options; defaults come from the model's recipe."""
 
-    stream: bool = Field(default=False, description="Answer sentence by sentence, by server-sent events.")
+    stream: bool = Field(default=False, description="Answer sentence by sentence with server-sent events.")
 
 
 class Detection(DoorAnswer):
@@ -49,7 +49,7 @@ class Candidate(DoorAnswer):
 
 
 class Span(DoorAnswer):
-    """Places in a text, counted in code points."""
+    """A range of a text, in code points."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class SourceSpan(Span):
 
 
 class Explained(DoorAnswer):
-    """A translation as `regard translate --json` has it."""
+    """A translation as `regard translate --json` prints it."""
 
     text: str
     score: float | None
@@ -95,7 +95,7 @@ class TranslateAnswer(DoorAnswer):
 
 
 class Begun(DoorAnswer):
-    """The first event of a stream: how the texts were cut."""
+    """The first event of a stream: how the texts were split."""
 
     model: str
     source: str
@@ -106,7 +106,7 @@ class Begun(DoorAnswer):
 
 
 class Told(Explained):
-    """The event of a text all of whose sentences were told."""
+    """The event for a text after all its sentences."""
 
     index: int
     spans: list[Span]
@@ -120,7 +120,7 @@ class Over(DoorAnswer):
 
 @dataclass(frozen=True)
 class Finished:
-    """A sentence that is finished: its text and its place in it, its translation, and the seconds it took."""
+    """A finished sentence: the number of its text, its place in it, its translation, and the seconds it took."""
 
     index: int
     sentence: int
@@ -129,12 +129,12 @@ class Finished:
 
 
 _PRICE = Price("tokens, to read and to write in each row of the search", 1000, ordinary=250)
-# It is quicker, but cannot be interrupted.
+# CTranslate2 is faster, but cannot be interrupted.
 _PRICE_BY_CTRANSLATE2 = Price("tokens, as above, by CTranslate2", 1000, ordinary=250, longest=1.0)
 
 
 class TranslateJob(Job):
-    """The sentences of a request, the plan by which they are translated, and how their texts are put together again."""
+    """The sentences of a request, the plan for translating them, and the joining of their texts."""
 
     def __init__(
         self, question: Question[Any], plan: Plan | None = None, has_work: Callable[[str], bool] = is_written
@@ -147,34 +147,34 @@ class TranslateJob(Job):
         self.cut, self.places, self.items = job.cut, job.places, job.pieces
         self.price = _PRICE_BY_CTRANSLATE2 if self.plan.engine == CTRANSLATE2 else _PRICE
         self.characters, self.noted = sum(map(len, request.text)), {"sentences": len(job.pieces)}
-        self._told: list[dict[int, Finished]] = [{} for _ in self.cut]  # of each text, in a stream
+        self._told: list[dict[int, Finished]] = [{} for _ in self.cut]  # by text, in a stream
 
     @property
     def translator(self) -> Any:
-        """The model, which is known to translate."""
+        """The model, which is a translator."""
         return self.model
 
     def costs(self) -> list[float]:
-        """Return what sentences cost: their tokens to read, and to write as many again in every row of the search.
+        """Return the costs of sentences: their tokens to read, and as many to write in every row of the search.
 
-        Outputs are about as long as their sources. The limits of length would count what is hardly ever written.
+        Outputs are about as long as their sources; the limits on length are hardly ever reached.
         """
         plan = self.plan
-        models = 1 + len(plan.together) + sum(each is not None for each in (plan.channel, plan.prior, plan.fuse))
-        found = self.translator.tokenisers[0].encode_all([piece.text for piece in self.items])
-        return [float((len(tokens) + 1) * (1 + plan.rows) * models) for tokens in found]
+        models = 1 + len(plan.together) + sum(helper is not None for helper in (plan.channel, plan.prior, plan.fuse))
+        encoded = self.translator.tokenisers[0].encode_all([piece.text for piece in self.items])
+        return [float((len(tokens) + 1) * (1 + plan.rows) * models) for tokens in encoded]
 
     def work(self, items: list[Any]) -> list[tuple[Translated, float]]:
-        """Return the translations of sentences, and when they were finished.
+        """Return the translations of sentences with the time they were finished.
 
-        They may be of several requests, so that no number tells whose a sentence is.
+        The sentences may belong to several requests, so errors do not give their numbers.
         """
         try:
-            found = self.translator.run(self.plan, items)
+            translations = self.translator.run(self.plan, items)
         except TextFault as fault:
             raise fault.without_number() from None
         now = time.monotonic()
-        return [(translated, now) for translated in found]
+        return [(translated, now) for translated in translations]
 
     def _finish(self, number: int, result: tuple[Translated, float]) -> Finished:
         translated, ended = result
@@ -185,7 +185,7 @@ class TranslateJob(Job):
 
     @cached_property
     def _idle(self) -> list[Finished]:
-        """Sentences that nobody works on, which stay as they are."""
+        """Sentences that need no translation and stay unchanged."""
         places = set(self.places)
         return [
             Finished(index, place, leave_untranslated(sentence.text), 0.0)
@@ -195,33 +195,33 @@ class TranslateJob(Job):
         ]
 
     def finished(self, results: Sequence[tuple[Translated, float]]) -> list[list[Finished]]:
-        """Return all sentences of each text, in their order."""
+        """Return all sentences of each text, in order."""
         done = [*self._idle, *(self._finish(number, result) for number, result in enumerate(results))]
         texts: list[list[Finished]] = [[] for _ in self.cut]
-        for each in sorted(done, key=lambda each: each.sentence):
-            texts[each.index].append(each)
+        for sentence in sorted(done, key=lambda sentence: sentence.sentence):
+            texts[sentence.index].append(sentence)
         return texts
 
     def answer(self, results: Sequence[tuple[Translated, float]]) -> TranslateAnswer:
-        translations = [self._translation(index, own) for index, own in enumerate(self.finished(results))]
+        translations = [self._translation(index, sentences) for index, sentences in enumerate(self.finished(results))]
         return TranslateAnswer(**self._headline, seconds=self._seconds(time.monotonic()), translations=translations)
 
-    # A stream: how the texts were cut, each sentence, each text, the end
+    # A stream: the split of the texts, each sentence, each text, the end
 
     def begin(self) -> Iterator[Event]:
         yield "start", Begun(**self._headline, texts=self._spans)
-        for each in self._idle:
-            yield from self._tell(each)
+        for sentence in self._idle:
+            yield from self._tell(sentence)
 
     def follow(self, place: int, result: tuple[Translated, float]) -> Iterator[Event]:
         yield from self._tell(self._finish(place, result))
 
     def _tell(self, sentence: Finished) -> Iterator[Event]:
         yield "sentence", self._sentence(sentence)
-        told = self._told[sentence.index]
-        told[sentence.sentence] = sentence
-        if len(told) == len(self.cut[sentence.index]):
-            translated, spans = self._whole(sentence.index, [told[place] for place in sorted(told)])
+        sentences = self._told[sentence.index]
+        sentences[sentence.sentence] = sentence
+        if len(sentences) == len(self.cut[sentence.index]):
+            translated, spans = self._whole(sentence.index, [sentences[place] for place in sorted(sentences)])
             yield "translation", Told(**self._explain(translated), index=sentence.index, spans=spans)
 
     def end(self, results: Sequence[tuple[Translated, float]]) -> Over:
@@ -231,7 +231,7 @@ class TranslateJob(Job):
 
     @property
     def _headline(self) -> dict[str, Any]:
-        """The fields that every answer begins with."""
+        """The first fields of every answer."""
         detected = self.question.detected
         return {
             "model": self.model.name,
@@ -246,14 +246,14 @@ class TranslateJob(Job):
         return [source_spans(sentences) for sentences in self.cut]
 
     def _whole(self, index: int, sentences: Sequence[Finished]) -> tuple[Translated, list[Span]]:
-        """Return the translation of a text, and where its sentences stand in it."""
-        translated = join_sentences(self.cut[index], [each.translated for each in sentences])
-        return translated, spans_in(translated.text, [each.translated.text for each in sentences])
+        """Return the translation of a text, and the spans of its sentences."""
+        translated = join_sentences(self.cut[index], [sentence.translated for sentence in sentences])
+        return translated, spans_in(translated.text, [sentence.translated.text for sentence in sentences])
 
     def _translation(self, index: int, sentences: Sequence[Finished]) -> TranslationAnswer:
         translated, spans = self._whole(index, sentences)
-        told = [self._sentence(each, span) for each, span in zip(sentences, spans, strict=True)]
-        return TranslationAnswer(**self._explain(translated), sentences=told)
+        answers = [self._sentence(sentence, span) for sentence, span in zip(sentences, spans, strict=True)]
+        return TranslationAnswer(**self._explain(translated), sentences=answers)
 
     def _sentence(self, finished: Finished, span: Span | None = None) -> SentenceAnswer:
         return SentenceAnswer(
@@ -279,17 +279,21 @@ class TranslateJob(Job):
 
 
 def source_spans(sentences: Sequence[Sentence]) -> list[SourceSpan]:
-    """Return where each sentence stands in its text."""
+    """Return the span of each sentence in its text."""
     ends = list(accumulate(len(before) + len(text) + len(after) for before, text, after in sentences))
     begins = [0, *ends[:-1]]
     return [
-        SourceSpan(start=begin + len(each.before), end=begin + len(each.before) + len(each.text), text=each.text)
-        for begin, each in zip(begins, sentences, strict=True)
+        SourceSpan(
+            start=begin + len(sentence.before),
+            end=begin + len(sentence.before) + len(sentence.text),
+            text=sentence.text,
+        )
+        for begin, sentence in zip(begins, sentences, strict=True)
     ]
 
 
 def spans_in(text: str, parts: Sequence[str]) -> list[Span]:
-    """Return where each of some texts stands in the one they were put together to, with white space between them."""
+    """Return the span of each part in the text they were joined into, with white space between them."""
     spans, place = [], 0
     for part in parts:
         start = max(text.find(part, place), place) if part else place
@@ -299,20 +303,20 @@ def spans_in(text: str, parts: Sequence[str]) -> list[Span]:
 
 
 def plan_within(question: Question[TranslateRequest]) -> Plan:
-    """Return how a request is to be translated; what this model or server does not grant is refused."""
+    """Return the plan for a request; refuse what this model or server does not allow."""
     request, limits = question.body, question.limits
     model: Any = question.model
     _check_limits(request, limits)
     if request.engine != "auto" and request.engine not in model.engines:
-        called, engines = CALLED[request.engine], " or ".join(model.engines)
-        raise Fault(f"The model {model.name} is not served by {called}; ask for {engines}.")
+        engine, engines = CALLED[request.engine], " or ".join(model.engines)
+        raise Fault(f"The model {model.name} is not served by {engine}; ask for {engines}.")
     translators = [name for name, other in model.others.items() if "translate" in other.can]
     for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in translators:
             raise Fault(f"There is no model {str(name)[:40]!r} here; there are {', '.join(translators)}.")
-    for asked in (request.fuse, request.prior):
-        if asked is not None:
-            find_language_model(model, str(asked))
+    for language_model in (request.fuse, request.prior):
+        if language_model is not None:
+            find_language_model(model, str(language_model))
     plan: Plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")
@@ -325,7 +329,7 @@ def _check_limits(request: TranslateRequest, limits: Limits) -> None:
     more = [*request.forbidden, *(request.vocabulary or []), *(request.prefix or []), *(request.forced or [])]
     more += [f"{word}{translation}" for word, translation in request.dictionary.items()]
     phrases = request.required or []
-    more += [each for phrase in phrases for each in ([phrase] if isinstance(phrase, str) else phrase)]
+    more += [text for phrase in phrases for text in ([phrase] if isinstance(phrase, str) else phrase)]
     if len(more) > limits.texts or sum(map(len, more)) > limits.characters:
         raise Fault("Prefixes, phrases, outputs and words of a dictionary are more than is allowed here; give fewer.")
 
@@ -334,7 +338,7 @@ DOORS = (
     VerbDoor(
         path="/v1/translate",
         can="translate",
-        summary="Translate with everything that the command line can do.",
+        summary="Translate, with all options of the command line.",
         body=TranslateBody,
         answer=TranslateAnswer,
         other_kinds=(EVENTS,),

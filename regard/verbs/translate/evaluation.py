@@ -1,4 +1,4 @@
-"""Scoring a translator on a split of its data or on files."""
+"""Score a translator on a split of its data or on files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,17 +31,16 @@ from regard.verbs.translate.request import ModelName
 from regard.verbs.translate.run import called, runner
 
 PORTION = 256  # sentences between two reports of progress
-UNTRANSLATED = ("perplexity", "aer")  # metrics for which the model is made to write the references
+UNTRANSLATED = ("perplexity", "aer")  # metrics for which the model is forced to write the references
 NO_HELPERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
 class TestData:
-    """Sentences and one or more whole references for them; None where a sentence has fewer references than others.
+    """Sentences and one or more lists of references; None where a sentence has fewer references than others.
 
-    `learnt` says of each sentence whether the model was trained on it, as far as that is known; `origin` is what a
-    signature says of the data, if they are a named test set. `alignments` are the links of each sentence with its first
-    reference, if they are known.
+    `learnt` tells for each sentence whether the model was trained on it, as far as known; `origin` names a test set in
+    signatures. `alignments` are the links between each sentence and its first reference, if known.
     """
 
     sources: list[str]
@@ -54,12 +53,12 @@ class TestData:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Each sentence and its first reference."""
-        return list(zip(self.sources, [own[0] for own in by_sentence(self.references)], strict=True))
+        return list(zip(self.sources, [references[0] for references in by_sentence(self.references)], strict=True))
 
     def unlearnt(self, outputs: Sequence[str]) -> tuple["TestData", list[str]]:
-        """The sentences that are new to the model, and their outputs."""
-        new = [not each for each in self.learnt]
-        references = [list(compress(each, new)) for each in self.references]
+        """Return the sentences that are new to the model, and their outputs."""
+        new = [not known for known in self.learnt]
+        references = [list(compress(lines, new)) for lines in self.references]
         links = self.alignments and list(compress(self.alignments, new))
         sources = list(compress(self.sources, new))
         others = replace(self, sources=sources, references=references, learnt=(), alignments=links)
@@ -67,9 +66,9 @@ class TestData:
 
 
 class Evaluation(NamedTuple):
-    """The scores; how many of the sentences stand in the training text; and, if some do, the scores of the others.
+    """The scores, the number of sentences that are in the training text and, if any are, the scores of the others.
 
-    A single other sentence is not scored: some metrics need two.
+    A single other sentence is not scored, because some metrics need two.
     """
 
     scores: list[Score]
@@ -77,28 +76,26 @@ class Evaluation(NamedTuple):
     of_others: Sequence[Score] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"scores": [each.as_dict() for each in self.scores]}
+        fields: dict[str, Any] = {"scores": [score.as_dict() for score in self.scores]}
         if self.learnt:
-            found["learnt"] = {"n": self.learnt, "scores_of_others": [each.as_dict() for each in self.of_others]}
-        return found
+            fields["learnt"] = {"n": self.learnt, "scores_of_others": [score.as_dict() for score in self.of_others]}
+        return fields
 
     def learnt_in_words(self, sentences: int) -> str:
-        """Say what it means that some of the sentences occur in the training text."""
+        """Return a sentence on what it means that some of the sentences are in the training text."""
         new = sentences - self.learnt
         if not self.of_others:
             which = "all but one of these" if new else "all of these"
-            return (
-                f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
-            )
+            return f"The model was trained on {which} sentences, so the scores say nothing about new ones."
         scores = ", ".join(f"{score.metric} {score.shown}" for score in self.of_others)
         return (
-            f"The model was trained on {self.learnt:,} of these {sentences:,} sentences (but for case and spaces "
-            f"around them). On the {new:,} that are new to it: {scores}."
+            f"The model was trained on {self.learnt:,} of these {sentences:,} sentences (ignoring case and spaces "
+            f"around them). On the {new:,} new ones: {scores}."
         )
 
 
 def from_files(source: Path, references: Sequence[Path], origin: str = "") -> TestData:
-    """Read files, refusing references of another length than the source."""
+    """Read files; refuse references that do not have as many lines as the source."""
     sources = list(read_lines(source))
     if not sources:
         raise Fault(f"{source} is empty; it has no sentences.")
@@ -112,14 +109,14 @@ def from_files(source: Path, references: Sequence[Path], origin: str = "") -> Te
 
 
 def from_named_set(model: TranslationModel, name: str) -> TestData:
-    """One of sacreBLEU's test sets in the languages of the model."""
+    """Read one of sacreBLEU's test sets in the model's languages."""
     options = model.recipe.data
-    found = named_set(name, f"{options.source_language}-{options.target_language}")
-    return from_files(found.source, found.references, found.signature)
+    test_set = named_set(name, f"{options.source_language}-{options.target_language}")
+    return from_files(test_set.source, test_set.references, test_set.signature)
 
 
 def from_split(model: TranslationModel, folder: Path, split: str) -> TestData:
-    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart."""
+    """Read a split of the data in the model's recipe, or the validation data held out of the training data."""
     options = model.recipe.data
     corpora = {"test": options.test, "valid": options.valid}[split]
     if corpora:
@@ -128,8 +125,8 @@ def from_split(model: TranslationModel, folder: Path, split: str) -> TestData:
         prepared = _data_folder(model, folder)
         if not prepared.is_dir():
             raise Fault(
-                f"The recipe of {folder} names no validation data, and none that was held out of the training data "
-                f"lies in {prepared}; give --source and --reference."
+                f"The recipe of {folder} names no validation data, and none held out of the training data "
+                f"is in {prepared}; give --source and --reference."
             )
         pairs = read_valid(prepared)
     else:
@@ -144,29 +141,29 @@ def _data_folder(model: TranslationModel, folder: Path) -> Path:
 
 
 def from_pairs(pairs: Sequence[tuple[str, str]], split: str | None, merge: bool) -> TestData:
-    """Each pair a sentence and its reference; or, merged, each sentence once with all its different translations."""
+    """Return pairs as sentences with one reference; or, merged, each sentence once with all its translations."""
     if not merge:
         return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)
     translations: dict[str, dict[str, None]] = {}
     for source, target in pairs:
         translations.setdefault(source, {})[target] = None
-    return TestData(list(translations), [list(each) for each in zip_longest(*translations.values())], split)
+    return TestData(list(translations), [list(targets) for targets in zip_longest(*translations.values())], split)
 
 
 def mark_learnt(data: TestData, model: TranslationModel, folder: Path) -> TestData:
-    """Mark sentences that are also a source in the corpus prepared for the model in `folder`."""
+    """Mark sentences that are also a source sentence in the corpus prepared for the model in `folder`."""
     return replace(data, learnt=are_learnt(_data_folder(model, folder), data.sources))
 
 
 def with_alignments(data: TestData, file: Path, metrics: Sequence[str]) -> TestData:
-    """Return the data with the links that a file has for each of its pairs."""
+    """Return the data with the links from a file, one line per pair."""
     if "aer" not in metrics:
         raise Fault("--alignments is for the alignment error rate; add --metric aer.")
     return replace(data, alignments=read_alignment_file(file, len(data.sources)))
 
 
 def read_alignment_file(file: Path, pairs: int) -> list[Alignment]:
-    """Read a file of links, refusing one that has more or fewer lines than there are pairs."""
+    """Read a file of links; refuse one with more or fewer lines than pairs."""
     alignments = read_alignments(read_lines(file))
     if len(alignments) != pairs:
         raise Fault(
@@ -192,16 +189,16 @@ def evaluate(
     tokenise: str | None = None,
     helpers: Mapping[str, Any] = NO_HELPERS,
 ) -> Evaluation:
-    """Translate the sentences and score the outputs; each signature says how they were searched for.
+    """Translate the sentences and score the outputs; each signature records the search.
 
-    `notice` is told if the outputs look as if they should not be scored as they are. `tokenise` is BLEU's tokeniser.
-    The `helpers` have a say in what is written.
+    `notice` gets remarks if the outputs do not look fit to be scored. `tokenise` is BLEU's tokeniser. The `helpers` are
+    further models that take part in the search or rerank its outputs.
     """
     check_tokeniser(tokenise, metrics)
     for sentence in language_remarks(model.recipe.data.target_language, metrics, tokenise):
         notice(sentence)
     if "aer" in metrics and data.alignments is None:
-        raise Fault("aer compares with known links; give them as --alignments FILE, for each pair a line like 0-0 1-2.")
+        raise Fault("aer needs known links; give them as --alignments FILE, with a line like 0-0 1-2 for each pair.")
     error_rate = alignment_scorer(model, notice, progress) if "aer" in metrics else None
     outputs: list[str] = []
     plan = model.plan(beam=beam, length_penalty=length_penalty, n_best=1, **helpers)
@@ -210,21 +207,23 @@ def evaluate(
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
             with faults_numbered(range(first, first + len(portion))):
-                outputs += [each.text for each in run(whole_texts(portion))]
+                outputs += [item.text for item in run(whole_texts(portion))]
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
             notice(remark)
 
     def scores(data: TestData, outputs: Sequence[str]) -> list[Score]:
-        found = []
+        results = []
         for metric in metrics:
             if metric == "perplexity":
-                found.append(perplexity(model, data))
+                results.append(perplexity(model, data))
             elif error_rate is not None and metric == "aer":
-                found.append(replace(error_rate(data.pairs, data.alignments or ()), split=data.split))
+                results.append(replace(error_rate(data.pairs, data.alignments or ()), split=data.split))
             else:
-                found.append(score_outputs(outputs, data.references, metric, data.split, plan, tokenise))
-        return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
+                results.append(score_outputs(outputs, data.references, metric, data.split, plan, tokenise))
+        return (
+            [replace(item, signature=f"{item.signature}|{data.origin}") for item in results] if data.origin else results
+        )
 
     learnt = sum(data.learnt)
     compared = learnt and len(data.sources) - learnt > 1
@@ -239,23 +238,23 @@ def score_outputs(
     plan: Plan,
     tokenise: str | None = None,
 ) -> Score:
-    """Return one score, signed with the plan by which the outputs were found too."""
-    found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
-    return replace(found, split=split, signature=f"{found.signature}|{_signature(plan)}")
+    """Return one score, with the plan of the search in its signature."""
+    result = score(outputs, references, metric, tokeniser_of(metric, tokenise))
+    return replace(result, split=split, signature=f"{result.signature}|{_signature(plan)}")
 
 
 def _signature(plan: Plan) -> str:
-    """Return a plan in the manner of sacreBLEU's signatures: beam and length penalty, then what is not as usual."""
+    """Return a plan in the style of sacreBLEU's signatures: beam and length penalty, then non-default options."""
     options, usual = plan.options, DecodingOptions()
-    told = {"beam", "length_penalty", "n_best", "sampling"}
+    listed = {"beam", "length_penalty", "n_best", "sampling"}
     others = [
         f"{name}:{value}"
         for name, value in options.model_dump().items()
-        if name not in told and value != getattr(usual, name)
+        if name not in listed and value != getattr(usual, name)
     ]
     helpers = {"fuse": plan.fuse if plan.fuse and plan.fuse[1] else None, "channel": plan.channel, "prior": plan.prior}
-    signed = [_signed(kind, *helper) for kind, helper in helpers.items() if helper is not None]
-    return "|".join([f"beam:{options.beam}", f"lp:{options.length_penalty:g}", *others, *signed])
+    parts = [_signed(kind, *helper) for kind, helper in helpers.items() if helper is not None]
+    return "|".join([f"beam:{options.beam}", f"lp:{options.length_penalty:g}", *others, *parts])
 
 
 def _signed(kind: str, name: ModelName, weight: float) -> str:
@@ -265,7 +264,7 @@ def _signed(kind: str, name: ModelName, weight: float) -> str:
 
 @torch.no_grad()
 def perplexity(model: TranslationModel, data: TestData) -> Score:
-    """The perplexity of the first reference, per token, ends counted."""
+    """Return the perplexity of the first references, per token, including ends."""
     total: Measure | None = None
     pairs = data.pairs
     for number, (source, target) in enumerate(pairs):

@@ -1,6 +1,6 @@
-"""A model folder that translates what is asked for: by its export where that can do it, else by torch.
+"""A model folder that translates requests: with its export if that can do it, else with torch.
 
-The command line and the server both translate by this class; torch is loaded when it is first needed.
+The command line and the server both use this class; torch is loaded when first needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class FolderTranslator:
-    """A model folder under a name; `find` gives other translators by their names, to write along or to rerank.
+    """A named model folder; `find` returns other translators by name, for ensembles and reranking.
 
-    `find_language_model` gives models that know how probable a text is.
+    `find_language_model` returns language models by name.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class FolderTranslator:
 
     @cached_property
     def fast(self) -> FastEngine | None:
-        """The engine of its export, if it has one that may be taken."""
+        """The engine of its export, if it has one that may be used."""
         self._open_engine = load_fast(self.folder, self._choice)
         return self._open_engine
 
     @property
     def model(self) -> "TranslationModel":
-        """The model by torch, loaded when it is first needed."""
+        """The torch model, loaded when first needed."""
         with self._lock:
             return self._model
 
@@ -66,7 +66,7 @@ class FolderTranslator:
 
         return load_translation_model(self.folder, precision=self._precision)
 
-    # What it is
+    # Description
 
     @property
     def engines(self) -> list[Engine]:
@@ -74,58 +74,58 @@ class FolderTranslator:
 
     @property
     def exports(self) -> list[FastEngine]:
-        """The engines of its exports that may be taken."""
+        """The engines of its exports that may be used."""
         return [] if self.fast is None else [self.fast]
 
     @cached_property
     def decoding(self) -> DecodingOptions:
-        """The search that its recipe asks for."""
+        """The search options of its recipe."""
         with faults_of(self.folder / RECIPE):
             return check(DecodingOptions, self.recipe.get("decoding", {}))
 
     @cached_property
     def certainty(self) -> Certainty | None:
-        """Usual certainty of its outputs, if its folder has it."""
+        """The usual certainty of its outputs, if its folder records it."""
         names = [name for name in read_manifest(self.folder) if name == CERTAINTY]
         return certainty_in(read_folder(self.folder, names), self.folder) if names else None
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest sentence it takes, the end counted."""
+        """Tokens of the longest sentence it accepts, including the end."""
         return int(self.recipe["model"]["longest"])
 
     @property
     def learnt(self) -> int:
-        """Those of the longest that it learnt from."""
+        """Tokens of the longest sentence it was trained on, including the end."""
         return min(self.longest, int(self.recipe["data"]["cleaning"]["longest"]) + 1)
 
     @property
     def tokenisers(self) -> tuple[Tokeniser, Tokeniser]:
-        """Those of source and target, of the engine that is loaded already."""
+        """The tokenisers of source and target, from whichever engine is already loaded."""
         if self._open_engine is not None:
             return self._open_engine.source, self._open_engine.target
         return self.model.task.source, self.model.task.target
 
     def target_tokens(self, pieces: Sequence[str], text: str) -> list[int]:
-        """Return the tokens of an output for a text by their names."""
+        """Return the tokens of a text's output, given their names."""
         return self.model.target_tokens(pieces, text, self.name)
 
-    # What it does
+    # Translation
 
     def plan(self, request: TranslateRequest) -> Plan:
         """Plan how to translate a request."""
         return plan_for(request, self.decoding, lambda: None if self.fast is None else self.fast.name)
 
     def cutting(self, request: TranslateRequest, longest: int | None = None) -> Cutting:
-        """Return how texts become sentences that it can read, of at most `longest` tokens where long ones are split."""
+        """Return how to split texts into sentences; long ones are split to at most `longest` tokens."""
         source, language = self.tokenisers[0], str(self.recipe["data"]["source_language"])
         return cutting_for(request, language, source, self.learnt if longest is None else min(self.learnt, longest))
 
     def runner(self, plan: Plan) -> "Run":
-        """Return what translates sentences by a plan; all that it needs is loaded here.
+        """Return a function that translates sentences by a plan; this loads everything it needs.
 
-        What was searched for is marked where the model is unsure of it. Alignments that are asked for are worked out
-        at once, in the thread that owns the model.
+        Outputs of a search are marked if the model is unsure of them. Requested alignments are computed at once, in the
+        thread that owns the model.
         """
         run, certainty = self._runner(plan), self.certainty
         if not plan.explained:
@@ -143,7 +143,7 @@ class FolderTranslator:
         return runner(model, plan, self._other, self._language_model, self.name)
 
     def stages(self, plan: Plan) -> "TranslationStages | None":
-        """Translating in stages that can overlap, if this plan is a plain search on a GPU."""
+        """Return stages of translation that can overlap, if this plan is a plain search on a GPU."""
         if plan != Plan(plan.options, explained=False, count=plan.count):
             return None
         from regard.verbs.translate.stages import stages_of
@@ -151,7 +151,7 @@ class FolderTranslator:
         return stages_of(self.model, plan.options)
 
     def run(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
-        """The translations of sentences, in their order; what is wrong with one is told by its number."""
+        """Return the translations of sentences in order; an error names a sentence by its number."""
         return self.runner(plan)(pieces)
 
     def _run_export(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
@@ -160,13 +160,13 @@ class FolderTranslator:
         return engine.translations(texts, plan.options, plan.explained, plan.explained)
 
     def _with_others(self, names: Sequence[str]) -> "TranslationModel":
-        """Its model, as one with others of the same tokens."""
+        """Return the model, as an ensemble with others of the same vocabulary."""
         if not names:
             return self.model
         others = [self._other(name) for name in names]
         for name, other in zip(names, others, strict=True):
             if not self.model.has_tokens_of(other):
-                raise Fault(f"{name} cuts text into other tokens than {self.name}; combine models of one corpus.")
+                raise Fault(f"{name} and {self.name} have different tokens; combine models of one corpus.")
         return self.model.together(others)
 
     def _other(self, name: ModelName) -> "TranslationModel":
@@ -180,7 +180,7 @@ class FolderTranslator:
         return self._find_language_model(name)
 
 
-def _explain(found: list[Translated]) -> list[Translated]:
-    for each in found:
-        _ = each.alignment
-    return found
+def _explain(translations: list[Translated]) -> list[Translated]:
+    for translation in translations:
+        _ = translation.alignment
+    return translations

@@ -1,4 +1,4 @@
-"""Lines of a file or a stream through a translator into an output, portion by portion."""
+"""Translate the lines of a file or stream into an output, portion by portion."""
 
 import gc
 import json
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Portion(NamedTuple):
-    """Some lines that follow each other, the number of the first, and what is asked of their outputs."""
+    """Consecutive lines, the number of the first, and the constraints on their outputs."""
 
     lines: list[str]
     first: int
@@ -37,33 +37,35 @@ class Portion(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The number of the line behind its last."""
+        """The number after that of its last line."""
         return self.first + len(self.lines)
 
     def request(self, request: "TranslateRequest") -> "TranslateRequest":
-        """Return a request for these lines, like one for lines that were yet to be read."""
+        """Return a copy of the request for these lines."""
         fields = {"prefix": self.asked["prefixes"], "required": self.asked["required"], "forced": self.asked["forced"]}
-        return request.model_copy(update={"text": self.lines} | {name: each for name, each in fields.items() if each})
+        return request.model_copy(
+            update={"text": self.lines} | {name: values for name, values in fields.items() if values}
+        )
 
 
 class ConstraintsByLine:
-    """The files that ask something of each line, read along with the input."""
+    """The files with constraints on each line, read in step with the input."""
 
     def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
         self.prefixes, self.required, self.forced = _Lines(prefixes), _Lines(required), _Lines(forced)
 
     def skip(self, count: int) -> None:
-        """Leave out what the files ask of so many lines."""
+        """Skip the constraints on this many lines."""
         for file in (self.prefixes, self.required, self.forced):
             file.skip(count)
 
     def take(self, count: int) -> Asked:
-        """Return what the files ask of the next `count` lines."""
-        phrases = [[each for each in line.split("\t") if each] for line in self.required.take(count)]
+        """Return the constraints on the next `count` lines."""
+        phrases = [[phrase for phrase in line.split("\t") if phrase] for line in self.required.take(count)]
         return {"prefixes": self.prefixes.take(count), "required": phrases, "forced": self.forced.take(count)}
 
     def end(self) -> None:
-        """Refuse files that go on when the input is over."""
+        """Refuse files that have more lines than the input."""
         for file in (self.prefixes, self.required, self.forced):
             file.end()
 
@@ -78,17 +80,17 @@ class _Lines:
     def take(self, count: int) -> list[str]:
         if self.lines is None:
             return []
-        found = list(islice(self.lines, count))
-        self._see(len(found), count)
-        return found
+        lines = list(islice(self.lines, count))
+        self._see(len(lines), count)
+        return lines
 
     def skip(self, count: int) -> None:
         if self.lines is not None:
             self._see(sum(1 for _ in islice(self.lines, count)), count)
 
-    def _see(self, found: int, expected: int) -> None:
-        self.seen += found
-        if found < expected:
+    def _see(self, count: int, expected: int) -> None:
+        self.seen += count
+        if count < expected:
             raise Fault(f"{self.path} has {self.seen} lines, but the input has more; give a line for each.")
 
     def end(self) -> None:
@@ -96,45 +98,45 @@ class _Lines:
             raise Fault(f"{self.path} has more lines than the input, which has {self.seen}; give a line for each.")
 
 
-def read_portions(given: TextInput, constraints: ConstraintsByLine) -> Iterator[Portion]:
-    """The lines as they are translated together, however a file is cut into parts."""
-    lines, first = given.lines(), given.first
+def read_portions(source: TextInput, constraints: ConstraintsByLine) -> Iterator[Portion]:
+    """Yield the lines in the portions that are translated together, however a file is divided."""
+    lines, first = source.lines(), source.first
     constraints.skip(first)
-    while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
+    while portion := list(islice(lines, 1 if source.is_typed else PORTION)):
         yield Portion(portion, first, constraints.take(len(portion)))
         first += len(portion)
 
 
 @dataclass(frozen=True)
 class LongLines:
-    """The number of lines longer than any that the model learnt from, the place of the first, and that length."""
+    """How many lines are longer than any in the training data, the number of the first, and that length."""
 
-    longest: int = 0  # tokens of the longest text that the model learnt from, its end counted
+    longest: int = 0  # tokens of the longest training text, including its end
     count: int = 0
     first: int = 0
 
     def with_more(self, numbers: list[int]) -> "LongLines":
-        """With the lines of these numbers too."""
+        """Return a copy that also counts the lines of these numbers."""
         return self.with_others(LongLines(self.longest, len(numbers), min(numbers, default=0)))
 
     def with_others(self, others: "LongLines") -> "LongLines":
-        """With those that another has met."""
+        """Return the sum of these and others."""
         if not self.count or not others.count:
             return self if self.count else others
         return LongLines(self.longest, self.count + others.count, min(self.first, others.first))
 
     def remark(self) -> None:
-        """Say so, where there are any."""
+        """Print a remark if there are any."""
         if self.count:
             few = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             remark(
-                f"{few} longer than any that the model learnt from ({self.longest:,} tokens), as line "
-                f"{self.first + 1:,}; much may be missing: translate with --split-sentences, or with --too-long split."
+                f"{few} longer than any in the training data ({self.longest:,} tokens), such as line "
+                f"{self.first + 1:,}; much may be missing: translate with --split-sentences or --too-long split."
             )
 
 
 class LineTranslator:
-    """Lines in, translations out, by all that is asked of them alike."""
+    """Translates lines by one request."""
 
     def __init__(self, translator: "FolderTranslator", request: "TranslateRequest") -> None:
         self.request = request
@@ -146,13 +148,13 @@ class LineTranslator:
 
     @property
     def count(self) -> int:
-        """Candidates for each line."""
+        """Number of candidates for each line."""
         return self._plan.count
 
     def __call__(self, portions: "Iterable[Portion]", ahead: bool) -> "Iterator[tuple[Portion, list[Translated]]]":
-        """The translations of portions, in their order; whoever can wait for them lets it read `ahead`.
+        """Yield the translations of portions in order; `ahead` lets it read further portions before it yields.
 
-        Where the device does most of the work, the text of one portion is cut and joined while it searches for another.
+        If the device does most of the work, one portion is tokenised and joined while another is searched.
         """
         if ahead and self._stages is not None:
             from regard.decoding.spare_time import overlapped
@@ -161,14 +163,14 @@ class LineTranslator:
         return ((portion, self.translate(portion)) for portion in portions)
 
     def translate(self, portion: "Portion") -> "list[Translated]":
-        """The translations of some lines."""
+        """Return the translations of a portion."""
         with self.faults_of(portion):
             job = self.job(portion)
             with job.faults():
                 return job.join(self._run(job.pieces))
 
     def job(self, portion: "Portion") -> "Job":
-        """The sentences of some lines; those that are long are taken note of."""
+        """Return the sentences of a portion, and note the long lines."""
         from regard.verbs.translate.plan import job_for
 
         job = job_for(portion.request(self.request), self._plan, self._cutting, portion.first)
@@ -181,14 +183,14 @@ class LineTranslator:
 
     @contextmanager
     def faults_of(self, portion: "Portion") -> Iterator[None]:
-        """Tell what is wrong with a line by its number."""
+        """Report errors with the number of the line."""
         try:
             yield
         except TextFault as fault:
             raise Fault(f"Line {portion.first + fault.number + 1}: {self._mendable(fault)}") from None
 
     def _mendable(self, fault: TextFault) -> str:
-        """Return what is wrong with a line, and the option that mends it, where there is one."""
+        """Return what is wrong with a line, and the option that fixes it, if there is one."""
         if not isinstance(fault, TooLong) or self.request.long_texts != "refuse" or self.request.is_of_whole_outputs:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
@@ -215,8 +217,8 @@ class _PortionStages:
         with self.translator.faults_of(portion), job.faults():
             return _Read(portion, job, texts, (yield from self.stages.cut(texts)))
 
-    def search(self, read: _Read) -> "Found":
-        return self.stages.find(read.cut)
+    def search(self, portion: _Read) -> "Found":
+        return self.stages.find(portion.cut)
 
     def write(self, read: _Read, found: "Found") -> "InPieces[tuple[Portion, list[Translated]]]":
         with self.translator.faults_of(read.portion), read.job.faults():
@@ -227,13 +229,13 @@ class _PortionStages:
 
 @dataclass(frozen=True)
 class LineJob:
-    """Lines, what is asked of their outputs, and the model that writes these: all that a process must be told of."""
+    """Lines, the request, the constraint files and the model: everything that a process needs to know."""
 
     model: Path
     request: "TranslateRequest"
     precision: Literal["float32", "bf16"]
     given: TextInput
-    prefixes: Path | None = None  # this and the next two are files with a line for each line that is given
+    prefixes: Path | None = None  # this and the next two are files with a line for each input line
     required: Path | None = None
     forced: Path | None = None
 
@@ -253,7 +255,7 @@ class LineJob:
 
 
 def open_translator(folder: Path, request: "TranslateRequest", precision: Literal["float32", "bf16"]) -> LineTranslator:
-    """Load all that translating lines as a request says needs; exports load no torch."""
+    """Load everything needed to translate lines by a request; exports do not load torch."""
     from regard.engines.exported import is_export
     from regard.engines.fast import CALLED
     from regard.verbs.translate.folder_translator import FolderTranslator
@@ -264,18 +266,19 @@ def open_translator(folder: Path, request: "TranslateRequest", precision: Litera
     def find(name: str) -> FolderTranslator:
         return FolderTranslator(Path(name), "torch", precision)
 
-    own = FolderTranslator(folder, request.engine, precision, find=find, find_language_model=_load)
+    translator = FolderTranslator(folder, request.engine, precision, find=find, find_language_model=_load)
     if request.fuse is not None and request.engine == "auto" and any(is_export(folder / tool) for tool in CALLED):
         remark(f"The export in {folder} cannot fuse with a language model, so torch translates.")
-    return LineTranslator(own, request)
+    return LineTranslator(translator, request)
 
 
 def limit_primitives() -> None:
-    """Let oneDNN, by which torch multiplies on ARM and in half precision, keep fewer compiled operations, unless told.
+    """Limit the compiled operations that oneDNN keeps, unless the user sets the limit.
 
-    It keeps one, of 20 KiB, for each shape, and a search has fewer rows with every sentence that ends; by default it
-    keeps 1,024, so that a stream would take more memory with each portion for a long time. Of those beyond the latest
-    256 hardly any comes again. It reads this variable when it is first needed.
+    Torch multiplies with oneDNN on ARM and in half precision. It keeps an operation of 20 KiB for each shape, and a
+    search has fewer rows with every sentence that ends. With the default of 1,024, memory would grow with each portion
+    of a stream for a long time; those beyond the latest 256 are hardly ever used again. oneDNN reads this variable when
+    it is first used.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256")
 
@@ -287,7 +290,7 @@ def _load(name: str) -> "Loaded":
 
 
 class Stream:
-    """Standard output, a device or a pipe: what is written is gone, and nothing of it is kept."""
+    """Standard output, a device or a pipe: what is written cannot be resumed."""
 
     kept_lines = 0
 
@@ -306,21 +309,21 @@ class Stream:
 
 def translate_lines(
     translator: LineTranslator,
-    given: TextInput,
+    source: TextInput,
     constraints: ConstraintsByLine,
     output: Stream | GrowingFile,
     progress: Progress,
     total: int | None = None,
     begin: Callable[[int], None] = lambda lines: None,
 ) -> None:
-    """Let all lines through, portion by portion; those whose translations the output has already are only read.
+    """Translate all lines, portion by portion; lines whose translations the output already has are only read.
 
-    `begin` hears of each portion that is translated, before it is, by the number of its lines.
+    `begin` is called before each portion is translated, with its number of lines.
     """
-    kept_end = given.first + output.kept_lines
+    kept_end = source.first + output.kept_lines
 
     def portions() -> Iterator[Portion]:
-        for portion in read_portions(given, constraints):
+        for portion in read_portions(source, constraints):
             if portion.end <= kept_end:
                 output.take_note(portion.lines, portion.asked)
             else:
@@ -328,19 +331,19 @@ def translate_lines(
                 yield portion
 
     with _uncollected():
-        # Who sends line by line may wait for the answer to one before the next.
-        for portion, translations in translator(portions(), ahead=given.file is not None):
+        # A client that sends line by line may wait for each answer before sending the next line.
+        for portion, translations in translator(portions(), ahead=source.file is not None):
             output.take_note(portion.lines, portion.asked)
             for translated in translations:
                 for line in _output_lines(translated, translator):
                     output.write(line)
             output.keep()
-            progress("translating", portion.end - given.first, total)
+            progress("translating", portion.end - source.first, total)
 
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Spare the garbage collector what is there already: the model and its libraries, which stay."""
+    """Exclude existing objects, the model and its libraries, from garbage collection inside the block."""
     gc.freeze()
     try:
         yield
@@ -349,7 +352,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _output_lines(translated: "Translated", translator: LineTranslator) -> Iterator[str]:
-    """The lines for one input line: an object, the score of a given output, or as many candidates as were asked for."""
+    """Yield the output lines for one input line: a JSON object, the score of a forced output, or the candidates."""
     if translator.request.explain:
         yield json.dumps(_as_object(translated), ensure_ascii=False, allow_nan=False)
     elif translator.request.forced is not None:

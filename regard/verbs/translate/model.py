@@ -1,4 +1,4 @@
-"""A translator as it is loaded: how it plans, its outputs in words, and what it makes of outputs that it is given."""
+"""A loaded translator: its plans, its outputs as text, and forced outputs."""
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,18 +31,18 @@ from regard.verbs.translate.plan import Piece, Plan, plan_for
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.search import SEARCH_TOKENS, batches_of, find
 
-ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
+ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is recorded
 
 
 class Wording(NamedTuple):
-    """The tokens of an output as people read them, and the tokeniser that knows them."""
+    """The tokens of an output, and the tokeniser that turns them into text."""
 
     tokens: Sequence[int]
     target: Tokeniser
 
 
 class TranslationModel(Loaded):
-    """A translator with its tokenisers and its recipe, alone or together with others of the same tokens."""
+    """A translator with its tokenisers and recipe, alone or in an ensemble with others of the same vocabulary."""
 
     task: Translation
     recipe: TranslationRecipe
@@ -57,24 +57,24 @@ class TranslationModel(Loaded):
         self.certainty = certainty_in(files, folder)
 
     def has_tokens_of(self, other: "TranslationModel") -> bool:
-        """Return True if both cut text into the same tokens."""
+        """Return True if both have the same tokenisers."""
         return [other.task.source.files("source"), other.task.target.files("target")] == [
             self.task.source.files("source"),
             self.task.target.files("target"),
         ]
 
     def together(self, others: Sequence["TranslationModel"]) -> Self:
-        """This model as one with others of the same tokens: they write by the mean of their probabilities.
+        """Return an ensemble of this model and others of the same vocabulary, which averages their probabilities.
 
-        What is looked at and forced is still this one.
+        Attention and forced outputs are still those of this model.
         """
         for number, other in enumerate(others, start=1):
             if not self.has_tokens_of(other):
-                raise Fault(
-                    f"Translator {number} beside the first cuts text into other tokens; combine models of one corpus."
-                )
+                raise Fault(f"Translator {number} after the first has different tokens; combine models of one corpus.")
             if type(self.task) is not type(other.task):
-                raise Fault("Some of these translators copy words of the source and others cannot; combine like ones.")
+                raise Fault(
+                    "Some of these translators copy words of the source and others cannot; combine models of one kind."
+                )
         return type(self)(self.task, self.recipe, [*self.others, *(other.task for other in others)])
 
     @cached_property
@@ -83,7 +83,7 @@ class TranslationModel(Loaded):
         return {piece: token for token, piece in reversed(list(enumerate(target.pieces(range(target.size)))))}
 
     def target_tokens(self, pieces: Sequence[str], text: str, called: str = "") -> list[int]:
-        """Return the tokens of an output for a text by their names; `called` is the name of this model in a fault."""
+        """Return the tokens of a text's output, given their names; `called` is this model's name in messages."""
         target = self.task.target_for(text)
         beyond = range(self.task.target.size, target.size)  # words that can only be copied from the text
         numbers = ChainMap(self._numbers, dict(zip(target.pieces(beyond), beyond, strict=True)))
@@ -92,11 +92,11 @@ class TranslationModel(Loaded):
         if unknown is not None:
             raise Fault(f"{unknown[:40]!r} is not a token of the model{called and f' {called}'}.")
         if len(pieces) > longest:
-            raise Fault(f"There are {len(pieces)} tokens, but an output has {longest} at most.")
+            raise Fault(f"There are {len(pieces)} tokens, but an output has at most {longest}.")
         return [numbers[piece] for piece in pieces]
 
     def export(self, engine: Choice) -> FastEngine | None:
-        """Return the engine of the export that its folder has; None for torch, or by auto where there is no export."""
+        """Return the engine of the folder's export; None for torch, or for auto without an export."""
         if self.folder is None:
             if engine in CALLED:
                 raise Fault(f"This model does not come from a folder with an export for {CALLED[engine]}; use torch.")
@@ -107,67 +107,75 @@ class TranslationModel(Loaded):
 
     @property
     def learnt(self) -> int:
-        """Tokens of the longest text that it learnt from, the end counted."""
+        """Tokens of the longest text it was trained on, including the end."""
         return min(self.recipe.model.longest, self.recipe.data.cleaning.longest + 1)
 
     def plan(self, **fields: Any) -> Plan:
-        """Return how it translates what these fields of a request ask for; what is not given is as its recipe says."""
+        """Return the plan for a request with these fields; defaults come from the recipe."""
         return plan_for(TranslateRequest.unchecked(**fields), self.recipe.decoding)
 
-    def wordings(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[list[Wording]]:
-        """Return what was found for each text, as people read it."""
+    def wordings(self, texts: Sequence[str], results: Sequence[list[Hypothesis]]) -> list[list[Wording]]:
+        """Return the hypotheses of each text with the tokeniser that reads them."""
         targets = [self.task.target_for(text) for text in texts]
-        return [[Wording(each.tokens, target) for each in own] for target, own in zip(targets, found, strict=True)]
+        return [
+            [Wording(hypothesis.tokens, target) for hypothesis in hypotheses]
+            for target, hypotheses in zip(targets, results, strict=True)
+        ]
 
     def translations(
-        self, texts: Sequence[str], found: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
+        self, texts: Sequence[str], results: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
     ) -> list[Translated]:
-        """Return the translations found for each text, `worded` in this way or unchanged."""
-        worded = worded or self.wordings(texts, found)
-        # All at once, when the first is asked for.
+        """Return the hypotheses of each text as translations, `worded` in this way or unchanged."""
+        worded = worded or self.wordings(texts, results)
+        # All at once, when the first is needed.
         aligned = cache(
-            lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found], [own[0] for own in worded])
+            lambda: self.align(
+                texts, [hypotheses[0].tokens for hypotheses in results], [wordings[0] for wordings in worded]
+            )
         )
 
         def alignment(number: int) -> Alignment:
             return aligned()[number]
 
-        def told(number: int, hypotheses: list[Hypothesis]) -> Translated:
-            best, own = hypotheses[0], worded[number]
-            written = [(each.target.decode(each.tokens), one.score) for each, one in zip(own, hypotheses, strict=True)]
-            pieces = own[0].target.pieces(own[0].tokens)
+        def translated(number: int, hypotheses: list[Hypothesis]) -> Translated:
+            best, wordings = hypotheses[0], worded[number]
+            candidates = [
+                (wording.target.decode(wording.tokens), hypothesis.score)
+                for wording, hypothesis in zip(wordings, hypotheses, strict=True)
+            ]
+            pieces = wordings[0].target.pieces(wordings[0].tokens)
             return Translated(
-                written[0][0],
+                candidates[0][0],
                 best.score,
                 pieces,
                 best.token_scores,
-                written,
+                candidates,
                 partial(alignment, number),
                 best.language_scores,
             )
 
-        return Results(told(number, hypotheses) for number, hypotheses in enumerate(found))
+        return Results(translated(number, hypotheses) for number, hypotheses in enumerate(results))
 
     @torch.no_grad()
     def force(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Tensor:
-        """Let the model read these texts and write just these tokens; the log-probability of each output."""
+        """Force the model to write these tokens for these texts, and return the log-probability of each output."""
         return forced_scores(self.task, force_batch(self.task, texts, outputs))
 
     def force_watched(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> None:
-        """Write just these tokens for whoever watches, and name the tokens on both sides of what is looked at."""
+        """Force the model to write these tokens while it is watched, and name the tokens on both sides."""
         since, task = count_gazes(), self.task
         self.force(texts, outputs)
-        sides = [task.sides(task.read([text]), [own], text) for text, own in zip(texts, outputs, strict=True)]
+        sides = [task.sides(task.read([text]), [tokens], text) for text, tokens in zip(texts, outputs, strict=True)]
         name_rows(since, sides)
 
     @torch.no_grad()
     def translate_as(self, texts: Sequence[str], outputs: Sequence[str]) -> list[Translated]:
-        """The given outputs as if the model had written them, each scored by its log-probability."""
+        """Return the given outputs as if the model had written them, each scored by its log-probability."""
         if len(texts) != len(outputs):
             raise Fault(
                 f"There are {quantity(len(outputs), 'output')} for {quantity(len(texts), 'text')}; give one for each."
             )
-        found: list[list[Hypothesis]] = [[] for _ in texts]
+        results: list[list[Hypothesis]] = [[] for _ in texts]
         tokens = self.task.encode_targets(texts, outputs)
         lengths = {
             number: max(check_length(self.task, text, number), check_target(self.task, outputs[number], number))
@@ -175,35 +183,36 @@ class TranslationModel(Loaded):
         }
         for numbers in batches_of(lengths, SEARCH_TOKENS):
             batch = force_batch(self.task, [texts[n] for n in numbers], [tokens[n] for n in numbers])
-            for number, own in zip(numbers, forced_token_scores(self.task, batch), strict=True):
-                found[number] = [Hypothesis(tokens[number], own.tolist(), float(own.sum()))]
-        return self.translations(texts, found)
+            for number, scores in zip(numbers, forced_token_scores(self.task, batch), strict=True):
+                results[number] = [Hypothesis(tokens[number], scores.tolist(), float(scores.sum()))]
+        return self.translations(texts, results)
 
     def search_tokens(self, text: str) -> list[int]:
-        """The tokens of the best output for one text."""
+        """Return the tokens of the best output for one text."""
         with without_watching():
             return find([self.task], [Piece(text)], Plan(self.recipe.decoding))[0][0].tokens
 
     def align(
         self, texts: Sequence[str], outputs: Sequence[Sequence[int]], worded: Sequence[Wording] | None = None
     ) -> list[Alignment]:
-        """For each word of an output the word of its text that its attention, summed over its tokens, prefers.
+        """Return, for each word of an output, the source word with the most attention, summed over its tokens.
 
-        A model without attention aligns nothing. The words are those of outputs as they are `worded`, if not as found.
+        A model without attention aligns nothing. If `worded` is given, the words are those of the outputs as worded.
         """
-        found: list[Alignment] = [[] for _ in texts]
+        alignments: list[Alignment] = [[] for _ in texts]
         for number, weights in self.looks(texts, outputs):
             text = texts[number]
             (source,) = self.task.encode_sources([text])
-            shown = Wording(outputs[number], self.task.target_for(text)) if worded is None else worded[number]
-            written, read = shown.target.words(shown.tokens), self.task.source_for(text).words(source)
-            found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
-        return found
+            wording = Wording(outputs[number], self.task.target_for(text)) if worded is None else worded[number]
+            target_words, source_words = wording.target.words(wording.tokens), self.task.source_for(text).words(source)
+            alignments[number] = sorted(links(weights, target_words, source_words), key=lambda link: link[1])
+        return alignments
 
     def looks(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
-        """Where each output looked at its text, (target, source) by number, if both have tokens and the model looks.
+        """Yield the attention (target, source) of each output to its text, by number.
 
-        The attention is the mean over the heads of the block that aligns best.
+        It is the mean over the heads of the block that aligns best. Texts or outputs without tokens have none, and
+        neither does a model without attention.
         """
         where, sources = crossing(self.task.model), self.task.encode_sources(texts)
         lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
@@ -214,15 +223,15 @@ class TranslationModel(Loaded):
 
 
 def as_translator(model: Loaded) -> TranslationModel:
-    """Return the model, refused if it cannot translate."""
+    """Return the model if it can translate, and refuse it otherwise."""
     if not isinstance(model, TranslationModel):
         needs(model.recipe, "translate")
-        raise RuntimeError(f"{type(model).__name__} says that it translates, and is no translator")
+        raise RuntimeError(f"{type(model).__name__} claims to translate, but is not a translator")
     return model
 
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
-    """Load a model folder that must be able to translate."""
+    """Load the translator in a model folder; refuse other models."""
     return load_as(_translator, folder, device, precision, "translate")
 
 

@@ -1,4 +1,4 @@
-"""From a request to a plan, which sentences of several requests can share, and to the sentences it is for. No torch."""
+"""From a request to its plan, which sentences of several requests can share, and to its sentences. No torch."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,52 +29,52 @@ Engine = Literal["ctranslate2", "onnx", "torch"]
 
 @dataclass(frozen=True)
 class Plan:
-    """The way texts are translated; those with equal plans can be translated together."""
+    """How to translate texts; those with equal plans can be translated together."""
 
     options: DecodingOptions
     engine: Engine = "torch"
-    explained: bool = True  # whether tokens, their scores and the alignment are wanted
+    explained: bool = True  # include tokens, their scores and the alignment
     draws: bool = False
-    begins: bool = False  # whether pieces say how their outputs begin
-    requires: bool = False  # and what they must have
-    forced: bool = False  # whether outputs are given, and only to be scored
-    before: tuple[str, ...] | None = None  # the exact tokens that outputs go on from
+    begins: bool = False  # pieces have prefixes
+    requires: bool = False  # pieces have required phrases
+    forced: bool = False  # outputs are given and only scored
+    before: tuple[str, ...] | None = None  # the exact tokens that outputs continue
     forbidden: tuple[str, ...] = ()
     allowed: tuple[str, ...] | None = None
     risk: str | None = None
-    channel: tuple[ModelName, float] | None = None  # a model of the other direction, and how much it counts
-    fuse: tuple[ModelName, float] | None = None  # the same of a language model that has its say in the search
-    prior: tuple[ModelName, float] | None = None  # the same of one that reranks beside the channel
+    channel: tuple[ModelName, float] | None = None  # a model of the reverse direction, and its weight
+    fuse: tuple[ModelName, float] | None = None  # a language model in the search, and its weight
+    prior: tuple[ModelName, float] | None = None  # a language model that reranks with the channel, and its weight
     together: tuple[str, ...] = ()
-    dictionary: tuple[tuple[str, str], ...] | None = None  # by which unknown words are replaced, if they are
-    count: int = 1  # candidates that are given in the end
+    dictionary: tuple[tuple[str, str], ...] | None = None  # translations for unknown words, if these are replaced
+    count: int = 1  # candidates to return
 
     @property
     def rows(self) -> int:
-        """Outputs that are written at the same time for one text."""
+        """Number of outputs written at the same time for one text."""
         return 1 if self.forced else self.options.sampling.samples if self.draws else self.options.beam
 
     @property
     def is_searched(self) -> bool:
-        """Return True if outputs are found by a search: what is drawn or given does not show how sure a model is."""
+        """True if outputs come from a search; sampled and forced outputs do not show how sure a model is."""
         return not (self.draws or self.forced)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A text to translate in one piece, as a sentence or as it is, and what is asked of its output."""
+    """A text to translate as a whole, and the constraints on its output."""
 
     text: str
-    key: int = 0  # what sampling depends on beside the seed
+    key: int = 0  # sampling depends on it and on the seed
     prefix: str = ""
     required: tuple[str, ...] = ()
-    output: str = ""  # if it is given
+    output: str = ""  # a forced output
 
 
 def number_of_outputs(request: TranslateRequest, decoding: DecodingOptions) -> int:
-    """Return how many candidates each text is given, where the model's recipe asks for this search."""
+    """Return the number of candidates for each text, given the search options of the model's recipe."""
     drawing: Any = request.sample
-    if request.n_best is None and isinstance(drawing, Mapping):  # of Python, where it may also say how many
+    if request.n_best is None and isinstance(drawing, Mapping):  # from Python, where it may also give the number
         samples: int = drawing.get("samples", decoding.sampling.samples)
         return samples
     usual = 1 if request.draws or request.forced is not None else decoding.n_best
@@ -86,9 +86,9 @@ def plan_for(
     decoding: DecodingOptions,
     fast: Callable[[], Literal["ctranslate2", "onnx"] | None] = lambda: None,
 ) -> Plan:
-    """Return how a model whose recipe asks for this search translates what a request asks for.
+    """Return the plan for a request, given the search options of the model's recipe.
 
-    `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
+    `fast` names the engine of its export, if it has one; it is called only if that engine could be used.
     """
     refuse_idle(request)
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
@@ -118,32 +118,32 @@ def _weighted(what: str, model: ModelName | None, weight: float | None, usual: f
         return None
     weight = usual if weight is None else weight
     if not (math.isfinite(weight) and weight >= 0):
-        raise Fault(f"The weight of a {what} is {weight}; give a number that is not below 0.")
+        raise Fault(f"The weight of a {what} is {weight}; give a number of at least 0.")
     return model, weight
 
 
 def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOptions:
-    given = {**request.search, "beam": request.beam, "length_penalty": request.length_penalty}
+    changes = {**request.search, "beam": request.beam, "length_penalty": request.length_penalty}
     count: int | None = number_of_outputs(request, decoding)
-    if request.channel is not None:  # which chooses from all that the beam has found
-        beam = change_options(decoding, given | {"n_best": 1}, None).beam
+    if request.channel is not None:  # which chooses among all outputs of the beam
+        beam = change_options(decoding, changes | {"n_best": 1}, None).beam
         if number_of_outputs(request, decoding) > beam:
-            raise Fault(f"A beam of {beam} cannot give the {count} best; widen it.")
+            raise Fault(f"A beam of {beam} cannot give the {count} best outputs; widen it.")
         count = beam
     elif request.mbr is not None:
         count = request.samples or SAMPLES
     elif not request.draws and request.n_best is None:
         count = None
-    sample: Any = request.sample  # which is a table in Python
+    sample: Any = request.sample  # a table when it comes from Python
     if isinstance(sample, DrawOptions):
         sample = sample.model_dump(exclude_unset=True)
-    return change_options(decoding, given | {"n_best": count}, (sample or {}) if request.draws else None)
+    return change_options(decoding, changes | {"n_best": count}, (sample or {}) if request.draws else None)
 
 
 def _engine(
     request: TranslateRequest, options: DecodingOptions, fast: Callable[[], Literal["ctranslate2", "onnx"] | None]
 ) -> Engine:
-    """The engine of the export where it is there and can do all that is asked, else torch."""
+    """Return the engine of the export if it exists and can do everything, else torch."""
     beyond = first_unsupported(options)
     if beyond and request.engine not in ("auto", "torch"):
         raise Fault(f"{CALLED[request.engine]} cannot do '{beyond}'; omit it, or translate with torch.")
@@ -154,20 +154,23 @@ def _engine(
 
 @dataclass(frozen=True)
 class Job:
-    """The sentences of a request's texts, and the plan by which they are translated."""
+    """The sentences of a request's texts, and the plan to translate them."""
 
     plan: Plan
     cut: list[list[Sentence]]
-    places: list[tuple[int, int]]  # of the sentences that are worked on: which text, which of its sentences
+    places: list[tuple[int, int]]  # of the sentences to translate: number of the text, number of its sentence
     pieces: list[Piece]  # those sentences
 
-    def join(self, found: Sequence[Translated]) -> list[Translated]:
-        """The translations of the texts from those of the pieces."""
-        parts = dict(zip(self.places, found, strict=True))
+    def join(self, translations: Sequence[Translated]) -> list[Translated]:
+        """Return the translations of the texts, joined from those of the pieces."""
+        parts = dict(zip(self.places, translations, strict=True))
         return [
             join_sentences(
                 sentences,
-                [parts.get((index, place)) or leave_untranslated(each.text) for place, each in enumerate(sentences)],
+                [
+                    parts.get((index, place)) or leave_untranslated(sentence.text)
+                    for place, sentence in enumerate(sentences)
+                ],
             )
             for index, sentences in enumerate(self.cut)
         ]
@@ -191,9 +194,9 @@ def job_for(
     first: int = 0,
     has_work: Callable[[str], bool] = is_written,
 ) -> Job:
-    """The sentences of a request; what is drawn depends on the numbers of its texts, which begin with `first`.
+    """Return the job of a request; samples depend on the numbers of its texts, which begin with `first`.
 
-    Sentences without work are not translated, unless their outputs are given and to be scored.
+    Sentences without work are not translated, unless their outputs are forced.
     """
     cut, places, pieces = [cutting(text) for text in request.text], list[tuple[int, int]](), list[Piece]()
     for index, sentences in enumerate(cut):
@@ -205,7 +208,7 @@ def job_for(
 
 
 def _piece(request: TranslateRequest, index: int, text: str, key: int) -> Piece:
-    """A sentence of one text, with what is asked of it."""
+    """Return a sentence of one text with its constraints."""
     required = request.required or []
     if required and isinstance(required[0], list):
         required = _one_for(required, index)
@@ -214,31 +217,31 @@ def _piece(request: TranslateRequest, index: int, text: str, key: int) -> Piece:
 
 
 def cutting_for(request: TranslateRequest, language: str, source: Tokeniser, longest: int) -> Cutting:
-    """Return how the texts of a request become sentences of at most `longest` tokens, the end counted."""
+    """Return how to split a request's texts into sentences of at most `longest` tokens, including the end."""
     return Cutting(
         language, lambda text: len(source.encode(text)) + 1, longest, request.splits_sentences, request.long_texts
     )
 
 
 def whole_pieces(request: TranslateRequest) -> list[Piece]:
-    """Return the texts of a request as they are; what is asked of outputs is given for none of them or for each."""
-    for name, given in (("prefixes", request.prefix), ("lists of required phrases", request.required)):
-        if given and len(given) != len(request.text):
-            raise Fault(f"There are {len(given)} {name} for {len(request.text)} texts; give one for each.")
+    """Return the texts of a request as whole pieces; constraints are given for none of them or for each."""
+    for name, values in (("prefixes", request.prefix), ("lists of required phrases", request.required)):
+        if values and len(values) != len(request.text):
+            raise Fault(f"There are {len(values)} {name} for {len(request.text)} texts; give one for each.")
     return [_piece(request, index, text, index) for index, text in enumerate(request.text)]
 
 
 def whole_texts(texts: Sequence[str]) -> list[Piece]:
-    """Return texts as pieces of which nothing is asked."""
+    """Return texts as pieces without constraints."""
     return [Piece(text, number) for number, text in enumerate(texts)]
 
 
-def _one_for(given: Sequence[Any] | None, index: int) -> Any:
+def _one_for(values: Sequence[Any] | None, index: int) -> Any:
     """Return the value for all texts, or for this one."""
-    return None if not given else given[0] if len(given) == 1 else given[index]
+    return None if not values else values[0] if len(values) == 1 else values[index]
 
 
 def leave_untranslated(text: str) -> Translated:
-    """The translation of what no model is asked about; white space alone becomes nothing."""
+    """Return an untranslated text as its own translation; white space alone becomes empty."""
     text = text if text.strip() else ""
     return Translated(text, 0.0, [], [0.0], [(text, 0.0)], list)

@@ -15,15 +15,15 @@ from regard.verbs.searches import OF_BEAMS, SearchTable
 
 LongTexts = Literal["split", "truncate", "refuse"]
 Weight = Annotated[float, Field(ge=0, le=1e6)]
-ModelName = str | Held  # of another model: its name or its folder, or the model itself
-SAMPLES = 32  # what minimum Bayes risk chooses among
-FUSE_WEIGHT = 0.1  # how much a language model counts beside a translator
-CHANNEL_WEIGHT = 1.0  # how much a model of the other direction counts where a beam is reranked
-PRIOR_WEIGHT = 0.2  # and a language model beside it
+ModelName = str | Held  # another model: its name or folder, or the loaded model
+SAMPLES = 32  # number of samples for minimum Bayes risk
+FUSE_WEIGHT = 0.1  # weight of a language model in the search
+CHANNEL_WEIGHT = 1.0  # weight of a reverse model that reranks the beam
+PRIOR_WEIGHT = 0.2  # weight of a language model that reranks with it
 
 
 def _check_metric(name: str) -> str:
-    from regard.metrics.utilities import utility  # sacreBLEU is loaded when someone first asks for it
+    from regard.metrics.utilities import utility  # loads sacreBLEU only when needed
 
     utility(name)
     return name
@@ -41,38 +41,40 @@ _WRITTEN_OTHERWISE = (
     *("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
     *("fuse", "replace_unknown"),
 )
-BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # what torch alone can do
-_DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or the other."
+BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # only torch can do these
+_DRAWN = "{other} is for beam search, but {sample} and {mbr} sample; give one or the other."
 
 
 class TranslateRequest(VerbRequest):
-    """Texts to translate, and how; what is not given is as the model's recipe says."""
+    """Texts to translate, and how; defaults come from the model's recipe."""
 
     rules = (
         *(Clash(draws, _SEARCHING, _DRAWN) for draws in ("sample", "mbr")),
         *(ClashInside(draws, "search", OF_BEAMS, _DRAWN) for draws in ("sample", "mbr")),
         *(
-            Clash(draws, ("channel",), "{channel} reranks what the beam has found; omit {sample} and {mbr}.")
+            Clash(draws, ("channel",), "{channel} reranks the outputs of a beam; omit {sample} and {mbr}.")
             for draws in ("sample", "mbr")
         ),
-        Need("samples", "mbr", "{samples} says how many {mbr} chooses among; to get several samples give {n_best}."),
+        Need(
+            "samples", "mbr", "{samples} is the number that {mbr} chooses among; to get several samples, give {n_best}."
+        ),
         NoMore("n_best", "samples", SAMPLES, "mbr", "{mbr} cannot give the {value} best of {limit}; raise {samples}."),
         Need(
             "dictionary",
             "replace_unknown",
-            "{dictionary} would do nothing without {replace_unknown}.",
+            "{dictionary} has no effect without {replace_unknown}.",
             is_described=False,
         ),
-        Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
+        Need("channel_weight", "channel", "{channel_weight} has no effect without {channel}."),
         Clash(
             "forced",
             (*_SEARCHING, "search", "channel", "n_best", *_WRITTEN_OTHERWISE),
-            "{forced} scores the outputs it is given and searches for none; omit {other}.",
+            "{forced} scores given outputs instead of searching; omit {other}.",
         ),
         Clash(
             "before",
             [name for name in (*_WRITTEN_OTHERWISE, "channel") if name != "before"],
-            "{before} goes on from exact tokens by beam search; omit {other}.",
+            "{before} continues exact tokens by beam search; omit {other}.",
         ),
         Clash(
             "split_sentences",
@@ -96,86 +98,91 @@ class TranslateRequest(VerbRequest):
         OneForEach("required", nests=True),
     )
 
-    text: Texts = Field(description="A text, or several; each may have many sentences and lines.")
-    engine: Choice = Field(default="auto", description="What computes.")
+    text: Texts = Field(description="One text or several; each may have many sentences and lines.")
+    engine: Choice = Field(default="auto", description="Translation engine.")
     split_sentences: bool | None = Field(
-        default=None, description="Each sentence by itself; the default, but where something is asked of whole outputs."
+        default=None,
+        description="Translate each sentence separately. This is the default unless a field constrains whole outputs.",
     )
     too_long: LongTexts | None = Field(
         default=None,
-        description="What to do with overlong sentences; the default is to split them, with the same exception.",
+        description="What to do with sentences that are too long. They are split by default, with the same exception.",
     )
-    beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy search.")
-    length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")
-    n_best: Count | None = Field(default=None, description="Candidates for each sentence, best first.")
+    beam: Count | None = Field(default=None, description="Beam size; 1 is greedy search.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Length penalty alpha; 0 is none.")
+    n_best: Count | None = Field(default=None, description="Number of candidates for each sentence, best first.")
     search: SearchTable = Field(
-        default_factory=dict, description="Any other option of the search, as in the decoding table of a recipe."
+        default_factory=dict, description="Other search options, as in the decoding table of a recipe."
     )
-    sample: DrawOptions | None = Field(default=None, description="Draw outputs at random, n_best of them.")
+    sample: DrawOptions | None = Field(default=None, description="Sampling options; n_best outputs are sampled.")
     mbr: Annotated[str, AfterValidator(_check_metric)] | None = Field(
         default=None,
-        description="Choose among samples by minimum Bayes risk, by this metric.",
+        description="Choose among samples by minimum Bayes risk under this metric.",
         json_schema_extra=_name_metrics,
     )
     samples: Annotated[int, Field(ge=2, lt=2**31)] | None = Field(
-        default=None, description="Samples that mbr chooses among."
+        default=None, description="Number of samples that mbr chooses among."
     )
-    prefix: Texts | None = Field(default=None, description="What outputs begin with: one for all, or one for each.")
+    prefix: Texts | None = Field(
+        default=None, description="Prefixes of the outputs: one for all, or one for each text."
+    )
     before: list[str] | None = Field(
-        default=None, description="The tokens, by name, that the output of the one text begins with."
+        default=None, description="The first tokens of the output, by name; for a single text."
     )
     required: list[Phrase] | list[list[Phrase]] | None = Field(
-        default=None, description="Phrases that every output must have, or a list for each text."
+        default=None, description="Phrases that every output must contain, or a list for each text."
     )
-    forbidden: list[Phrase] = Field(default_factory=list, description="Phrases that no output may have.")
-    vocabulary: list[str] | None = Field(default=None, description="Write with the tokens of these texts alone.")
-    forced: Texts | None = Field(default=None, description="Score these outputs instead of searching for any.")
+    forbidden: list[Phrase] = Field(default_factory=list, description="Phrases that no output may contain.")
+    vocabulary: list[str] | None = Field(default=None, description="Use only tokens that occur in these texts.")
+    forced: Texts | None = Field(default=None, description="Score these outputs instead of searching.")
     together: list[str] = Field(
-        default_factory=list, alias="with", description="Models of the same tokens that write along."
+        default_factory=list, alias="with", description="Models with the same vocabulary for an ensemble."
     )
-    channel: str | None = Field(default=None, description="A model of the other direction, which reranks the beam.")
-    channel_weight: Weight | None = Field(default=None, description="How much it counts.")
+    channel: str | None = Field(default=None, description="A model of the reverse direction that reranks the beam.")
+    channel_weight: Weight | None = Field(default=None, description="Weight of the channel model.")
     prior: str | None = Field(
-        default=None, description="A language model of the outputs, by which the beam is reranked beside the channel."
+        default=None, description="With channel: a language model of the target side that reranks too."
     )
-    prior_weight: Weight | None = Field(default=None, description="How much it counts.")
+    prior_weight: Weight | None = Field(default=None, description="Weight of the prior.")
     fuse: str | None = Field(
-        default=None, description="A language model of the same tokens, which has its say at each step of the search."
+        default=None, description="A language model with the same vocabulary, mixed in at each step (shallow fusion)."
     )
-    fuse_weight: Weight | None = Field(default=None, description="How much it counts; 0 is not at all.")
+    fuse_weight: Weight | None = Field(
+        default=None, description="Weight of the language model to fuse with; 0 turns it off."
+    )
     replace_unknown: bool = Field(
         default=False,
-        description="Whether an unknown word becomes the word of the text that the model looked at (models of words).",
+        description="Replace an unknown word by the source word with the most attention (for models of words).",
     )
     dictionary: dict[str, str] = Field(
-        default_factory=dict, description="What such words of the text become, where they do not stay as they are."
+        default_factory=dict, description="Translations for such source words; others are copied."
     )
-    explain: bool = Field(default=True, description="Whether tokens, their scores and the alignment are wanted.")
+    explain: bool = Field(default=True, description="Include tokens, their scores and the alignment.")
 
     @classmethod
     def unchecked(cls, **fields: Any) -> "TranslateRequest":
-        """Return a request for whole texts by torch, as Python makes it; fields that are None are left out.
+        """Return a request from Python, for whole texts with torch; fields that are None are omitted.
 
-        Its fields are checked where they are used: other models may be in hand (`Held`), `sample` is a table, and a
-        beam may be given to what is drawn, which has none.
+        Its fields are checked where they are used: other models may be loaded ones (`Held`), `sample` is a table, and a
+        beam may be given along with sampling, which ignores it.
         """
-        usual: dict[str, Any] = {"text": [], "engine": "torch", "split_sentences": False, "too_long": "refuse"}
-        given = {name: value for name, value in fields.items() if value is not None}
-        return cls.model_construct(**usual | given)
+        defaults: dict[str, Any] = {"text": [], "engine": "torch", "split_sentences": False, "too_long": "refuse"}
+        fields_given = {name: value for name, value in fields.items() if value is not None}
+        return cls.model_construct(**defaults | fields_given)
 
     def with_checked(self, **fields: Any) -> "TranslateRequest":
-        """Return this request of Python's with further fields, which are checked; those that are None are left out.
+        """Return this request from Python with further fields, which are checked; those that are None are omitted.
 
-        A beam beside `sample` stays allowed, as `unchecked` says.
+        A beam together with `sample` is still allowed, as in `unchecked`.
         """
-        given = {name: value for name, value in fields.items() if value is not None}
-        read = type(self).read({"text": self.text, **given})
-        changed = {name: getattr(read, name) for name in given}
-        asked = self.model_copy(update=changed)
-        if any(value != getattr(self, name) for name, value in changed.items()):
-            drawn = {"beam": None, "length_penalty": None} if self.sample is not None else {}
-            asked.model_copy(update=drawn).refuse_clashes()
-        return asked
+        fields_given = {name: value for name, value in fields.items() if value is not None}
+        checked = type(self).read({"text": self.text, **fields_given})
+        changes = {name: getattr(checked, name) for name in fields_given}
+        request = self.model_copy(update=changes)
+        if any(value != getattr(self, name) for name, value in changes.items()):
+            ignored = {"beam": None, "length_penalty": None} if self.sample is not None else {}
+            request.model_copy(update=ignored).refuse_clashes()
+        return request
 
     @property
     def draws(self) -> bool:
@@ -184,7 +191,7 @@ class TranslateRequest(VerbRequest):
 
     @property
     def is_of_whole_outputs(self) -> bool:
-        """True if something is asked of whole outputs, so that texts are not cut unless told to."""
+        """True if a field constrains whole outputs, so that texts are not split by default."""
         return any(getattr(self, name) is not None for name in OF_WHOLE_OUTPUTS)
 
     @property
@@ -193,7 +200,7 @@ class TranslateRequest(VerbRequest):
 
     @property
     def long_texts(self) -> LongTexts:
-        """Treatment of texts that are too long."""
+        """What to do with texts that are too long."""
         return self.too_long or ("refuse" if self.is_of_whole_outputs else "split")
 
 
@@ -205,16 +212,16 @@ def helpers_of(
     prior: object = None,
     prior_weight: float | None = None,
 ) -> dict[str, Any]:
-    """Return fields of a request for models that help a translator: in hand, or in their folders.
+    """Return the request fields for models that help a translator; they may be loaded models or folders.
 
-    A language model to `fuse` with has its say at each step. A `channel`, which is a translator of the other direction,
-    and a language model `prior` rank what the beam has found.
+    The language model `fuse` takes part in each step of the search. `channel`, a translator of the reverse direction,
+    and the language model `prior` rerank the outputs of the beam.
     """
     models = {"fuse": fuse, "channel": channel, "prior": prior}
     weights = {"fuse_weight": fuse_weight, "channel_weight": channel_weight, "prior_weight": prior_weight}
-    named = {name: _name_of(model) for name, model in models.items()}
-    refuse_idle(TranslateRequest.unchecked(**named, **weights))
-    return {name: (named | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
+    names = {name: _name_of(model) for name, model in models.items()}
+    refuse_idle(TranslateRequest.unchecked(**names, **weights))
+    return {name: (names | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
 
 
 def _name_of(model: object) -> ModelName | None:
@@ -224,16 +231,16 @@ def _name_of(model: object) -> ModelName | None:
 
 
 def refuse_idle(request: TranslateRequest) -> None:
-    """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
+    """Refuse options without effect; as rules of a request these would be too many for request generators."""
     if request.dictionary and not request.replace_unknown:
-        raise Fault("dictionary would do nothing without replace_unknown.")
+        raise Fault("dictionary has no effect without replace_unknown.")
     if request.prior is not None and request.channel is None:
-        raise Fault("A prior reranks beside a channel model; name a channel model too.")
+        raise Fault("A prior reranks together with a channel model; name a channel model too.")
     if request.prior_weight is not None and request.prior is None:
-        raise Fault("The weight of a prior would do nothing without a prior.")
+        raise Fault("The weight of a prior has no effect without a prior.")
     if request.fuse_weight is not None and request.fuse is None:
-        raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
+        raise Fault("The weight of a fusion has no effect without a language model to fuse with.")
     if request.channel_weight is not None and request.channel is None:
-        raise Fault("The weight of a channel model would do nothing without a channel model.")
+        raise Fault("The weight of a channel model has no effect without a channel model.")
     if request.channel is not None and request.draws:
-        raise Fault("A channel model reranks what the beam has found; do not sample.")
+        raise Fault("A channel model reranks the outputs of a beam; do not sample.")

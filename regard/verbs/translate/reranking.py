@@ -1,4 +1,4 @@
-"""Choosing among the outputs that a search has found by something other than their probability."""
+"""Rerank the outputs of a search by something other than their probability."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,22 +22,22 @@ Rank = Callable[[Sequence[str], Sequence[list[Hypothesis]]], list[list[Hypothesi
 
 
 def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
-    """The `count` outputs that are worth most, on average, if any other of them were right.
+    """Return a ranking by expected utility: the `count` best outputs on average over the others as references.
 
-    Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
+    This is minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score becomes its expected metric.
     """
-    from regard.metrics.utilities import utility  # every metric, which only this needs
+    from regard.metrics.utilities import utility  # loads all metrics, which only this needs
 
     worth = utility(metric)
 
-    def rank_one(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
-        if len(found) == 1:
-            return found
+    def rank_one(text: str, results: list[Hypothesis]) -> list[Hypothesis]:
+        if len(results) == 1:
+            return results
         between_steps()
-        ranked = minimum_bayes_risk(_outputs(model, text, found), worth)
-        return [replace(found[each.place], score=each.value) for each in ranked[:count]]
+        ranked = minimum_bayes_risk(_outputs(model, text, results), worth)
+        return [replace(results[ranking.place], score=ranking.value) for ranking in ranked[:count]]
 
-    return lambda texts, found: [rank_one(text, several) for text, several in zip(texts, found, strict=True)]
+    return lambda texts, results: [rank_one(text, hypotheses) for text, hypotheses in zip(texts, results, strict=True)]
 
 
 def by_channel(
@@ -47,10 +47,10 @@ def by_channel(
     prior: "LanguageModel | None" = None,
     count: int = 1,
 ) -> Rank:
-    """The `count` best by log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|.
+    """Return a ranking of the `count` best by log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|.
 
-    Noisy-channel reranking (Yee et al. 2019): p(x|y) is what `backward` gives, and p(y) what the language model `prior`
-    does, which may have tokens of its own. That sum becomes an output's score.
+    This is noisy-channel reranking (Yee et al. 2019): p(x|y) comes from `backward`, and p(y) from the language model
+    `prior`, which may have its own tokens. The sum becomes an output's score.
     """
     forward, back = model.recipe.data, backward.recipe.data
     if (back.source_language, back.target_language) != (forward.target_language, forward.source_language):
@@ -59,9 +59,9 @@ def by_channel(
             f"from {back.source_language} to {back.target_language}."
         )
 
-    def rank(texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
-        worth = iter(noisy_channel(*channel_means(model, backward, prior, texts, found), channel))
-        return [_best(several, list(islice(worth, len(several))), count) for several in found]
+    def rank(texts: Sequence[str], results: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
+        worth = iter(noisy_channel(*channel_means(model, backward, prior, texts, results), channel))
+        return [_best(hypotheses, list(islice(worth, len(hypotheses))), count) for hypotheses in results]
 
     return rank
 
@@ -71,25 +71,25 @@ def channel_means(
     backward: TranslationModel,
     prior: "LanguageModel | None",
     texts: Sequence[str],
-    found: Sequence[list[Hypothesis]],
+    results: Sequence[list[Hypothesis]],
 ) -> tuple[list[float], list[float], list[float]]:
-    """Return the mean log-probabilities per token of all outputs for some texts, one after another.
+    """Return the mean log-probabilities per token of all outputs for some texts, as flat lists.
 
-    Those of the output given the text, of the text given the output, and of the output alone.
+    They are those of the output given the text, of the text given the output, and of the output alone.
     """
-    outputs = [_outputs(model, text, several) for text, several in zip(texts, found, strict=True)]
-    for text, own in zip(texts, outputs, strict=True):
-        _check_lengths(backward, own, text)
-    written = [output for own in outputs for output in own]
-    read = [text.strip() for text, own in zip(texts, outputs, strict=True) for _ in own]
-    direct = [_mean(each.token_scores) for several in found for each in several]
+    outputs = [_outputs(model, text, hypotheses) for text, hypotheses in zip(texts, results, strict=True)]
+    for text, candidates in zip(texts, outputs, strict=True):
+        _check_lengths(backward, candidates, text)
+    written = [output for candidates in outputs for output in candidates]
+    sources = [text.strip() for text, candidates in zip(texts, outputs, strict=True) for _ in candidates]
+    direct = [_mean(hypothesis.token_scores) for hypotheses in results for hypothesis in hypotheses]
     fluent = [0.0] * len(written) if prior is None else _prior_means(prior, outputs)
-    return direct, _backward_means(backward, written, read), fluent
+    return direct, _backward_means(backward, written, sources), fluent
 
 
-def _best(found: list[Hypothesis], worth: list[float], count: int) -> list[Hypothesis]:
-    """The `count` that are worth most, of equals the earlier first."""
-    ranked = sorted(zip(found, worth, strict=True), key=lambda each: -each[1])
+def _best(hypotheses: list[Hypothesis], worth: list[float], count: int) -> list[Hypothesis]:
+    """Return the `count` hypotheses with the highest worth; of equals, the earlier first."""
+    ranked = sorted(zip(hypotheses, worth, strict=True), key=lambda pair: -pair[1])
     return [replace(hypothesis, score=value) for hypothesis, value in ranked[:count]]
 
 
@@ -98,22 +98,22 @@ def _mean(scores: Sequence[float]) -> float:
 
 
 def _prior_means(prior: "LanguageModel", outputs: Sequence[Sequence[str]]) -> list[float]:
-    """The mean log-probability of a token of each output; `outputs` has those for each text."""
+    """Return the mean log-probability per token of each output; `outputs` has a list for each text."""
     try:
-        found = prior.score([output for own in outputs for output in own])
+        scored = prior.score([output for candidates in outputs for output in candidates])
     except TooLong as fault:
-        texts = [number for number, own in enumerate(outputs) for _ in own]
+        texts = [number for number, candidates in enumerate(outputs) for _ in candidates]
         raise TextFault(
             texts[fault.number],
-            "the language model that ranks its outputs cannot read one of them: it is longer than the context. Name a "
+            "one of its outputs is longer than the context of the language model that ranks them. Name a "
             "prior with a longer context, or one that forgets (when_full = forget).",
         ) from None
-    return [_mean(each.token_scores) for each in found]
+    return [_mean(text.token_scores) for text in scored]
 
 
 @torch.no_grad()
 def _backward_means(backward: TranslationModel, outputs: list[str], sources: list[str]) -> list[float]:
-    """The mean log-probability of a token of each source, given the output that was written for it."""
+    """Return the mean log-probability per token of each source, given its output."""
     tokens = backward.task.encode_targets(outputs, sources)
     read = backward.task.encode_sources(outputs)
     lengths = {number: max(len(tokens[number]), len(read[number])) + 1 for number in range(len(outputs))}
@@ -126,10 +126,10 @@ def _backward_means(backward: TranslationModel, outputs: list[str], sources: lis
     return means
 
 
-def _outputs(model: TranslationModel, text: str, found: list[Hypothesis]) -> list[str]:
+def _outputs(model: TranslationModel, text: str, hypotheses: list[Hypothesis]) -> list[str]:
     """Return the outputs for a text."""
     target = model.task.target_for(text)
-    return [target.decode(each.tokens) for each in found]
+    return [target.decode(hypothesis.tokens) for hypothesis in hypotheses]
 
 
 def _check_lengths(backward: TranslationModel, outputs: list[str], text: str) -> None:

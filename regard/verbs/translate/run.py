@@ -1,4 +1,4 @@
-"""Translating by a plan with torch: the other models that it names, its search, and its outputs in words."""
+"""Translate by a plan with torch: load the other models it names, search, and turn outputs into text."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,13 +25,13 @@ from regard.verbs.translate.reranking import Rank, by_channel, by_risk
 from regard.verbs.translate.search import find, writer_of
 from regard.verbs.translate.unknown import replace_unknown
 
-Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of pieces, in their order
+Run = Callable[[Sequence[Piece]], list[Translated]]  # from pieces to their translations, in order
 
 
 def run(model: TranslationModel, request: TranslateRequest) -> list[Translated]:
-    """Translate the texts of a request; alignments are worked out when someone asks for them."""
+    """Translate the texts of a request; alignments are computed only when read."""
     decoding = model.recipe.decoding
-    if request.channel is not None:  # and more are asked for than the beam, in Python a wider one is meant
+    if request.channel is not None:  # n_best beyond the beam widens the beam, in Python
         search = change_options(decoding, {"beam": request.beam, "n_best": request.n_best}, None)
         request = request.model_copy(update={"beam": search.beam})
     plan = plan_for(request, decoding, lambda: getattr(model.export(request.engine), "name", None))
@@ -46,22 +46,24 @@ def run(model: TranslationModel, request: TranslateRequest) -> list[Translated]:
 def _run_by(
     model: TranslationModel, request: TranslateRequest, plan: Plan, pieces: Sequence[Piece]
 ) -> list[Translated]:
-    """Translate pieces by the engine of a plan; what a search found is marked where the model is unsure of it."""
+    """Translate pieces with the engine of a plan; outputs of a search are marked if the model is unsure of them."""
     export = None if plan.engine == "torch" else model.export(request.engine)
     if export is None:
-        found = runner(model, plan)(pieces)
+        translations = runner(model, plan)(pieces)
     else:
-        found = export.translations([piece.text for piece in pieces], plan.options, plan.explained, plan.explained)
-    return found if model.certainty is None or not plan.is_searched else model.certainty.mark(found)
+        translations = export.translations(
+            [piece.text for piece in pieces], plan.options, plan.explained, plan.explained
+        )
+    return translations if model.certainty is None or not plan.is_searched else model.certainty.mark(translations)
 
 
 def model_named(name: ModelName) -> Loaded:
-    """Return a model in hand, or load one from its folder."""
+    """Return a loaded model, or load one from its folder."""
     return model_in(name) if isinstance(name, str) else name.content
 
 
 def translator_named(name: ModelName) -> TranslationModel:
-    """Return a translator in hand, or load one from its folder; another model is refused."""
+    """Return a loaded translator, or load one from its folder; refuse other models."""
     return as_translator(model_named(name))
 
 
@@ -72,9 +74,9 @@ def runner(
     find_language_model: Callable[[ModelName], Loaded] = model_named,
     place: str = "",
 ) -> Run:
-    """Return what translates pieces by a plan; all models that it names are found here.
+    """Return a function that translates pieces by a plan; this loads all models that the plan names.
 
-    `place` is what people call the folder of the translator, if that is not its path.
+    `place` is the name of the translator's folder in messages, if it is not its path.
     """
     if plan.forced:
         return partial(_score, model)
@@ -94,30 +96,30 @@ def _score(model: TranslationModel, pieces: Sequence[Piece]) -> list[Translated]
 def _continue(
     model: TranslationModel, plan: Plan, before: Sequence[str], place: str, pieces: Sequence[Piece]
 ) -> list[Translated]:
-    begun = [model.target_tokens(before, piece.text, place) for piece in pieces]
-    given = zip(pieces, begun, strict=True)
-    return [continue_from(model, piece.text, tokens, plan.options) for piece, tokens in given]
+    prefixes = [model.target_tokens(before, piece.text, place) for piece in pieces]
+    rows = zip(pieces, prefixes, strict=True)
+    return [continue_from(model, piece.text, tokens, plan.options) for piece, tokens in rows]
 
 
 def _search(
     model: TranslationModel, plan: Plan, fusion: Fusion | None, rank: Rank | None, pieces: Sequence[Piece]
 ) -> list[Translated]:
-    """Translate pieces by a search; whoever watches sees one more pass over the best outputs."""
+    """Translate pieces by a search; a watcher sees one more pass over the best outputs."""
     texts = [piece.text for piece in pieces]
     with without_watching():
-        found = find([model.task, *model.others], pieces, plan, fusion)
+        results = find([model.task, *model.others], pieces, plan, fusion)
         if rank is not None:
-            found = rank(texts, found)
+            results = rank(texts, results)
     if is_watched() and texts:
-        model.force_watched(texts, [hypotheses[0].tokens for hypotheses in found])
+        model.force_watched(texts, [hypotheses[0].tokens for hypotheses in results])
     if plan.dictionary is None:
-        return model.translations(texts, found)
+        return model.translations(texts, results)
     with without_watching():
-        return model.translations(texts, found, replace_unknown(model, texts, found, dict(plan.dictionary)))
+        return model.translations(texts, results, replace_unknown(model, texts, results, dict(plan.dictionary)))
 
 
 def continue_from(model: TranslationModel, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
-    """Translate a sentence whose output begins with just these tokens; after an end nothing follows."""
+    """Translate a sentence whose output begins with exactly these tokens; nothing follows an end token."""
     task = model.task
     if task.end in before[:-1]:
         raise Fault("An output is over at its end; no token follows it.")
@@ -125,21 +127,21 @@ def continue_from(model: TranslationModel, text: str, before: Sequence[int], opt
     if before[-1:] == [task.end]:
         tokens = list(before[:-1])
         with torch.no_grad():
-            (own,) = forced_token_scores(task, force_batch(task, [text], [tokens]))
-        found = [Hypothesis(tokens, own.tolist(), float(own.sum()))]
+            (scores,) = forced_token_scores(task, force_batch(task, [text], [tokens]))
+        hypotheses = [Hypothesis(tokens, scores.tolist(), float(scores.sum()))]
     else:
         batch, longest = task.read([text]), task.model.options.longest
         limits = task.limits(batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
-        (found,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
-    best = found[0]
-    aligned, target = model.align([text], [best.tokens])[0], task.target_for(text)
+        (hypotheses,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
+    best = hypotheses[0]
+    alignment, target = model.align([text], [best.tokens])[0], task.target_for(text)
     return Translated(
         target.decode(best.tokens),
         best.score,
         target.pieces(best.tokens),
         best.token_scores,
-        [(target.decode(each.tokens), each.score) for each in found],
-        lambda: aligned,
+        [(target.decode(hypothesis.tokens), hypothesis.score) for hypothesis in hypotheses],
+        lambda: alignment,
     )
 
 
@@ -160,12 +162,12 @@ def _by_channel(
     (name, weight), prior, prior_weight = plan.channel, None, 0.0
     backward = find_translator(name)
     if plan.prior is not None:
-        named, prior_weight = plan.prior
-        prior = as_language_model(find_language_model(named), called(named, "the prior"))
+        prior_name, prior_weight = plan.prior
+        prior = as_language_model(find_language_model(prior_name), called(prior_name, "the prior"))
     return by_channel(model, backward, Channel(weight, prior_weight), prior, plan.count)
 
 
 def called(name: ModelName, unnamed: str) -> str:
-    """Return what people call a model: its name, or its folder."""
+    """Return the name of a model for messages: its name, its folder, or `unnamed`."""
     content: Any = None if isinstance(name, str) else name.content
     return str(name if content is None else content.folder or unnamed)

@@ -1,12 +1,11 @@
-"""Outputs that outlive a kill: a file of translations grows beside its place, with a record next to it.
+"""Outputs that survive a kill: a file of translations grows next to its final place, along with a record.
 
-After each portion of lines the text is forced to disk and then the record says so; the record also has what was asked
-of which model, a digest of the lines that were read and one of what was written. Who goes on with it later cuts off
-what the record does not vouch for. As all that was asked and read must be the same, the outcome is what one unbroken
-run would have written.
+After each portion of lines the text is synced to disk, and then the record says so. The record also holds the request,
+the model, and digests of the lines read and written. A later run cuts off whatever the record does not confirm. As the
+request and the input must be the same, the result equals that of one uninterrupted run.
 
-The record is locked before anything is looked at, and it is the last to go. So from finding out what there is to
-putting the whole file in its place, no other process can begin, go on with or finish the same output.
+The record is locked before anything is read, and it is removed last. So no other process can begin, continue or finish
+the same output at the same time.
 """
 
 import fcntl
@@ -25,8 +24,10 @@ from regard.base.files import refuse_missing_folder
 from regard.console import refuse_existing, remark
 from regard.console.lines import TextInput, number_of_lines
 
-PORTION = 1024  # lines translated together, and kept together
-Asked = dict[str, list[Any]]  # of the outputs of some lines, by name: a list with one for each line, or none
+PORTION = 1024  # lines that are translated and saved together
+Asked = dict[
+    str, list[Any]
+]  # constraints on the outputs of some lines, by name: a list with one for each line, or empty
 
 
 @dataclass(frozen=True)
@@ -40,25 +41,25 @@ class Kept:
 
 
 class GrowingFile:
-    """A file of translations on its way, and what of it is kept whatever happens."""
+    """A growing file of translations, and how much of it is safe."""
 
     def __init__(self, out: Path, text: BinaryIO, record: BinaryIO, kept: Kept) -> None:
         self.out, self.text, self.record, self.kept = out, text, record, kept
-        self.lines, self.read = 0, ""  # of the input so far
+        self.lines, self.read = 0, ""  # lines of the input so far, and their digest
         self.written = _chain(kept.written)
 
     @property
     def kept_lines(self) -> int:
-        """Lines of the input whose translations are there."""
+        """Number of input lines whose translations are saved."""
         return self.kept.lines
 
     def take_note(self, lines: list[str], asked: Asked) -> None:
         """Note the next lines of the input; refuse those that the file's translations do not belong to."""
         total = self.lines + len(lines)
-        read = digest_of_lines(self.read, lines, asked)
-        if total == self.kept.lines and read != self.kept.read:
+        digest = digest_of_lines(self.read, lines, asked)
+        if total == self.kept.lines and digest != self.kept.read:
             raise self._other_input()
-        self.lines, self.read = total, read
+        self.lines, self.read = total, digest
 
     def write(self, line: str) -> None:
         content = f"{line}\n".encode()
@@ -66,7 +67,7 @@ class GrowingFile:
         self.written.update(content)
 
     def keep(self) -> None:
-        """Vouch for all that was written, where whole portions were: then those to come are cut as they would be."""
+        """Record everything written so far, if it is whole portions, so that later ones are divided the same way."""
         if self.lines % PORTION == 0:
             _force(self.text)
             self.kept = Kept(self.lines, self.text.tell(), self.read, self.written.hexdigest())
@@ -74,7 +75,7 @@ class GrowingFile:
             _append(self.record, asdict(self.kept))
 
     def end(self) -> None:
-        """The input is over."""
+        """Finish the file at the end of the input."""
         if self.lines < self.kept.lines:
             raise self._other_input()
         _force(self.text)
@@ -87,19 +88,19 @@ class GrowingFile:
 
 
 class Unfinished:
-    """The two files beside an output that is not whole yet, held by this process: its text so far, and its record."""
+    """The two files of an incomplete output, locked by this process: its text so far, and its record."""
 
     def __init__(self, out: Path, text: Path, record: BinaryIO) -> None:
         self.out, self.text, self.record = out, text, record
-        self.place = out.resolve()  # through a link, so that the link stays one
+        self.place = out.resolve()  # resolves a link, so that the link itself stays
 
     @property
     def is_finished(self) -> bool:
-        """Return True if the output is there and nothing of it is unfinished."""
+        """True if the output exists and nothing of it is unfinished."""
         return self.out.exists() and not self.text.exists()
 
     def begin(self, resume: bool, overwrite: bool) -> Kept:
-        """Return what there is of the output to continue."""
+        """Return how much of the output can be continued."""
         if overwrite and not resume:
             return Kept()
         kept = self.read_kept()
@@ -107,12 +108,12 @@ class Unfinished:
         if kept.lines and not resume:
             raise Fault(
                 f"{self.out} was begun and has {quantity(kept.lines, 'translated line')}; "
-                "give --resume to go on from there, or --overwrite to start again."
+                "give --resume to continue, or --overwrite to start again."
             )
         return kept
 
     def read_kept(self) -> Kept:
-        """Read how far an earlier run came; portions from the first damaged one on do not count."""
+        """Return how far an earlier run came; portions from the first damaged one on do not count."""
         _, *entries = self._entries() or [({}, 0)]
         if not entries:
             return Kept()
@@ -126,20 +127,20 @@ class Unfinished:
                 good = kept
         return good
 
-    def refuse_other(self, asked: dict[str, Any]) -> None:
-        """Refuse to go on with something that was asked for in another way."""
+    def refuse_other(self, record: dict[str, Any]) -> None:
+        """Refuse to continue an output that was begun with a different request."""
         before, _ = self._entries()[0]
-        refuse_difference(self.out, before, asked)
+        refuse_difference(self.out, before, record)
 
     @contextmanager
     def growing(self, asked: dict[str, Any], kept: Kept, overwrite: bool = False) -> Iterator[GrowingFile]:
-        """The file, ready for what comes after that which is kept; when the block ends well it is in its place.
+        """Open the file after the saved lines; when the block succeeds, it is moved into place.
 
-        Otherwise the portions that were kept stay there for another time, as they do where someone else has put a
-        file there meanwhile that may not be overwritten.
+        Otherwise the saved portions stay for a later run, also if another file has appeared in its place meanwhile that
+        may not be overwritten.
         """
         ends = [end for entry, end in self._entries() if entry == asdict(kept)] if kept.lines else [0]
-        self.record.truncate(*ends)  # before the text, so that at no moment it vouches for what is not there
+        self.record.truncate(*ends)  # before the text, so that it never confirms text that does not exist
         with self.text.open("ab") as text:
             text.truncate(kept.size)
             if not kept.lines:
@@ -155,10 +156,10 @@ class Unfinished:
             self.text.replace(self.place)
 
     def _entries(self) -> list[tuple[dict[str, Any], int]]:
-        """Return the request, then the state after each portion, each with its end in the record.
+        """Return the request and then the state after each portion, each with its end in the record.
 
-        Nothing where not one portion was. A record without a text is of an output that was put in its place just before
-        a kill, and the last line, if a kill has torn it, was never vouched for.
+        Return nothing if no portion was finished. A record without a text belongs to an output that was moved into
+        place just before a kill. A last line that a kill has cut short does not count.
         """
         if not self.text.exists():
             return []
@@ -172,13 +173,13 @@ class Unfinished:
 
     def _entry(self, line: bytes) -> dict[str, Any]:
         try:
-            made, entry = json.loads(line)
-            if made == _checksum(entry):
+            sum_, entry = json.loads(line)
+            if sum_ == _checksum(entry):
                 return dict(entry)
         except (ValueError, TypeError, RecursionError):
             pass
         raise Fault(
-            f"{self.record.name} is damaged, or of another version of regard; "
+            f"{self.record.name} is damaged or was written by another version of regard; "
             "give --overwrite without --resume to start again."
         )
 
@@ -188,25 +189,25 @@ class Unfinished:
         elif file.lines >= file.kept.lines:
             remark(
                 f"Kept {quantity(file.kept.lines, 'translated line')}; "
-                "the same command with --resume goes on from there."
+                "the same command with --resume continues from there."
             )
 
 
-def remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
-    """Say that there is nothing to do, unless the number of lines shows that the output is of another input."""
-    lines = given.count()
+def remark_finished(out: Path, source: TextInput, lines_for_each: int) -> None:
+    """Report that there is nothing to do; refuse an output whose number of lines shows that it has another input."""
+    lines = source.count()
     if lines is None:
-        remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
+        remark(f"{out} exists and is not unfinished; nothing was done.")
         return
-    found, expected = number_of_lines(out), lines * lines_for_each
-    if found is None:
-        raise Fault(f"{out} is there but cannot be read; give --overwrite to replace it.")
-    if found != expected:
+    actual, expected = number_of_lines(out), lines * lines_for_each
+    if actual is None:
+        raise Fault(f"{out} exists but cannot be read; give --overwrite to replace it.")
+    if actual != expected:
         raise Fault(
-            f"{out} is there and has {quantity(found, 'line')}, where this input gives {expected:,}, so it is not what "
-            "this command would write; give --overwrite to replace it."
+            f"{out} exists with {quantity(actual, 'line')}, but this input gives {expected:,}, so it is not the output "
+            "of this command; give --overwrite to replace it."
         )
-    remark(f"{out} is there with as many lines as this input gives; nothing was done.")
+    remark(f"{out} exists with as many lines as this input gives; nothing was done.")
 
 
 class Held(Fault):
@@ -215,7 +216,7 @@ class Held(Fault):
 
 @contextmanager
 def hold_output(out: Path) -> Iterator[Unfinished]:
-    """Hold an unfinished output, which no other process can begin, continue or finish within the block."""
+    """Lock an unfinished output, so that no other process can begin, continue or finish it within the block."""
     refuse_missing_folder(out)
     place = out.resolve()
     text, record = (place.with_name(f".{place.name}.unfinished{ending}") for ending in ("", ".jsonl"))
@@ -223,13 +224,13 @@ def hold_output(out: Path) -> Iterator[Unfinished]:
         try:
             yield Unfinished(out, text, file)
         finally:
-            if not text.exists():  # it is in its place, or was never begun
+            if not text.exists():  # it was moved into place, or never begun
                 record.unlink(missing_ok=True)
 
 
 @contextmanager
 def _lock(path: Path, out: Path) -> Iterator[BinaryIO]:
-    """A file that one process holds at a time; it may be unlinked within the block by who holds it."""
+    """Open a file that one process holds at a time; the holder may unlink it within the block."""
     while True:
         with path.open("ab") as file:
             try:
@@ -239,7 +240,7 @@ def _lock(path: Path, out: Path) -> Iterator[BinaryIO]:
             if _is_at(file, path):
                 yield file
                 return
-        # Who held it has unlinked it just before we could lock it: so we lock a new one.
+        # The previous holder unlinked it just before we locked it, so lock a new one.
 
 
 def _is_at(file: BinaryIO, path: Path) -> bool:
@@ -255,7 +256,7 @@ def _force(file: BinaryIO) -> None:
 
 
 def _append(record: BinaryIO, entry: dict[str, Any]) -> None:
-    """Write a line that vouches for itself: without its checksum a changed digit could pass for another number."""
+    """Append an entry with its checksum; without it, a changed digit could pass for another number."""
     record.write(json.dumps([_checksum(entry), entry]).encode() + b"\n")
     _force(record)
 
@@ -265,28 +266,28 @@ def _checksum(entry: dict[str, Any]) -> str:
 
 
 def _chain(before: str, content: bytes = b"") -> "hashlib._Hash":
-    """A digest of a portion and, through theirs, of all that came before it."""
+    """Return a digest of a portion and of everything before it, whose digest is `before`."""
     return hashlib.sha256(before.encode() + content)
 
 
 def digest_of_lines(before: str, lines: list[str], asked: Asked) -> str:
-    """Return a digest of some lines, of what is asked of them, and, through theirs, of all lines before them."""
+    """Return a digest of some lines, their constraints, and all lines before them."""
     return _chain(before, json.dumps([lines, asked]).encode()).hexdigest()
 
 
-def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Refuse to go on with an output for which something else was asked before."""
-    for name, value in asked.items():
+def refuse_difference(out: Path, before: dict[str, Any], record: dict[str, Any]) -> None:
+    """Refuse to continue an output that was begun with a different request."""
+    for name, value in record.items():
         if before.get(name) != value:
             raise Fault(
-                f"{out} was begun with something else: {_difference(name, before.get(name), value)}; "
-                "give what was given at first, or --overwrite without --resume to start again."
+                f"{out} was begun differently: {_difference(name, before.get(name), value)}; "
+                "give the same as at first, or --overwrite without --resume to start again."
             )
 
 
 def _difference(name: str, before: Any, now: Any) -> str:
-    """Describe a change at the end of a sentence; checksums of files mean nothing to people."""
+    """Describe a changed entry for the end of a sentence; checksums of files are not shown."""
     if not name.startswith("--"):
         return f"{name} has changed"
-    said, says = ("not given" if value in (None, False, []) else repr(value) for value in (before, now))
-    return f"{name} was {said} and is now {says}"
+    old, new = ("not given" if value in (None, False, []) else repr(value) for value in (before, now))
+    return f"{name} was {old} and is now {new}"

@@ -1,7 +1,7 @@
-"""Unknown words of outputs, replaced by the words of the source that the model looked at most when it wrote them.
+"""Replace unknown words of outputs by the source words with the most attention.
 
-So done with the attention of recurrent translators by Jean et al. 2015 (section 3.3), who look the word of the source
-up in a dictionary first, as is done here where one is given.
+Jean et al. 2015 (section 3.3) do this with the attention of recurrent translators. They look the source word up in a
+dictionary first, as is done here if one is given.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from regard.verbs.translate.model import TranslationModel, Wording
 
 
 class _Output(NamedTuple):
-    """One output of a text that has unknown words."""
+    """An output with unknown words."""
 
     text: int
     rank: int
@@ -24,33 +24,37 @@ class _Output(NamedTuple):
 
 
 def replace_unknown(
-    model: TranslationModel, texts: Sequence[str], found: Sequence[list[Hypothesis]], dictionary: Mapping[str, str]
+    model: TranslationModel, texts: Sequence[str], results: Sequence[list[Hypothesis]], dictionary: Mapping[str, str]
 ) -> list[list[Wording]]:
-    """All outputs in words, none of them unknown but for outputs that have nothing to look at."""
+    """Return all outputs with their unknown words replaced, except where there is no attention to use."""
     target = _check(model, dictionary)
-    worded = model.wordings(texts, found)
+    wordings = model.wordings(texts, results)
     unknown = [
-        _Output(number, rank, each.tokens)
-        for number, own in enumerate(found)
-        for rank, each in enumerate(own)
-        if target.unknown in each.tokens
+        _Output(number, rank, hypothesis.tokens)
+        for number, hypotheses in enumerate(results)
+        for rank, hypothesis in enumerate(hypotheses)
+        if target.unknown in hypothesis.tokens
     ]
-    for number, weights in model.looks([texts[each.text] for each in unknown], [each.tokens for each in unknown]):
+    for number, weights in model.looks(
+        [texts[hypothesis.text] for hypothesis in unknown], [hypothesis.tokens for hypothesis in unknown]
+    ):
         text, rank, tokens = unknown[number]
         words = words_in(model.task.source, texts[text].strip())
         places = weights[:, : len(words)].argmax(dim=1).tolist()
-        looked = {place: words[places[place]] for place, token in enumerate(tokens) if token == target.unknown}
-        worded[text][rank] = _with_words(worded[text][rank], {n: dictionary.get(w, w) for n, w in looked.items()})
-    return worded
+        source_words = {place: words[places[place]] for place, token in enumerate(tokens) if token == target.unknown}
+        wordings[text][rank] = _with_words(
+            wordings[text][rank], {n: dictionary.get(w, w) for n, w in source_words.items()}
+        )
+    return wordings
 
 
 def _check(model: TranslationModel, dictionary: Mapping[str, str]) -> Tokeniser:
-    """Refuse a model that writes no unknown words or has no attention, and a dictionary that gives no single words."""
+    """Refuse a model whose tokens are not words or that has no attention, and a dictionary with several words."""
     source, target = model.task.source, model.task.target
     if words_in(source, "a") != ["a"] or words_in(target, "a") != ["a"]:
-        raise Fault("Unknown words can be replaced where tokens are words; this model has other tokens.")
+        raise Fault("Unknown words can be replaced only if tokens are words; this model has other tokens.")
     if crossing(model.task.model) is None:
-        raise Fault("This model has no attention that could say by what an unknown word is to be replaced.")
+        raise Fault("This model has no attention, which is needed to replace unknown words.")
     for word, translation in dictionary.items():
         if len(translation.split()) != 1:
             raise Fault(f"A dictionary gives one word for one word; for {word!r} it has {translation!r}.")
@@ -58,7 +62,7 @@ def _check(model: TranslationModel, dictionary: Mapping[str, str]) -> Tokeniser:
 
 
 def _with_words(wording: Wording, words: Mapping[int, str]) -> Wording:
-    """Return the wording with these words in some places."""
+    """Return the wording with these words at some places."""
     assert isinstance(wording.target, WordTokeniser)
     extended = wording.target.extended(words.values())
     tokens = [

@@ -1,4 +1,4 @@
-"""Validating a translator: by its loss, and by really translating."""
+"""Validate a translator: by its loss, and by translating."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -22,16 +22,16 @@ from regard.verbs.translate.model import TranslationModel, load_translation_mode
 from regard.verbs.translate.plan import Plan, whole_texts
 from regard.verbs.translate.run import runner
 
-WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
-FIRST_TIMED, TIMED = 8, 64  # validation pairs translated to know what a validation costs
-LONGER = 1.5  # than its reference an output may be, of a model that has learnt little
+WATCHED = 64  # validation pairs on which heads are watched, if requested
+FIRST_TIMED, TIMED = 8, 64  # validation pairs translated to estimate the time of a validation
+LONGER = 1.5  # how many times longer than its reference an output of a barely trained model may be
 SAMPLES = 2  # outputs shown at each validation
-CERTAIN = 200  # validation pairs by which a run whose validations translate nothing finds how sure its model is
-TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
+CERTAIN = 200  # validation pairs that determine the certainty if validations do not translate
+TRANSLATED = ("bleu", "chrf")  # metrics of each validation, besides the one that `best_by` names
 
 
 class TranslationValidator(Validator):
-    """Measures a translator on its validation data: by loss, and by really translating."""
+    """Measures a translator on its validation data: by loss, and by translating."""
 
     def __init__(self, task: Any, recipe: Any, ranks: Ranks = ALONE) -> None:
         super().__init__(task, recipe, ranks)
@@ -39,10 +39,10 @@ class TranslationValidator(Validator):
 
     @classmethod
     def names(cls, recipe: Recipe) -> list[str]:
-        own, wanted = super().names(recipe), recipe.training.best_by
+        measures, best_by = super().names(recipe), recipe.training.best_by
         if not recipe.training.validation_beam:
-            return own
-        return [*own, *METRICS.named(), *([wanted] if is_metric(wanted, own) else [])]
+            return measures
+        return [*measures, *METRICS.named(), *([best_by] if is_metric(best_by, measures) else [])]
 
     def __call__(self) -> Validation:
         recipe, task = self.model.recipe, self.model.task
@@ -55,46 +55,48 @@ class TranslationValidator(Validator):
         if beam:
             data = from_pairs(pairs, "valid", recipe.data.merge_references)
             plan = self.model.plan(beam=beam, n_best=1)
-            found = self._translate(data.sources, plan)
-            outputs, certainty = [each.text for each in found], find_certainty(found)
-            wanted = recipe.training.best_by
-            for metric in dict.fromkeys([*TRANSLATED, *([wanted] if is_metric(wanted, task.MEASURES) else [])]):
+            translations = self._translate(data.sources, plan)
+            outputs, certainty = [translation.text for translation in translations], find_certainty(translations)
+            best_by = recipe.training.best_by
+            for metric in dict.fromkeys([*TRANSLATED, *([best_by] if is_metric(best_by, task.MEASURES) else [])]):
                 score = score_outputs(outputs, data.references, metric, "valid", plan)
                 measures[metric] = Measure.of_value(score.value, BETTER[metric], score.signature)
                 scores.append(score.as_dict())
-            shown = zip(data.sources, outputs, data.references[0], strict=True)
-            samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
+            rows = zip(data.sources, outputs, data.references[0], strict=True)
+            samples = [(source, output, target or "") for source, output, target in islice(rows, SAMPLES)]
         details = log_entries(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
-        kept = None if certainty is None else certainty.to_bytes()
-        return Validation(measures, scores, samples, details, kept)
+        content = None if certainty is None else certainty.to_bytes()
+        return Validation(measures, scores, samples, details, content)
 
     def _translate(self, texts: Sequence[str], plan: Plan) -> list[Translated]:
-        """Translations of all texts, in as many shares as batches have pieces, which ranks take in turn.
+        """Translate all texts in as many shares as batches have pieces; the ranks take them in turn.
 
-        A text's mates in a search decide its last bits, and so the shares are the same however many ranks there are.
+        The other texts in a search affect the last bits, so the shares do not depend on the number of ranks.
         """
         shares, ranks, run = self.model.recipe.training.pieces, self.ranks, runner(self.model, plan)
         if shares == 1:
             return run(whole_texts(texts))
-        own = {
+        results = {
             share: [
-                (each.text, each.score, each.tokens, each.token_scores)
-                for each in run(whole_texts(texts[share::shares]))
+                (output.text, output.score, output.tokens, output.token_scores)
+                for output in run(whole_texts(texts[share::shares]))
             ]
             for share in range(ranks.rank, shares, ranks.size)
         }
-        found: list[Translated | None] = [None] * len(texts)
-        for share, outputs in ((share, each) for of_rank in ranks.gather(list(own.items())) for share, each in of_rank):
-            found[share::shares] = [
+        translations: list[Translated | None] = [None] * len(texts)
+        for share, outputs in (
+            (share, output) for rows in ranks.gather(list(results.items())) for share, output in rows
+        ):
+            translations[share::shares] = [
                 Translated(text, score, tokens, scores, [(text, score)], _align=list)
                 for text, score, tokens, scores in outputs
             ]
-        return [each for each in found if each is not None]
+        return [output for output in translations if output is not None]
 
     def timed(self, most: float) -> tuple[float, float]:
-        """Return about how many seconds a validation takes, by loss and by translating, from a few of its sentences.
+        """Estimate the seconds that a validation takes by loss and by translating, from a few of its sentences.
 
-        A model that has learnt nothing writes to the limit; one that has learnt a little ends of itself, if late.
+        An untrained model writes up to the limit; one with a little training ends its outputs by itself, if late.
         """
         task, recipe = self.model.task, self.model.recipe
         pairs, beam = task.pairs.corpus.valid, recipe.training.validation_beam
@@ -105,7 +107,7 @@ class TranslationValidator(Validator):
         if not beam:
             return measuring, 0.0
         writing = self._time_translating(pairs[:FIRST_TIMED], beam, most)
-        if writing * FIRST_TIMED / len(pairs) < most:  # where those take long, more are not needed
+        if writing * FIRST_TIMED / len(pairs) < most:  # if those took long, no more are needed
             writing = self._time_translating(pairs[:TIMED], beam, most)
         return measuring, writing
 
@@ -118,14 +120,14 @@ class TranslationValidator(Validator):
 
         seconds = seconds_of(translate, most)
         written = sum(len(output.tokens) + 1 for output in outputs)
-        wanted = sum(len(tokens) + 1 for tokens in task.target.encode_all([target for _, target in sample]))
+        expected = sum(len(tokens) + 1 for tokens in task.target.encode_all([target for _, target in sample]))
         times = len(task.pairs.corpus.valid) / len(sample)
-        return times * seconds * min(1.0, LONGER * wanted / written)
+        return times * seconds * min(1.0, LONGER * expected / written)
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
         recipe = self.model.recipe
         if recipe.training.validation_beam:
-            return {}  # the validation of these very weights has found it
+            return {}  # the validation of these weights has determined it
         model = load_translation_model(folder, device)
         pieces = whole_texts([source for source, _ in self.model.task.pairs.corpus.valid[:CERTAIN]])
         run = runner(model, model.plan(n_best=1))

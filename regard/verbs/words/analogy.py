@@ -1,4 +1,4 @@
-"""`regard analogy`: A is to B as C is to which word."""
+"""`regard analogy`: find the word that is to C as B is to A."""
 
 from typing import Annotated
 
@@ -10,15 +10,15 @@ from regard.verbs.words import options as word_options
 
 def command(
     model: word_options.ModelOrVectors,
-    a: Annotated[str, typer.Argument(help="A word, as man.")],
-    b: Annotated[str, typer.Argument(help="What stands to it in some way, as king.")],
-    c: Annotated[str, typer.Argument(help="Another word, as woman; the answer stands to it in the same way.")],
+    a: Annotated[str, typer.Argument(help="A word, such as man.")],
+    b: Annotated[str, typer.Argument(help="A word related to A, such as king.")],
+    c: Annotated[str, typer.Argument(help="Another word, such as woman; the answer is related to it in the same way.")],
     count: word_options.Count = None,
     side: word_options.Side = None,
     vocabulary: word_options.Vocabulary = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Say which words stand to C as B stands to A: those nearest to B - A + C, without the three."""
+    """Find the words that are to C as B is to A: those nearest to B - A + C, without the three themselves."""
     from regard.console.option_names import OptionNames
     from regard.verbs.words.opening import open_lexicon
     from regard.verbs.words.request import AnalogyRequest
@@ -26,8 +26,8 @@ def command(
     request = AnalogyRequest.read({"a": a, "b": b, "c": c, **word_options.given(count, side)}, OptionNames())
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)
-    found = lexicon.analogy(request.words, request.count, remark)
+    solution = lexicon.analogy(request.words, request.count, remark)
     if as_json:
-        print_json(found.as_dict(), indent=None)
+        print_json(solution.as_dict(), indent=None)
     else:
-        say_table(["word", "cosine"], [[word, f"{cosine:.4f}"] for word, cosine in found.neighbours])
+        say_table(["word", "cosine"], [[word, f"{cosine:.4f}"] for word, cosine in solution.neighbours])

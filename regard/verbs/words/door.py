@@ -8,25 +8,25 @@ from regard.base.pauses import between_steps
 from regard.base.progress import ignore_remark
 from regard.verbs.words.request import AnalogyRequest, MapRequest, NeighboursRequest
 
-_LISTED = 250  # neighbours that cost as much to write down as to find
+_LISTED = 250  # neighbours that cost as much to list as to find
 
 
 class NeighboursBody(NeighboursRequest, ModelBody):
-    """The words whose neighbours are wanted, and of which model."""
+    """The words whose neighbours are wanted, and the model."""
 
 
 class AnalogyBody(AnalogyRequest, ModelBody):
-    """Three words of an analogy, of which the fourth is wanted, and of which model."""
+    """The first three words of an analogy, and the model."""
 
 
 class MapBody(MapRequest, ModelBody):
-    """The words that are wanted on a map, and of which model."""
+    """The words to put on a map, and the model."""
 
 
 class WordNeighbours(DoorAnswer):
-    """The words nearest to one, as `regard neighbours --json` has them: each with its cosine.
+    """The words nearest to a word, each with its cosine, as `regard neighbours --json` prints them.
 
-    `word` is what stood for the query, perhaps the same in another case.
+    `word` is the vocabulary word used for the query; its case may differ.
     """
 
     query: str
@@ -35,7 +35,7 @@ class WordNeighbours(DoorAnswer):
 
 
 class NeighboursAnswer(DoorAnswer):
-    """The neighbours of each word, in the order in which they were asked for."""
+    """The neighbours of each word, in the order of the request."""
 
     model: str
     seconds: float
@@ -43,7 +43,7 @@ class NeighboursAnswer(DoorAnswer):
 
 
 class AnalogyAnswer(DoorAnswer):
-    """The word that completes an analogy, and those that come next to it, each with its cosine."""
+    """The word that completes an analogy and the runners-up, each with its cosine."""
 
     model: str
     seconds: float
@@ -53,7 +53,7 @@ class AnalogyAnswer(DoorAnswer):
 
 
 class MapAnswer(DoorAnswer):
-    """Words in the plane, as the page of `regard map` takes them."""
+    """Words on a plane, in the format of the page of `regard map`."""
 
     model: str
     seconds: float
@@ -61,15 +61,15 @@ class MapAnswer(DoorAnswer):
 
 
 def _check_map(question: Question[MapBody]) -> MapBody:
-    wanted, most = _mapped_words(question.body), question.limits.mapped
+    count, most = _mapped_words(question.body), question.limits.mapped
     check_amount(question.texts, question.limits)
-    if wanted > most:
-        raise Fault(f"These may be {wanted:,} words, but a map here has at most {most:,}.")
+    if count > most:
+        raise Fault(f"These may be {count:,} words, but a map here has at most {most:,}.")
     return question.body
 
 
 def _mapped_words(request: MapRequest) -> int:
-    """Return how many words a map may have."""
+    """Return the largest number of words that a requested map may have."""
     return len(request.words) * (1 + request.around) or request.count
 
 
@@ -88,8 +88,8 @@ def _map(question: Question[MapBody]) -> dict[str, Any]:
     from regard.verbs.words.maps import map_words
     from regard.viewing.word_map import map_data
 
-    own = question.model.model.lexicon(question.body.side)
-    lexicon = Lexicon(question.model.name, own.vectors, own.compose)
+    model_lexicon = question.model.model.lexicon(question.body.side)
+    lexicon = Lexicon(question.model.name, model_lexicon.vectors, model_lexicon.compose)
     return {"map": map_data(map_words(lexicon, question.body, lambda *done: between_steps(), ignore_remark))}
 
 
@@ -97,7 +97,7 @@ DOORS = (
     VerbDoor(
         path="/v1/neighbours",
         can="neighbours",
-        summary="The words nearest to each word.",
+        summary="Words nearest to each word.",
         body=NeighboursBody,
         answer=NeighboursAnswer,
         texts="words",
@@ -111,7 +111,7 @@ DOORS = (
     VerbDoor(
         path="/v1/map",
         can="neighbours",
-        summary="Words in the plane.",
+        summary="Words on a plane.",
         body=MapBody,
         answer=MapAnswer,
         texts="words",
@@ -123,7 +123,7 @@ DOORS = (
     VerbDoor(
         path="/v1/analogy",
         can="analogy",
-        summary="What is to c as b is to a.",
+        summary="The word that is to c as b is to a.",
         body=AnalogyBody,
         answer=AnalogyAnswer,
         texts="words",

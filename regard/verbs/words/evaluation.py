@@ -1,4 +1,4 @@
-"""Scoring word vectors: on files of analogies and of judged pairs, with how much of them the vocabulary covers."""
+"""Score word vectors on files of analogies and judged pairs, with the share that the vocabulary covers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from regard.verbs.words.lexicon import Lexicon
 from regard.verbs.words.request import VectorSide
 
 TOTAL = "total"
-MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likeness
+MEASURES = ("loss", "accuracy", "spearman")  # for text, analogies and similarity
 
 
 @dataclass(frozen=True)
 class Manner:
-    """Look-up of words of questions: among the most frequent, in any case or in their own.
+    """How to look up words of questions: among how many frequent words, and whether case matters.
 
-    Of a model, `side` says by which of its vectors.
+    `side` chooses one of a model's sets of vectors.
     """
 
     vocabulary: int = VOCABULARY
@@ -48,7 +48,7 @@ class Questions:
 
 
 def read_questions(analogies: Sequence[str], similarities: Sequence[str]) -> Questions:
-    """The questions in files, each named by its path or as SET:path."""
+    """Read files of questions, each named by its path or as SET:path."""
     return Questions(
         {name: read_analogies(file_of(name)) for name in analogies},
         {name: read_judged_pairs(file_of(name)) for name in similarities},
@@ -57,10 +57,10 @@ def read_questions(analogies: Sequence[str], similarities: Sequence[str]) -> Que
 
 @dataclass(frozen=True)
 class WordScore:
-    """A score on a file of questions, or on one of its sections, and how much of that could be asked."""
+    """A score on a file of questions or one of its sections, and how many questions it has."""
 
     file: str
-    section: str  # TOTAL, the name of a section, or of pairs what becomes of unknown words
+    section: str  # TOTAL, the name of a section, or for pairs, how unknown words are treated
     score: Score
     asked: int
 
@@ -71,7 +71,7 @@ class WordScore:
 
     @property
     def coverage(self) -> float:
-        """The share of the questions that could be asked of this vocabulary."""
+        """The share of questions that this vocabulary covers."""
         return self.score.n / self.asked
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,23 +82,23 @@ class WordScore:
 def evaluate_words(
     lexicon: Lexicon, questions: Questions, manner: Manner, progress: Progress, split: str | None = None
 ) -> list[WordScore]:
-    """All scores of a lexicon: for analogies of each section and in total, for likeness of each file.
+    """Return all scores of a lexicon: analogies by section and in total, similarity by file.
 
-    Where vectors of unknown words can be composed, likeness is given without such words and with them.
+    If vectors of unknown words can be composed, similarity is scored without such words and with them.
     """
-    vectors, found = lexicon.vectors, list[WordScore]()
+    vectors, scores = lexicon.vectors, list[WordScore]()
     for name, sections in questions.analogies.items():
         solved = solve_analogies(vectors, sections, manner.vocabulary, manner.any_case, progress)
-        found += [_of_analogies(name, each, manner, split) for each in [*solved, add_scores(solved, TOTAL)]]
+        scores += [_of_analogies(name, score, manner, split) for score in [*solved, add_scores(solved, TOTAL)]]
     for name, pairs in questions.similarities.items():
         known, composed = (
             compare_similarities(vectors, pairs, manner.vocabulary, manner.any_case, compose)
             for compose in (None, lexicon.compose)
         )
-        found.append(_of_similarities(name, known, "omitted", manner, split))
+        scores.append(_of_similarities(name, known, "omitted", manner, split))
         if composed.compared > known.compared:
-            found.append(_of_similarities(name, composed, "composed", manner, split))
-    return found
+            scores.append(_of_similarities(name, composed, "composed", manner, split))
+    return scores
 
 
 def _of_analogies(name: str, score: AnalogyScore, manner: Manner, split: str | None) -> WordScore:

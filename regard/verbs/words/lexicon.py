@@ -1,4 +1,4 @@
-"""Words that can be asked about: the neighbours of one, and what stands to one as two others stand to each other."""
+"""Word look-up: the neighbours of a word, and analogies."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Compose = Callable[[str], "np.ndarray | None"]
 
 @dataclass(frozen=True)
 class NeighboursOfWord:
-    """The words nearest to one, by cosine; `word` is what stood for the query, perhaps the same in another case."""
+    """The words nearest to a word by cosine; `word` is the vocabulary word used for the query, in its own case."""
 
     query: str
     word: str
@@ -36,12 +36,16 @@ class NeighboursOfWord:
         return paragraph(self.word) + ranked(self.neighbours)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"query": self.query, "word": self.word, "neighbours": [list(each) for each in self.neighbours]}
+        return {
+            "query": self.query,
+            "word": self.word,
+            "neighbours": [list(neighbour) for neighbour in self.neighbours],
+        }
 
 
 @dataclass(frozen=True)
 class SolvedAnalogy:
-    """The words that stand to the third of three words as the second stands to the first, the best one first."""
+    """The words that are to the third of three words as the second is to the first, best first."""
 
     words: tuple[str, str, str]
     neighbours: list[tuple[str, float]]
@@ -59,56 +63,56 @@ class SolvedAnalogy:
         return paragraph(f"{a} is to {b} as {c} is to") + ranked(self.neighbours)
 
     def as_dict(self) -> dict[str, Any]:
-        neighbours = [list(each) for each in self.neighbours]
+        neighbours = [list(neighbour) for neighbour in self.neighbours]
         return {"words": list(self.words), "word": self.word, "neighbours": neighbours}
 
 
 @dataclass(frozen=True)
 class FoundWord:
-    """A word that has a vector, of its own or composed."""
+    """A word with its vector, from the vocabulary or composed."""
 
     word: str
     vector: np.ndarray
-    row: int | None  # of the matrix, if it is a word of the vocabulary
+    row: int | None  # in the matrix, if the word is in the vocabulary
 
 
 class Lexicon:
-    """Word vectors under a name, and perhaps a way to compose vectors of words that have none.
+    """Named word vectors, and optionally a function that composes vectors of unknown words.
 
-    A word is looked up in NFC as it is written, and then in another case; what is not found so is composed, if that is
-    possible. A remark tells of either. Any other word is refused, with some that are spelled like it.
+    A word is looked up in NFC as written, and then ignoring case; if it is still unknown, its vector is composed if
+    possible. Either fallback prints a remark. Any other word is refused, with suggestions of similar spelling.
     """
 
     def __init__(self, name: str, vectors: WordVectors, compose: Compose | None = None) -> None:
         self.name, self.vectors, self.compose = name, vectors, compose
 
     def neighbours(self, words: Sequence[str], count: int, remark: Remark = ignore_remark) -> list[NeighboursOfWord]:
-        """The nearest words of each word, itself left out."""
+        """Return the nearest words of each word, without the word itself."""
         return [
-            NeighboursOfWord(query, each.word, self._nearest(each.vector, [each], count))
-            for query, each in zip(words, self.find(words, remark), strict=True)
+            NeighboursOfWord(query, word.word, self._nearest(word.vector, [word], count))
+            for query, word in zip(words, self.find(words, remark), strict=True)
         ]
 
     def analogy(self, words: tuple[str, str, str], count: int, remark: Remark = ignore_remark) -> SolvedAnalogy:
-        """Find what is to c as b is to a: nearest to b - a + c, vectors of length 1, none of the three itself."""
-        a, b, c = found = self.find(words, remark)
+        """Return the words that are to c as b is to a: nearest to b - a + c in unit vectors, without a, b and c."""
+        a, b, c = three = self.find(words, remark)
         vector = _unit(b.vector) - _unit(a.vector) + _unit(c.vector)
-        nearest = self._nearest(vector, found, count)
+        nearest = self._nearest(vector, three, count)
         if not nearest:
             raise Fault(f"{self.name} has no other words than these.")
         return SolvedAnalogy((a.word, b.word, c.word), nearest)
 
     def find(self, words: Sequence[str], remark: Remark = ignore_remark) -> list[FoundWord]:
-        """Words as they are known here, with their vectors; one that is not known is refused."""
+        """Look up words and their vectors; refuse an unknown word."""
         return [self._find(word, remark) for word in words]
 
     def _nearest(self, vector: np.ndarray, without: Sequence[FoundWord], count: int) -> list[tuple[str, float]]:
         between_steps()
         cosines = self.vectors.cosines(vector[None])[0]
-        left_out = {each.row for each in without if each.row is not None}
-        ordered = largest(cosines, count + len(left_out)).tolist()
-        kept = [row for row in ordered if row not in left_out][:count]
-        return [(self.vectors.words[row], float(cosines[row])) for row in kept]
+        excluded = {word.row for word in without if word.row is not None}
+        ordered = largest(cosines, count + len(excluded)).tolist()
+        rows = [row for row in ordered if row not in excluded][:count]
+        return [(self.vectors.words[row], float(cosines[row])) for row in rows]
 
     def _find(self, query: str, remark: Remark) -> FoundWord:
         word = unicodedata.normalize("NFC", query.strip())
@@ -117,12 +121,12 @@ class Lexicon:
             return self._at(row)
         row = self._by_caseless.get(word.casefold())
         if row is not None:
-            remark(f"'{word}' is not known, but '{self.vectors.words[row]}' is, and stands for it")
+            remark(f"'{word}' is not in the vocabulary; '{self.vectors.words[row]}' is used instead")
             return self._at(row)
         vector = self.compose(word) if word and self.compose else None
         if vector is None:
             raise self._refusal(word)
-        remark(f"'{word}' is not in the vocabulary; its vector is composed of its character n-grams")
+        remark(f"'{word}' is not in the vocabulary; its vector is composed from its character n-grams")
         return FoundWord(word, vector, None)
 
     def _at(self, row: int) -> FoundWord:
@@ -130,7 +134,7 @@ class Lexicon:
 
     @cached_property
     def _by_caseless(self) -> dict[str, int]:
-        """The row of the most frequent word of each spelling, whatever its case."""
+        """The row of the most frequent word for each spelling, ignoring case."""
         rows: dict[str, int] = {}
         for row, word in enumerate(self.vectors.words):
             rows.setdefault(word.casefold(), row)
@@ -144,20 +148,20 @@ class Lexicon:
         near = process.extract(
             plain, self._by_caseless.keys(), scorer=ratio, limit=_MOST_SUGGESTED, score_cutoff=_LIKE_ENOUGH
         )
-        names = ", ".join(f"'{self.vectors.words[self._by_caseless[each[0]]]}'" for each in near)
-        meant = f"; did you mean {names}?" if names else "."
-        return Fault(f"The word '{word[:_LONGEST_SHOWN]}' is not among the {len(self.vectors):,} of {self.name}{meant}")
+        names = ", ".join(f"'{self.vectors.words[self._by_caseless[match[0]]]}'" for match in near)
+        hint = f"; did you mean {names}?" if names else "."
+        return Fault(f"The word '{word[:_LONGEST_SHOWN]}' is not among the {len(self.vectors):,} of {self.name}{hint}")
 
 
 def largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Return the places of the largest values, the largest first and equal ones in their order.
+    """Return the indices of the largest values, largest first, with ties in their order.
 
-    They are those of a stable sort of all, of which most are never sorted.
+    The result equals that of a stable sort, but most values are never sorted.
     """
     if count < len(values):
         least = np.partition(-values, count - 1)[count - 1]
         places = np.flatnonzero(-values <= least)
-        if len(places) >= count:  # fewer where some are no numbers
+        if len(places) >= count:  # fewer if some values are NaN
             return places[np.argsort(-values[places], kind="stable")][:count]
     return np.argsort(-values, kind="stable")[:count]
 

@@ -1,4 +1,4 @@
-"""`regard map`: words in the plane, as a picture, as a page to pan and zoom, or as numbers."""
+"""`regard map`: draw words on a plane, as a picture, a page to pan and zoom, or numbers."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,30 +19,30 @@ def command(
         list[str] | None, typer.Argument(metavar="WORD…", help="Words to draw; by default the most frequent.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=2, max=5000, help="Without WORD: so many of the most frequent (300).")
+        int | None, typer.Option(min=2, max=5000, help="Without WORD: number of frequent words to draw (300).")
     ] = None,
     around: Annotated[
-        int | None, typer.Option(min=0, max=1000, help="With WORD: so many neighbours of each (10).")
+        int | None, typer.Option(min=0, max=1000, help="With WORD: number of neighbours of each (10).")
     ] = None,
     method: Annotated[
         Literal["pca", "t-sne"],
-        typer.Option(help="Principal components, or t-SNE, which keeps neighbours together (2000 words at most)."),
+        typer.Option(help="Principal components, or t-SNE, which keeps neighbours together (at most 2000 words)."),
     ] = "pca",
     side: word_options.Side = None,
     vocabulary: word_options.Vocabulary = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
-    """Draw a map of word vectors in the plane: the WORDs with their neighbours, or the most frequent words."""
+    """Draw word vectors on a plane: the WORDs with their neighbours, or the most frequent words."""
     refuse_folder(out)
     refuse_existing(out, overwrite)
     if out.suffix.lower() not in _KINDS:
-        raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
+        raise Fault(f"{out} does not end in .png, .svg, .html or .json; the suffix chooses the format.")
     from regard.verbs.words.maps import map_words
     from regard.verbs.words.opening import open_lexicon
     from regard.verbs.words.request import map_request
 
-    wanted = map_request(words or [], count, around, method)
+    request = map_request(words or [], count, around, method)
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)
-        record = map_words(lexicon, wanted, progress, remark)
+        record = map_words(lexicon, request, progress, remark)
     remark_written(out, record.write(out))

@@ -1,4 +1,4 @@
-"""`regard neighbours`: the words whose vectors are nearest to those of given words."""
+"""`regard neighbours`: list the words whose vectors are nearest to those of given words."""
 
 from typing import Annotated
 
@@ -13,14 +13,14 @@ from regard.verbs.words import options as word_options
 def command(
     model: word_options.ModelOrVectors,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD…", help="Words; by default lines of standard input.")
+        list[str] | None, typer.Argument(metavar="WORD…", help="Words; by default the lines of standard input.")
     ] = None,
     count: word_options.Count = None,
     side: word_options.Side = None,
     vocabulary: word_options.Vocabulary = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each word.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each word.")] = False,
 ) -> None:
-    """Say which words are nearest to each WORD, by the cosine between their vectors."""
+    """List the words nearest to each WORD, by the cosine between their vectors."""
     from regard.console.option_names import OptionNames
     from regard.verbs.words.opening import open_lexicon
     from regard.verbs.words.request import NeighboursRequest
@@ -34,10 +34,10 @@ def command(
     request = NeighboursRequest.read({"words": words, **word_options.given(count, side)}, OptionNames())
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)
-    found = lexicon.neighbours(request.words, request.count, remark)
+    results = lexicon.neighbours(request.words, request.count, remark)
     if as_json:
-        for each in found:
-            print_json(each.as_dict(), indent=None)
+        for result in results:
+            print_json(result.as_dict(), indent=None)
     else:
-        rows = [[each.word, word, f"{cosine:.4f}"] for each in found for word, cosine in each.neighbours]
+        rows = [[result.word, word, f"{cosine:.4f}"] for result in results for word, cosine in result.neighbours]
         say_table(["word", "neighbour", "cosine"], rows)

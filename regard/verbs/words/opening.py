@@ -1,4 +1,4 @@
-"""Word vectors as people name them, ready to be asked: a model folder, or a file of vectors."""
+"""Open word vectors from a model folder or a file of vectors."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from regard.verbs.words.request import VectorSide
 
 
 def lexicon_of(task: Any, side: VectorSide) -> Lexicon:
-    """Return the words of a task to ask about, by the vectors of one side, or by the mean of both."""
+    """Return the lexicon of a task, with the vectors of one side or the mean of both."""
     vectors = task.word_vectors(side)
 
     def compose(word: str) -> Any:
@@ -23,12 +23,12 @@ def lexicon_of(task: Any, side: VectorSide) -> Lexicon:
 def open_lexicon(
     place: Path, side: VectorSide | None, vocabulary: int | None, progress: Progress, remark: Remark
 ) -> Lexicon:
-    """The words of a model folder or of a file, all or the first `vocabulary`; a file has its vectors on one side."""
+    """Open the words of a model folder or file: all, or the first `vocabulary`; a file has only one set of vectors."""
     if place.is_dir():
         from regard.loading import load_able
 
-        whole = lexicon_of(load_able(place, "neighbours").task, side or "centres")
-        return Lexicon(place.resolve().name, whole.vectors.first(vocabulary), whole.compose)
+        lexicon = lexicon_of(load_able(place, "neighbours").task, side or "centres")
+        return Lexicon(place.resolve().name, lexicon.vectors.first(vocabulary), lexicon.compose)
     if side is not None:
-        raise Fault(f"The vectors of a file are of one side, and {place} is a file; omit --side.")
+        raise Fault(f"{place} is a file, which has only one set of vectors; omit --side.")
     return Lexicon(place.name, read_vectors(place, vocabulary, progress, remark))

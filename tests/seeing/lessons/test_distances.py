@@ -59,9 +59,9 @@ def test_models_beside_each_other_by_the_command(tmp_path: Path, capsys: pytest.
     assert [len(line.points) for line in panel.lines] == [6 + 2 * 2, 6]
     assert main(["show", "gradients", "--model", str(folders[0]), "--text", "a"]) == 2
     assert main(["show", "gradients", "--text", "a"]) == 2
-    assert "--model and --text belong together" in capsys.readouterr().err
+    assert "--text needs one --model" in capsys.readouterr().err
 
 
 def test_a_translator_is_asked_for_its_text(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="reads no long sequences; for a seq2seq give --text"):
+    with pytest.raises(Fault, match="does not read long sequences; for a seq2seq, give --text"):
         distances_lesson([untrained(tmp_path, cell="gru")])

@@ -119,7 +119,7 @@ def test_losses_are_drawn_with_what_else_was_thought_of(tmp_path: Path) -> None:
     tokens = [TokenLoss("▁casa", 0.1, 1, []), TokenLoss("</s>", 3.0, 2, [("▁vermelha", 0.8)])]
     assert draw_losses(SentenceLoss("house", "casa", tokens), tmp_path / "l.svg") == set()
     texts = svg_texts(tmp_path / "l.svg")
-    assert {"▁casa", "▁vermelha 0.80", "the likeliest others"} <= set(texts)
+    assert {"▁casa", "▁vermelha 0.80", "most likely others"} <= set(texts)
     assert any("→ casa" in text for text in texts)
     assert any("perplexity 4.71" in text for text in texts)
 

@@ -82,4 +82,4 @@ def test_look_shows_the_gates_where_there_is_no_attention(
     assert main(["look", folder, "good or bad", "-o", str(out)]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["words"] == ["good", "or", "bad"]
     assert main(["look", folder, "good or bad", "-o", str(tmp_path / "gates.html")]) == 2
-    assert "its gates have no page; name a .png, an .svg or a .json." in capsys.readouterr().err
+    assert "there is no page for its gates; name a .png, .svg or .json file." in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_what_is_no_http_is_refused_like_anything_else(running: str, sent: bytes
         connection.sendall(sent)
         status, headers, body = told(rest_of(connection))
     assert status == 400
-    assert json.loads(body) == {"error": "This is no request that HTTP knows."}
+    assert json.loads(body) == {"error": "This is not a valid HTTP request."}
     assert headers["content-type"] == "application/json"
     for name, value in HEADERS.items():
         assert headers[name.lower()] == value

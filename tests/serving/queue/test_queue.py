@@ -125,7 +125,7 @@ def test_one_who_fails_does_not_spoil_the_others(worker: Worker) -> None:
 
 
 def test_answers_that_are_too_few_are_a_fault_of_ours(worker: Worker) -> None:
-    with pytest.raises(AssertionError, match="3 items were given and 1 came back"):
+    with pytest.raises(AssertionError, match="3 items were given, but 1 came back"):
         asyncio.run(all_of(worker, "a", lambda items: items[:1], [1, 2, 3]))
 
 

@@ -300,7 +300,7 @@ def test_what_cannot_be_done_in_time_is_refused_when_it_comes_and_what_can_is_no
 
     async def main() -> None:
         await model.ask("known", [10] * 6)
-        with pytest.raises(Refusal, match="would take about 100 seconds here, and a request may take 60") as refusal:
+        with pytest.raises(Refusal, match="would take about 100 seconds here, but a request may take 60") as refusal:
             await model.ask("long", [10] * 100)
         assert refusal.value.status == 413
         assert len(await model.ask("fits", [10] * 20)) == 20
@@ -326,7 +326,7 @@ def test_a_few_long_items_are_given_up_long_before_their_time_is_over() -> None:
     model = Model()
 
     async def main() -> None:
-        with pytest.raises(Refusal, match="would take about 96 seconds here, and a request may take 60"):
+        with pytest.raises(Refusal, match="would take about 96 seconds here, but a request may take 60"):
             await model.ask("long", [120] * 8)
 
     asyncio.run(main())
@@ -345,7 +345,7 @@ def test_what_took_all_the_time_there_is_is_refused_when_it_comes_again() -> Non
         await asyncio.gather(answers, return_exceptions=True)
         while model.worker._working:
             await asyncio.sleep(0.001)
-        with pytest.raises(Refusal, match="and a request may take 60; ask for less at a time") as refusal:
+        with pytest.raises(Refusal, match="but a request may take 60; ask for less at a time") as refusal:
             await model.ask("again", [100_000])
         assert refusal.value.status == 413
         assert await model.ask("short", [1]) == ["short0"]

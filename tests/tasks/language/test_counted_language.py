@@ -48,7 +48,7 @@ def test_weights_come_back_to_the_bit_and_of_another_order_are_refused(tmp_path:
     task, again = counted_in(tmp_path), ready_in(tmp_path)
     again.load_weights(task.weights())
     assert all(torch.equal(own, again.weights()[name]) for name, own in task.weights().items())
-    with pytest.raises(Fault, match="The weights are not those of such an n-gram model"):
+    with pytest.raises(Fault, match="The weights are not those of this n-gram model"):
         ready_in(tmp_path, order=4).load_weights(task.weights())
 
 

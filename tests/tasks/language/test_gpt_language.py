@@ -150,7 +150,7 @@ def test_or_the_older_half_is_forgotten_which_is_said_too(tmp_path: Path) -> Non
     asked = {"prompt": ["the cat"], "tokens": 12, "past_end": True}
     ((found,),) = model.generate_by(request(**asked, when_full="forget"))
     assert (len(found.tokens), found.ended, found.forgotten) == (12, "tokens", 7)
-    assert found.remark == "The context was full: the first 7 tokens of the text were forgotten on the way."
+    assert found.remark == "The context was full, so the first 7 tokens of the text were forgotten."
     by_recipe = gpt_in(tmp_path, when_full="forget")
     assert next(by_recipe.generate_by(request(**asked)))[0].text == found.text
     long = " ".join(["the"] * 30)

@@ -145,8 +145,8 @@ def test_empty_and_long_sentences_and_a_single_tag(tmp_path: Path) -> None:
     ("changes", "sentence"),
     [
         ({"own_labels": 0.5}, r"training.own_labels is for model.previous_label = true"),
-        ({"model": {"previous_label": True, "output": "crf"}}, "previous_label goes with output = 'softmax'"),
-        ({"model": {"pooling": "max"}}, "pooling is for one class of a whole text; a tagger gives a tag to each word"),
+        ({"model": {"previous_label": True, "output": "crf"}}, "previous_label needs output = 'softmax'"),
+        ({"model": {"pooling": "max"}}, "pooling is for classifying a whole text, but a tagger gives each word a tag"),
         ({"data": {"scheme": "tags"}, "best_by": "f1"}, r"training.best_by = 'f1' is for spans, and data.scheme has"),
     ],
 )

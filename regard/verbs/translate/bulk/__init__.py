@@ -1,1 +1,1 @@
-"""A large file translated by several processes, on one machine or on many, in shards that outlive them."""
+"""Translating a large file with several processes, on one machine or many, in shards that survive a crash."""

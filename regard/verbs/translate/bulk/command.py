@@ -1,4 +1,4 @@
-"""`regard translate` in shards: by workers of this machine, by those of a cluster, or one shard for a scheduler."""
+"""`regard translate` in shards: with workers on this machine or a cluster, or one shard for a scheduler."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _MOST = 1_000_000  # shards that --shard may ask for
 
 @dataclass(frozen=True)
 class Sharing:
-    """Sharing of the work on a file, from the command line."""
+    """How to share the work on a file, from the command line."""
 
     workers: int | None = None
     shard: str | None = None
@@ -29,26 +29,26 @@ class Sharing:
     on: Literal["ray"] | None = None
 
     def first_option(self) -> str:
-        """The option that asks for shards; refused if another asks for something else."""
+        """Return the option that asks for shards; refuse a second one that contradicts it."""
         options = {"--workers": self.workers, "--shard": self.shard, "--join": self.join, "--on": self.on}
-        given = [name for name, value in options.items() if value]
-        if len(given) > 1 and given != ["--workers", "--on"]:
-            raise Fault(f"{given[0]} and {given[1]} do not go together; omit one of them.")
-        return given[0]
+        names = [name for name, value in options.items() if value]
+        if len(names) > 1 and names != ["--workers", "--on"]:
+            raise Fault(f"{names[0]} and {names[1]} do not go together; omit one of them.")
+        return names[0]
 
     @property
     def chosen(self) -> tuple[int, int]:
-        """The number of the shard that --shard names, and how many there are."""
-        found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", self.shard or "")
-        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        """The number of the shard that --shard names, and the number of shards."""
+        match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", self.shard or "")
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= number <= of <= _MOST:
-            raise Fault(f"--shard is '{self.shard}'; give the number of a shard and how many there are, as 3/8.")
+            raise Fault(f"--shard is '{self.shard}'; give the number of a shard and the number of shards, as in 3/8.")
         return number, of
 
 
 @dataclass(frozen=True)
 class SharedOutput:
-    """An output that is written in shards, and what may become of what is there already."""
+    """An output that is written in shards, and what to do with one that exists."""
 
     out: Path
     resume: bool
@@ -63,14 +63,14 @@ class SharedOutput:
         return self.overwrite and not self.resume
 
     def translate_one(self, lines: LineJob, record: dict[str, Any], sharing: Sharing) -> None:
-        """One shard, and no more."""
+        """Translate one shard."""
         number, of = sharing.chosen
         if (before := number_of_shards(self.folder)) not in (None, of):
             raise Fault(f"{self.folder} was divided into {before} shards; give --shard I/{before}, or delete it.")
         shard, job = cut_into_shards(_file_of(lines), of)[number - 1], BulkJob(lines, record, self.folder)
         if not (self.resume or self.overwrite) and any(self.folder.glob(f"*{shard.name}*")):
             raise Fault(
-                f"{job.place(shard)} was begun or is done; give --resume to go on, or --overwrite to start again."
+                f"{job.place(shard)} was begun or is done; give --resume to continue, or --overwrite to start again."
             )
         self.folder.mkdir(exist_ok=True)
         with console_progress() as progress:
@@ -79,7 +79,7 @@ class SharedOutput:
         remark(f"Wrote {job.place(shard)} ({shard}).")
 
     def join(self, lines: LineJob, record: dict[str, Any]) -> None:
-        """All shards into one file, if all are done and of these lines."""
+        """Join all shards into one file, if all are done and belong to these lines."""
         with hold_output(self.out), console_progress() as progress:
             refuse_existing(self.out, self.overwrite)
             if (of := number_of_shards(self.folder)) is None:
@@ -92,7 +92,7 @@ class SharedOutput:
             remove_shards(self.folder)
 
     def translate_all(self, lines: LineJob, record: dict[str, Any], sharing: Sharing, lines_for_each: int) -> None:
-        """Every shard that is not done yet, then all into one file."""
+        """Translate every shard that is not done yet, then join all into one file."""
         with hold_output(self.out) as unfinished:
             if self._is_finished():
                 remark_finished(self.out, lines.given, lines_for_each)
@@ -108,7 +108,7 @@ class SharedOutput:
             tally.remark()
 
     def _is_finished(self) -> bool:
-        """Return True if nothing is left but, after a kill at the very end, to tidy up."""
+        """Return True if the output is complete; remove shards that a kill at the very end left behind."""
         if not self.resume or self.overwrite or not self.out.exists():
             return False
         if number_of_shards(self.folder) is not None and is_joined(self.folder, self.out):
@@ -116,7 +116,7 @@ class SharedOutput:
         return number_of_shards(self.folder) is None
 
     def _begin(self, unfinished: Unfinished) -> None:
-        """Make room, or refuse what stands in the way."""
+        """Remove earlier output, or refuse to start over it."""
         if self.begins_anew:
             remove_shards(self.folder)
             unfinished.text.unlink(missing_ok=True)
@@ -124,17 +124,15 @@ class SharedOutput:
         refuse_existing(self.out, self.overwrite)
         if unfinished.text.exists():
             raise Fault(
-                f"{self.out} was begun by one process; go on without shards, "
+                f"{self.out} was begun by one process; continue without shards, "
                 "or give --overwrite without --resume to start again."
             )
         if number_of_shards(self.folder) is not None and not self.resume:
-            raise Fault(
-                f"{self.out} was begun in shards; give --resume to go on from there, or --overwrite to start again."
-            )
+            raise Fault(f"{self.out} was begun in shards; give --resume to continue, or --overwrite to start again.")
 
     @contextmanager
     def _what_is_kept(self, shards: list[Shard]) -> Iterator[None]:
-        """If the block does not end well, say what can be gone on with."""
+        """If the block fails, report what can be resumed."""
         try:
             yield
         except BaseException:
@@ -142,7 +140,7 @@ class SharedOutput:
                 remove_shards(self.folder)
             else:
                 done = sum((self.folder / f"{shard.name}.done").exists() for shard in shards)
-                remark(f"{done} of {len(shards)} shards are done; the same with --resume goes on from there.")
+                remark(f"{done} of {len(shards)} shards are done; the same command with --resume continues from there.")
             raise
 
 
@@ -157,7 +155,7 @@ def _finish(job: BulkJob, shards: list[Shard], sharing: Sharing, progress: Progr
 def translate_in_shards(
     lines: LineJob, output: SharedOutput, sharing: Sharing, record: dict[str, Any], lines_for_each: int
 ) -> None:
-    """Translate a file as the command line says it is to be shared out."""
+    """Translate a file with the sharing that the command line asks for."""
     if sharing.shard is not None:
         output.translate_one(lines, record, sharing)
     elif sharing.join:

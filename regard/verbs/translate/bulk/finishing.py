@@ -1,8 +1,8 @@
-"""One shard from whatever there is of it to its end: what a worker does, be it of this machine or of a cluster.
+"""Finish one shard, wherever it stands: the job of a worker on this machine or a cluster.
 
-A shard grows and is resumed as any output does (`unfinished.py`). When its text is whole a mark is written beside it,
-with what was asked, digests of what was read and of what was written; then the text is put in its place. So a shard is
-done when both are there and agree, and at every other moment it is resumed.
+A shard grows and is resumed like any output (`unfinished.py`). When its text is complete, a mark is written next to it
+with the request and digests of the input and the output; then the text is moved into place. So a shard is done when
+both exist and agree, and in every other state it is resumed.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _BLOCK = 2**20  # bytes that are copied at once
 
 
 class Mark(BaseModel):
-    """Record that vouches for a finished shard."""
+    """Record of a finished shard: its request, and digests of what was read and written."""
 
     asked: dict[str, Any]
     read: str
@@ -42,7 +42,7 @@ class Mark(BaseModel):
 
 @dataclass(frozen=True)
 class BulkJob:
-    """A file to translate in shards: what is to be done, what a record says of it, and where the shards lie."""
+    """A file to translate in shards: the job, its record, and the folder of the shards."""
 
     lines: LineJob
     record: dict[str, Any]
@@ -58,7 +58,7 @@ class BulkJob:
         return self.folder / f"{shard.name}.done"
 
     def mark(self, shard: Shard) -> Mark | None:
-        """The mark of a shard that is done, refused where something else was asked; none where it is not done."""
+        """Return the mark of a finished shard, or None; refuse one that was made for a different request."""
         if not (self.place(shard).exists() and self.mark_place(shard).exists()):
             return None
         try:
@@ -74,12 +74,12 @@ class BulkJob:
         mark = self.mark(shard)
         if mark is None:
             return False
-        own, read = self.lines.limited_to(shard.lines), ""
-        for portion in read_portions(own.given, own.constraints()):
-            read = digest_of_lines(read, portion.lines, portion.asked)
-        if read != mark.read:
+        job, digest = self.lines.limited_to(shard.lines), ""
+        for portion in read_portions(job.given, job.constraints()):
+            digest = digest_of_lines(digest, portion.lines, portion.asked)
+        if digest != mark.read:
             raise Fault(
-                f"{self.place(shard)} has translations of other lines than the input has there ({shard}); "
+                f"{self.place(shard)} holds translations of other lines than the input ({shard}); "
                 "give the same input, or --overwrite without --resume to start again."
             )
         if file_checksum(self.place(shard)) == mark.written:
@@ -89,7 +89,7 @@ class BulkJob:
 
 
 class ShardTranslator:
-    """Brings shard after shard to its end, by one model, which is loaded when the first of them needs it."""
+    """Finishes shards one after another with one model, which is loaded when first needed."""
 
     def __init__(self, job: BulkJob) -> None:
         self.job = job
@@ -105,7 +105,7 @@ class ShardTranslator:
         begin: Callable[[int], None] = lambda lines: None,
         anew: bool = False,
     ) -> LongLines:
-        """Translate what is not translated yet of a shard, or all of it `anew`; gives the long lines that were met."""
+        """Translate the rest of a shard, or all of it `anew`; return the long lines in it."""
         with hold_output(self.job.place(shard)) as unfinished:
             if not anew and self.job.has_finished(shard):
                 return LongLines()
@@ -117,42 +117,42 @@ class ShardTranslator:
     def _translate(
         self, shard: Shard, unfinished: Unfinished, kept: Kept, progress: Progress, begin: Callable[[int], None]
     ) -> LongLines:
-        own, asked = self.job.lines.limited_to(shard.lines), self.job.asked(shard)
-        constraints, translator = own.constraints(), self._translator
+        job, record = self.job.lines.limited_to(shard.lines), self.job.asked(shard)
+        constraints, translator = job.constraints(), self._translator
         translator.long_lines = LongLines(translator.long_lines.longest)
-        with unfinished.growing(asked, kept, overwrite=True) as file:
-            translate_lines(translator, own.given, constraints, file, progress, shard.lines.count, begin)
+        with unfinished.growing(record, kept, overwrite=True) as file:
+            translate_lines(translator, job.given, constraints, file, progress, shard.lines.count, begin)
             if shard.is_last:
                 constraints.end()
             file.end()
-            mark = Mark(asked=asked, read=file.read, written=file_checksum(unfinished.text))
+            mark = Mark(asked=record, read=file.read, written=file_checksum(unfinished.text))
             write_record(self.job.mark_place(shard), mark)
         return translator.long_lines
 
 
 def join(job: BulkJob, shards: list[Shard], out: Path, progress: Progress) -> None:
-    """Write the translations of all shards into one file, in their order; it appears when it is whole."""
+    """Write the translations of all shards into one file in order; the file appears once it is complete."""
     marks = [job.mark(shard) for shard in shards]
     if missing := [shard for shard, mark in zip(shards, marks, strict=True) if mark is None]:
         raise Fault(
             f"{len(missing)} of {len(shards)} shards of {out} are not done, as {missing[0].number}/{missing[0].of} "
-            f"({missing[0]}); translate them with --shard, or all that is missing with --workers and --resume."
+            f"({missing[0]}); translate them with --shard, or all missing ones with --workers and --resume."
         )
     with whole_file(out) as file:
         for shard, mark in zip(shards, marks, strict=True):
             assert mark is not None
-            written = hashlib.sha256()
+            digest = hashlib.sha256()
             with job.place(shard).open("rb") as part:
                 while block := part.read(_BLOCK):
-                    written.update(block)
+                    digest.update(block)
                     file.write(block)
-            if written.hexdigest() != mark.written:
+            if digest.hexdigest() != mark.written:
                 raise Fault(f"{job.place(shard)} is damaged; with --workers and --resume it is translated again.")
             progress("joining shards", shard.number, shard.of)
 
 
 def is_joined(folder: Path, out: Path) -> bool:
-    """Return True if an output is all that its shards say, so that only these are left to be removed."""
+    """Return True if the output equals its joined shards, so that these can be removed."""
     parts = sorted(path for path in folder.iterdir() if path.with_name(f"{path.name}.done").exists())
     if len(parts) != number_of_shards(folder):
         return False

@@ -1,7 +1,7 @@
-"""Workers of a Ray cluster that bring shards to their ends, by Ray Data; a node may go away in the middle.
+"""Workers of a Ray cluster that finish shards with Ray Data; a node may disappear in the middle.
 
-All nodes see the input, the model and the output's folder under the same paths. Ray starts a worker that is gone
-elsewhere and gives it the shard once more; what was done of it is on disk, and the new worker goes on from there.
+All nodes see the input, the model and the output folder under the same paths. Ray restarts a lost worker elsewhere
+with the same shard; what was done is on disk, and the new worker continues from there.
 """
 
 import logging
@@ -22,31 +22,31 @@ from regard.verbs.translate.bulk.workers import Tally
 from regard.verbs.translate.line_translator import LongLines
 from regard.verbs.translate.unfinished import Held
 
-_PATIENCE = 60.0  # seconds that a worker which is gone may still hold its shard
-_REACHED_WITHIN = 5.0  # seconds, for a cluster that is there
-_LOOK = 0.5  # seconds between two looks at whether it does
+_PATIENCE = 60.0  # seconds that a lost worker may still hold its shard
+_REACHED_WITHIN = 5.0  # seconds to reach a cluster
+_LOOK = 0.5  # seconds between two attempts
 
 Row = dict[str, Any]  # what travels through Ray: numbers, texts and lists of them
 
 
 class RayWorker:
-    """Worker of the cluster: a model that is loaded once, and shard after shard."""
+    """A worker of the cluster: loads the model once and finishes shard after shard."""
 
     def __init__(self, job: BulkJob, shards: list[Shard]) -> None:
         self.translator, self.shards = ShardTranslator(job), shards
 
     def __call__(self, row: Row) -> Row:
-        """Finish the shard of a row; faults travel back as sentences, for Ray would try again what cannot succeed."""
-        found = LongLines()
+        """Finish the shard of a row; faults are returned as sentences, because Ray would retry after an exception."""
+        long_lines = LongLines()
         try:
-            found, sentences = self._finish(self.shards[row["place"]]), list[str]()
+            long_lines, sentences = self._finish(self.shards[row["place"]]), list[str]()
         except Fault as fault:
             sentences = list(fault.sentences)
         except OSError as error:
             if (sentence := refusal_sentence(error)) is None:
                 raise
             sentences = [sentence]
-        return {**row, "sentences": sentences, "long": [found.longest, found.count, found.first]}
+        return {**row, "sentences": sentences, "long": [long_lines.longest, long_lines.count, long_lines.first]}
 
     def _finish(self, shard: Shard) -> LongLines:
         until = time.monotonic() + _PATIENCE
@@ -60,7 +60,7 @@ class RayWorker:
 
 
 def finish_on_ray(job: BulkJob, shards: list[Shard], workers: int | None, progress: Progress) -> Tally:
-    """Bring all shards to their ends on the cluster that RAY_ADDRESS names, or else on one of this machine alone."""
+    """Finish all shards on the cluster that RAY_ADDRESS names, or else on a cluster of this machine alone."""
     with importing("ray", "--on ray"):
         import ray
         import ray.data
@@ -82,7 +82,7 @@ def _join_cluster(ray: Any) -> None:
     address = os.environ.get("RAY_ADDRESS")
     try:
         if address and (place := re.fullmatch(r"(?:ray://)?\[?([^/\]]+)\]?:(\d{1,5})", address)):
-            # Ray itself tries for minutes, and writes a page of lines about it.
+            # Ray itself tries for minutes and prints a page about it.
             socket.create_connection((place[1], int(place[2])), _REACHED_WITHIN).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, OverflowError):
@@ -93,12 +93,12 @@ def _join_cluster(ray: Any) -> None:
 
 
 def _finished_rows(ray: Any, job: BulkJob, shards: list[Shard], workers: int | None) -> Iterator[Row]:
-    """A row for each shard, as it is finished."""
+    """Yield a row for each shard as it is finished."""
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    wanted = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    most = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
     rows = ray.data.from_items([{"place": place} for place in range(len(shards))], override_num_blocks=len(shards))
-    # As many workers as there is room for: fewer, when a node is gone.
-    pool = ray.data.ActorPoolStrategy(min_size=1, max_size=min(wanted, len(shards)))
+    # As many workers as there is room for; fewer if a node is lost.
+    pool = ray.data.ActorPoolStrategy(min_size=1, max_size=min(most, len(shards)))
     finished = rows.map(RayWorker, fn_constructor_args=(job, shards), compute=pool, num_cpus=1)
     yield from finished.iter_rows()

@@ -1,9 +1,9 @@
-"""A file in shards: neighbouring lines that one process translates by itself, into a file of its own.
+"""A file in shards: neighbouring lines that one process translates into a separate file.
 
-A shard begins where one process would begin a portion. So a line is translated in the same batch whoever does it, and
-the shards, put in a row, are what one process would have written, to the last bit of a score.
+A shard begins where a single process would begin a portion. So every line is translated in the same batch whoever does
+it, and the joined shards equal the output of one process, to the last bit of a score.
 
-They lie in a folder beside the output, `OUT.shards`, till they are joined.
+They are in a folder next to the output, `OUT.shards`, until they are joined.
 """
 
 import re
@@ -16,14 +16,14 @@ from regard.base.faults import Fault
 from regard.data.lines import LineRange, line_starts
 from regard.verbs.translate import unfinished
 
-MOST_SHARDS = 64  # where nobody says how many; few enough to be looked at, and enough for the workers of one machine
+MOST_SHARDS = 64  # by default; few enough to look at, and enough for the workers of one machine
 
 _NAME = re.compile(r"\.?\d+-of-(\d+)(?:\.done|\.unfinished(?:\.jsonl)?)?")
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some lines of a file, which of so many shards they are, counted from 1."""
+    """Some lines of a file as shard `number`, counted from 1, of `of` shards."""
 
     number: int
     of: int
@@ -44,9 +44,9 @@ class Shard:
 
 
 def cut_into_shards(source: Path, of: int | None) -> list[Shard]:
-    """The shards of a file, as even as portions allow; without a number as many as there are portions, up to a limit.
+    """Divide a file into shards as evenly as portions allow; by default as many as portions, up to a limit.
 
-    The file is read through once, and what is kept of it is a number for each portion.
+    The file is read once; only a number for each portion stays in memory.
     """
     portion = unfinished.PORTION
     starts, lines = line_starts(source, portion)
@@ -63,34 +63,34 @@ def _lines_between(first: int, end: int, start: list[int]) -> LineRange:
 
 
 def shard_folder(out: Path) -> Path:
-    """Where the shards of an output lie."""
+    """Return the folder of an output's shards."""
     place = out.resolve()
     return place.with_name(f"{place.name}.shards")
 
 
 def number_of_shards(folder: Path) -> int | None:
-    """Return how many shards an output was cut into before, if anything was done for it."""
+    """Return the number of shards that an earlier run divided an output into, or None."""
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    counts = {int(found[1]) for name in names if (found := _NAME.fullmatch(name))}
+    counts = {int(match[1]) for name in names if (match := _NAME.fullmatch(name))}
     if len(counts) > 1:
-        several = " and of ".join(map(str, sorted(counts)))
-        raise Fault(f"{folder} has shards of several divisions ({several}); delete those of all but one.")
+        divisions = " and of ".join(map(str, sorted(counts)))
+        raise Fault(f"{folder} has shards of several divisions ({divisions}); delete those of all but one.")
     return counts.pop() if counts else None
 
 
 def remove_shards(folder: Path) -> None:
-    """Remove a folder of shards, if it is there."""
+    """Remove a folder of shards, if it exists."""
     if folder.is_dir():
         shutil.rmtree(folder)
 
 
 def refuse_shards(out: Path, resume: bool, overwrite: bool) -> None:
-    """Refuse to translate by one process what was begun in shards; who begins anew removes these."""
+    """Refuse to continue with one process what was begun in shards; remove the shards when starting again."""
     folder = shard_folder(out)
     if overwrite and not resume:
         remove_shards(folder)
     elif number_of_shards(folder):
         raise Fault(
-            f"{out} was begun in shards; go on with --workers and --resume, "
+            f"{out} was begun in shards; continue with --workers and --resume, "
             "or give --overwrite without --resume to start again."
         )

@@ -1,9 +1,9 @@
-"""Worker processes on one machine that bring shards to their ends, and are replaced when they die.
+"""Worker processes on one machine that finish shards, and are replaced when they die.
 
-A worker loads the model once and is given shard after shard. What it has done is on disk, so the one that replaces it
-goes on from there, and little is translated twice. Where worker after worker dies at the same place, the job ends.
-One that keeps neither processor nor disk busy for half a minute was stopped, or waits for what never comes, and is
-killed. How long a portion takes says nothing: that may be seconds, or an hour.
+A worker loads the model once and is given shard after shard. What it has done is on disk, so its replacement continues
+from there, and little is translated twice. If worker after worker dies at the same place, the job ends. A worker that
+uses neither processor nor disk for some seconds was stopped or hangs, and is killed. The time a portion takes proves
+nothing: it may be seconds or an hour.
 """
 
 import multiprocessing
@@ -34,19 +34,19 @@ from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator
 from regard.verbs.translate.bulk.shards import Shard
 from regard.verbs.translate.line_translator import LongLines
 
-MOST_DEATHS = 3  # of workers, one after the other, at the same portion of a shard
-LOOK = 5.0  # seconds between two looks at whether workers live
-MOST_QUIET = 4  # looks in a row without a sign of life; not a time, for a job that was stopped as a whole may go on
+MOST_DEATHS = 3  # deaths in a row at the same portion of a shard
+LOOK = 5.0  # seconds between two checks of the workers
+MOST_QUIET = 4  # checks in a row without activity; not a time, because a job that was suspended as a whole may continue
 
 
 class Begun(NamedTuple):
-    """A worker begins to translate so many lines."""
+    """The worker begins to translate this many lines."""
 
     lines: int
 
 
 class Reached(NamedTuple):
-    """So many lines of the worker's shard are translated and kept."""
+    """This many lines of the worker's shard are translated and saved."""
 
     lines: int
 
@@ -58,7 +58,7 @@ class Finished(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """The worker met a fault of the user's."""
+    """The worker met a fault that the user can fix."""
 
     sentences: tuple[str, ...]
 
@@ -67,25 +67,25 @@ class Refused(NamedTuple):
 class Tally:
     """Totals over all workers."""
 
-    begun: int = 0  # lines, each as often as a worker began to translate it
+    begun: int = 0  # lines, counted each time that a worker began to translate them
     deaths: int = 0
     long_lines: LongLines = field(default_factory=LongLines)
 
     def remark(self) -> None:
-        """Say what people should know of it."""
+        """Print a remark on long lines and on replaced workers."""
         self.long_lines.remark()
         if self.deaths:
             times = "1 worker died and was" if self.deaths == 1 else f"{self.deaths} workers died and were"
-            remark(f"{times} replaced; {self.begun:,} lines were translated, each counted as often as it was.")
+            remark(f"{times} replaced; {self.begun:,} lines were translated, counting repeats.")
 
 
 def finish_shards(job: BulkJob, shards: Sequence[Shard], workers: int, progress: Progress) -> Tally:
-    """Bring all shards to their ends by so many workers."""
+    """Finish all shards with this many workers."""
     return _Crew(job, shards, workers, progress).work()
 
 
 class _Worker:
-    """A worker process, seen from the main process: the shard that it has, and whether it has got on with it."""
+    """A worker process as seen from the main process: its shard, and whether it made progress."""
 
     def __init__(self, job: BulkJob, number: int, threads: int) -> None:
         spawn = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -102,14 +102,14 @@ class _Worker:
 
     def give(self, shard: Shard) -> None:
         self.shard, self.has_got_on, self._quiet_looks = shard, False, 0
-        with suppress(OSError):  # it has died, and is about to be replaced
+        with suppress(OSError):  # it died and will be replaced
             self.connection.send(shard)
 
     def is_alive(self) -> bool:
-        """True if it has computed anything at one of the last looks, of which this is one."""
-        number = self.process.pid or 0
-        before, self._busy = self._busy, processor_time(number)
-        is_quiet = self._busy is not None and self._busy == before and not is_waiting_for_a_disk(number)
+        """Return True if it was active at one of the last checks, including this one."""
+        pid = self.process.pid or 0
+        before, self._busy = self._busy, processor_time(pid)
+        is_quiet = self._busy is not None and self._busy == before and not is_waiting_for_a_disk(pid)
         self._quiet_looks = self._quiet_looks + 1 if is_quiet else 0
         return self._quiet_looks < MOST_QUIET
 
@@ -120,11 +120,11 @@ class _Worker:
 
     def how_it_died(self) -> str:
         self.process.join()
-        ended, said = end_in_words(self.process.exitcode or 0), self.words()
-        return f"{ended}, saying '{printable(said[-1])}'" if said else f"{ended}, without a word"
+        ending, lines = end_in_words(self.process.exitcode or 0), self.words()
+        return f"{ending}, saying '{printable(lines[-1])}'" if lines else f"{ending}, without a word"
 
     def words(self) -> list[str]:
-        """Lines that it has said, and those before it in its place."""
+        """Return the lines that it and its predecessors have printed."""
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         return [line.strip() for line in text.split("\n") if line.strip()]
 
@@ -137,7 +137,7 @@ class _Crew:
         self.waiting = deque(shards)
         self.total = sum(shard.lines.count for shard in shards)
         self.reached: dict[Shard, int] = {}
-        self.deaths: dict[Shard, int] = {}  # in a row, without a portion between them
+        self.deaths: dict[Shard, int] = {}  # in a row, without a finished portion in between
         self.tally = Tally()
         self.threads = max(1, cores() // workers)
         self.count = min(workers, len(shards))
@@ -174,7 +174,7 @@ class _Crew:
     def _hear(self, worker: _Worker) -> None:
         try:
             message = worker.connection.recv()
-        except (EOFError, OSError):  # the second, if it died in the middle of a message
+        except (EOFError, OSError):  # OSError if it died in the middle of a message
             self._replace(worker)
             return
         shard = worker.shard
@@ -198,26 +198,26 @@ class _Crew:
         self.progress("translating", sum(self.reached.values()), self.total)
 
     def _pass_on(self, words: list[str]) -> None:
-        """Remark what workers say, each thing once."""
+        """Print the remarks of workers, each once."""
         for line in words:
             if line not in self.said:
                 self.said.add(line)
                 remark(line)
 
     def _kill_the_lifeless(self) -> None:
-        """Kill workers that would be waited for without end; that they have died is heard of as of any other."""
+        """Kill workers that hang; their death is then noticed like any other."""
         for worker in self.workers.values():
             if worker.shard is not None and not worker.is_alive():
-                number = worker.process.pid or 0
-                why = "was stopped" if is_stopped(number) else "hangs"
+                pid = worker.process.pid or 0
+                why = "was stopped" if is_stopped(pid) else "hangs"
                 remark(
-                    f"Worker {worker.number} (process {number}) {why}: no sign of life for {LOOK * MOST_QUIET:.0f} "
-                    f"seconds. It is killed, and another goes on with {worker.shard}."
+                    f"Worker {worker.number} (process {pid}) {why}: no activity for {LOOK * MOST_QUIET:.0f} "
+                    f"seconds. It is killed, and another continues with {worker.shard}."
                 )
                 worker.process.kill()
 
     def _replace(self, worker: _Worker) -> None:
-        """Put another in the place of a worker that died; its shard comes first."""
+        """Replace a worker that died; its shard comes first."""
         how = worker.how_it_died()
         self.tally.deaths += 1
         del self.workers[worker.connection]
@@ -228,15 +228,15 @@ class _Crew:
             if before + 1 == MOST_DEATHS:
                 raise Fault(
                     f"{MOST_DEATHS} workers died one after the other at the same place in {worker.shard} of "
-                    f"{self.job.lines.given.file}; the last {how}. What is done is kept, and the same with --resume "
-                    "goes on from there."
+                    f"{self.job.lines.given.file}; the last {how}. What is done is kept; the same with --resume "
+                    "continues from there."
                 )
             self.waiting.appendleft(worker.shard)
             self._hire(worker.number)
 
 
 def _work(job: BulkJob, connection: Connection, log: Path, threads: int) -> None:
-    """Run a worker until nobody is left to give it a shard."""
+    """Run a worker until the main process closes its connection."""
     end_with_parent()
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # torch is not loaded yet
     _write_errors_to(log)
@@ -264,7 +264,7 @@ def _work(job: BulkJob, connection: Connection, log: Path, threads: int) -> None
 
 
 def _write_errors_to(log: Path) -> None:
-    """Redirect the worker's messages into a file, where they can be read when it has died."""
+    """Redirect the worker's messages into a file that can be read after its death."""
     sys.stderr.flush()
     with log.open("ab", buffering=0) as file:
         os.dup2(file.fileno(), 2)
