@@ -172,7 +172,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         pickled(lambda folder: b"", lambda made, file: file.write(made)),
         "holds more than weights, so it is not loaded: its pickles do not end",
     ),
-    "a packed pickle": (packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)), "records are compressed"),
+    "a packed pickle": (
+        packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)),
+        "records are compressed",
+    ),
     "a long pickle": (
         packed_again(zipfile.ZIP_STORED, lambda pickle: b"\x80\2" + b"]" * HUGE),
         "describes too many tensors",
