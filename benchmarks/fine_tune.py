@@ -1,11 +1,11 @@
-"""A model of short sentences learns long ones: what it gains, and what it forgets, as the table in docs/fine-tune.md.
+"""A model of short sentences learns long ones: what it gains, and what it forgets, as the table in docs/ledger.md.
 
     .venv/bin/python benchmarks/fine_tune.py [--out DIR] [--jobs N] [--seeds N] [--most-steps N]
 
 The data set is `tatoeba-en-pt`. A pair is short if neither side has more than 8 words, and long if both have more. A
 parent is trained on all short pairs of the training set but those held out; children start from it on 1,000, 5,000 and
 20,000 long ones, as `regard train --pairs NEW --from PARENT` chooses their training: plainly, with a fifth of old text,
-with frozen embeddings, and with a frozen encoder; others learn the same long pairs from nothing. All are scored on long
+with frozen embeddings, and with a frozen encoder; others learn the same long pairs from scratch. All are scored on long
 and on short pairs of the official test, none of whose sentences is learnt. Finished runs and scores are found again, so
 that a stopped table can be gone on with. `--most-steps 2 --short 600 --sizes 100 --scored 3` tries all of it in a few
 minutes on two cores.
@@ -49,7 +49,7 @@ class Way:
 
 
 WAYS = (
-    Way("from nothing", has_parent=False),
+    Way("from scratch", has_parent=False),
     Way("from the parent"),
     Way(f"from the parent, {OLD_SHARE:.0%} old text", ("--old-share", str(OLD_SHARE))),
     Way("from the parent, embeddings frozen", ("--set", "training.freeze=['embeddings']")),

@@ -1,7 +1,7 @@
 """BLEU of the same outputs by several implementations, cuts and smoothings: how far the numbers are apart.
 
 Run it with `.venv/bin/python benchmarks/implementations.py` after `regard data get metrics-reference --from DIR`. It
-prints the table of docs/metrics.md: a whole test set (the system online-A of WMT 2017, English to German), and the one
+prints the table of docs/ledger.md: a whole test set (the system online-A of WMT 2017, English to German), and the one
 sentence by which lectures explain BLEU. nltk is in the extra `bench`, and passed over where it is not installed.
 """
 

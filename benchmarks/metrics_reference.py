@@ -1,7 +1,7 @@
 """Our metrics beside published values, on the outputs of the data set metrics-reference.
 
 Run it with `.venv/bin/python benchmarks/metrics_reference.py` after `regard data get metrics-reference --from DIR`, and
-with the data set wordnet where METEOR is to have its synonyms. It prints the table that stands in docs/metrics.md.
+with the data set wordnet where METEOR is to have its synonyms. It prints the table that stands in docs/ledger.md.
 
 The values of ROUGE are those that ROUGE-1.5.5 printed, in the middle of its bootstrap, as google-research's tests hold
 them; those of METEOR (the Java program, version 1.5) and CIDEr are nlg-eval's, those of BLEU and chrF sacreBLEU's own.

@@ -1,4 +1,4 @@
-"""One trained translator, every search: quality, variety and pace, as the table in docs/translate.md.
+"""One trained translator, every search: quality, variety and pace, as the table in docs/ledger.md.
 
     .venv/bin/python benchmarks/searches.py MODEL [--sentences N] [--risk-samples N]
 
@@ -65,7 +65,7 @@ def kinds(model: TranslationModel, risk_samples: int) -> Iterator[Kind]:
         (" at temperature 0.5", {"temperature": 0.5}),
     ):
         for metric in ("chrf", "bleu"):
-            name = f"least risk by {metric}, {risk_samples} samples{kind}"
+            name = f"minimum Bayes risk by {metric}, {risk_samples} samples{kind}"
             plan = model.plan(mbr=metric, samples=risk_samples, n_best=1, sample=sampling)
             yield Kind(name, plan, several=False)
 

@@ -51,7 +51,7 @@ def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pyte
     )
     assert '"test"' in (run / "scores.json").read_text()
     assert capsys.readouterr() == ("", "")
-    with pytest.raises(regard.Fault, match="holds a run already"):
+    with pytest.raises(regard.Fault, match="already holds a run"):
         regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
     regard.train(out=run, resume=True)
     assert "is finished; there is nothing to resume" in capsys.readouterr().err
@@ -84,7 +84,7 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
         regard.train("dmeo", out=tmp_path / "run")
     with pytest.raises(regard.Fault, match="Give a recipe or text files, not both"):
         regard.train("demo", source="a", target="b")
-    with pytest.raises(regard.Fault, match="goes on with a run and overwrite=True replaces it"):
+    with pytest.raises(regard.Fault, match="continues a run and overwrite=True replaces it"):
         regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
 
 
@@ -110,11 +110,11 @@ def test_variants_are_compared_as_on_the_command_line(tmp_path: Path, capsys: py
 def test_a_comparison_refuses_and_stops_as_the_command_does(tmp_path: Path) -> None:
     table, named = counted(tmp_path), {"as it is": {}, "longer": {"model.order": 3}}
     asked = {"seeds": 1, "metrics": ["perplexity"], "out": tmp_path / "out", "quiet": True}
-    with pytest.raises(regard.Fault, match=r"^0 of 2 runs are finished; resume=True goes on with the others\.$"):
+    with pytest.raises(regard.Fault, match=r"^0 of 2 runs are finished; resume=True continues with the others\.$"):
         regard.compare(table, variants=named, minutes=0, **asked)
     found = regard.compare(table, variants=named, resume=True, **asked)
     assert [row["variant"] for row in found.rows] == ["as it is", "longer"]
-    with pytest.raises(regard.Fault, match=r"holds a comparison already; resume=True goes on with it, overwrite=True"):
+    with pytest.raises(regard.Fault, match=r"already holds a comparison; resume=True continues it,  overwrite=True"):
         regard.compare(table, variants=named, **asked)
     with pytest.raises(regard.Fault, match=r"resume=True goes on .* and overwrite=True replaces it; give one of them"):
         regard.compare(table, variants=named, resume=True, overwrite=True, **asked)

@@ -178,6 +178,6 @@ def test_the_central_job_runs_without_any_extra(tmp_path: Path) -> None:
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
-    assert "no curves for TensorBoard, which is not installed: pip install 'regard[tensorboard]'" in done.stderr
+    assert "no TensorBoard curves, because it is not installed: pip install 'regard[tensorboard]'" in done.stderr
     assert not (tmp_path / "run" / "training" / "tensorboard").exists()
     assert "<svg" in (tmp_path / "look.svg").read_text(encoding="utf-8")

@@ -103,6 +103,6 @@ def test_a_training_is_checked_without_its_ranks(name: str, tmp_path: Path) -> N
 
 
 def test_a_whole_graph_is_not_cut(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="A gat learns from a whole graph at once, which is not cut into 2 pieces;"):
+    with pytest.raises(Fault, match="A gat learns from a whole graph at once and cannot use 2 pieces;"):
         train_toy(toy_recipe("gat", tmp_path), tmp_path, ALONE)
     assert not (tmp_path / "run").exists()

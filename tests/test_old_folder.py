@@ -39,5 +39,5 @@ def test_an_old_run_goes_on_as_it_would_have(
     step, measures = RunFolder(Path("run")).facts().validations[-1]
     assert (step, measures["loss"]) == (EXPECTED["steps"], pytest.approx(EXPECTED["loss"], rel=1e-3))
     told = " ".join(capsys.readouterr().err.split())
-    assert "old.en has another date than when it was prepared" in told
-    assert "prepared by an older version of regard, which took no checksums" in told
+    assert "old.en has a different date than when an older version of regard prepared it" in told
+    assert "prepared by an older version of regard without checksums" in told

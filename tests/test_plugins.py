@@ -75,8 +75,8 @@ BROKEN = {
     "plugin = 3\n": "The plugin broken has no function plugin(), which returns its rows as a Plugin.",
     "def plugin():\n    return {}['rows']\n": "The function broken:plugin fails: KeyError: 'rows'.",
     "def plugin():\n    return [FAMILY]\n": "The function broken:plugin returns a list, expected a Plugin.",
-    "def plugin():\n    return Plugin(families=[3])\n": "The plugin broken:plugin is wrong: families are [3], expected "
-    "a dictionary of rows by their names.",
+    "def plugin():\n    return Plugin(families=[3])\n": "The plugin broken:plugin is wrong: families is [3], expected "
+    "a dictionary of rows by name.",
     "def plugin():\n    return Plugin(families={'twin': FAMILY})\n": "The plugin broken has the family 'twin' as a "
     "dict, expected a Family.",
     "def plugin():\n    return Plugin(families={'gat': Family(**FAMILY)})\n": "The plugin broken has the family 'gat', "
@@ -102,7 +102,7 @@ def test_a_broken_plugin_that_is_named_is_refused_in_a_sentence(site: Path, caps
          "that holds it."),
         ("./own.py", "--plugin takes the name of a module, not the file ./own.py; give --plugin own in the folder that "
          "holds it."),
-        ("a b", "--plugin 'a b' names no module; give MODULE, or MODULE:FUNCTION."),
+        ("a b", "--plugin 'a b' is not the name of a module; give MODULE, or MODULE:FUNCTION."),
     ],
 )  # fmt: skip
 def test_a_plugin_that_is_not_there_is_refused(site: Path, capsys, place: str, sentence: str) -> None:
@@ -153,7 +153,7 @@ def test_a_class_that_is_not_there_is_refused_where_it_is_needed(site: Path, tmp
 
 
 def test_an_unknown_family_is_refused_with_the_way_to_name_its_plugin() -> None:
-    with pytest.raises(regard.Fault, match="named by --plugin MODULE"):
+    with pytest.raises(regard.Fault, match="name it with --plugin MODULE"):
         check_recipe({"family": "twin"})
 
 

@@ -1,4 +1,4 @@
-"""Which word stands for which: links between source and target, and how far found ones are from given ones."""
+"""Word alignments: links between source and target words, and the alignment error rate."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,9 +16,9 @@ _WRITTEN = re.compile(r"([0-9]+)([-p?])([0-9]+)")
 
 @dataclass(frozen=True)
 class Alignment:
-    """The links of a sentence pair that people are sure of, and those that are possible, the sure ones among them.
+    """The sure and possible links of a sentence pair, as annotated by people; sure links are also possible.
 
-    `line` is where they were read, counted from 1, if they come from a file.
+    `line` is the line of the file they were read from, counted from 1, if any.
     """
 
     sure: frozenset[Link]
@@ -26,7 +26,7 @@ class Alignment:
     line: int | None = field(default=None, compare=False)
 
     def check_within(self, source_words: int, target_words: int) -> None:
-        """Refuse a link to a word that the pair has not: the links are of another pair, or counted from 1."""
+        """Refuse a link to a word that the pair does not have: the links belong to another pair or count from 1."""
         for source, target in sorted(self.possible):
             for side, word, count in (("source", source, source_words), ("target", target, target_words)):
                 if word >= count:
@@ -62,7 +62,7 @@ class AlignmentErrors:
 
     @property
     def rate(self) -> float:
-        """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 for the best; nothing counted has no rate."""
+        """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): 0 is best, and NaN means that nothing was counted."""
         count = self.found + self.sure
         return 1 - (self.found_sure + self.found_possible) / count if count else float("nan")
 
@@ -74,10 +74,10 @@ def alignment_errors(found: Iterable[Link], given: Alignment) -> AlignmentErrors
 
 
 def links(weights: Float[Tensor, "query key"], query_words: Sequence[int], key_words: Sequence[int]) -> frozenset[Link]:
-    """For each word that looks the word it looks at most, its weights summed over the tokens of both.
+    """Return a link from each query word to the key word it looks at most, with weights summed over the tokens of both.
 
-    The words are given by their number, token by token; −1 is a token of no word, and tokens past the end of the list
-    (the end of a sentence, padding) count as such.
+    `query_words` and `key_words` give each token's word number; −1 means that the token belongs to no word. Tokens past
+    the end of the list (the end of a sentence, padding) belong to no word either.
     """
     queries, keys = max(query_words, default=-1) + 1, max(key_words, default=-1) + 1
     if not queries or not keys:
@@ -92,16 +92,16 @@ def links(weights: Float[Tensor, "query key"], query_words: Sequence[int], key_w
 
 
 def read_alignments(lines: Iterable[str]) -> list[Alignment]:
-    """Read alignments in Pharaoh's format, a line for each pair: "0-0 1-2" are links, "1p2" and "1?2" possible ones."""
+    """Read alignments in Pharaoh format, one line per pair: "0-0 1-2" are sure links, "1p2" and "1?2" possible ones."""
     return [_read(line, number) for number, line in enumerate(lines, 1)]
 
 
 def _read(line: str, number: int) -> Alignment:
     sure, possible = set(), set()
-    for written in line.split():
-        match = _WRITTEN.fullmatch(written)
+    for text in line.split():
+        match = _WRITTEN.fullmatch(text)
         if match is None:
-            raise Fault(f"Line {number} of the alignments has '{written}', which is not a link such as 0-0 or 1p2.")
+            raise Fault(f"Line {number} of the alignments has '{text}', which is not a link such as 0-0 or 1p2.")
         link = int(match[1]), int(match[3])
         possible.add(link)
         if match[2] == "-":

@@ -29,8 +29,8 @@ Bias = Float[Tensor, "#batch #head #query key"]
 class Look(NamedTuple):
     """The result of attention: mixed values and weights.
 
-    Of a hard look also the log-probability of the place that was chosen, and the entropy of what it was drawn from;
-    both are zero where nothing was chosen.
+    Hard attention also gives the log-probability of the chosen place and the entropy of the distribution it was sampled
+    from; both are zero where nothing was chosen.
     """
 
     context: Float[Tensor, "batch head query width"]
@@ -42,11 +42,11 @@ class Look(NamedTuple):
 class Attention(nn.Module):
     """Mix the values by how well each key answers each query.
 
-    - `score`: how well, any callable of `regard.attention.scores` or one's own.
-    - `looks_from`, `looks_at`: name the two sides for whoever is watching.
-    - `dropout`: falls on the weights, in training only (Vaswani et al. 2017 leave it out of the text and have it in
-      their code).
-    - `normaliser`: makes weights of scores; `focus` narrows them to a window; `choice` leaves one place of them.
+    - `score`: compares queries with keys; a callable from `regard.attention.scores` or your own.
+    - `looks_from`, `looks_at`: names of the two sides, as shown by `watching`.
+    - `dropout`: applied to the weights, in training only (Vaswani et al. 2017 do not mention it, but their code has
+      it).
+    - `normaliser`: turns scores into weights; `focus` narrows them to a window; `choice` keeps a single place.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Attention(nn.Module):
         super().__init__()
         self.score, self.looks_from, self.looks_at, self.dropout = score, looks_from, looks_at, dropout
         self.normaliser, self.focus, self.choice = normaliser, focus, choice
-        # Whether a look depends on where the look before it rested.
+        # True if a look depends on where the previous look rested.
         self.follows = follows(score)
-        # And whether on all looks before it, not on the last alone.
+        # True if it depends on all previous looks, not only the last.
         self.gathers = gathers(score)
 
     def prepare(self, key: Keys) -> PreparedKeys:
-        """Return what the score needs of the keys, computed once for all queries."""
+        """Return the part of the score that depends on the keys alone, computed once for all queries."""
         return prepare(self.score, key)
 
     def forward(
@@ -81,9 +81,9 @@ class Attention(nn.Module):
         bias: Bias | None = None,
         places: Int[Tensor, " query"] | None = None,
     ) -> Float[Tensor, "batch head query width"]:
-        """The context of each query, by the fused kernel where there is one; also when watched, so nothing changes.
+        """Return the context of each query, by the fused kernel where there is one.
 
-        Everything is as in `full`.
+        Watching does not change which path is taken. The arguments are those of `full`.
         """
         self._refuse_lonely_looks()
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
@@ -107,12 +107,14 @@ class Attention(nn.Module):
         bias: Bias | None = None,
         manners: Manners | None = None,
     ) -> Look:
-        """Context, weights and log-probability of every look; `bias` is added to the scores, and -inf bars a key.
+        """Return the context, weights and log-probability of every look.
 
-        There may be more heads of queries than of keys and values: each of these then serves a group of those.
-        `previous` are the weights of the look before each query's, for a score that follows them; None is a first
-        look. `places` says where each query stands, for a window that moves with it; without it they stand at 0, 1, ….
-        `manners` says of each query how it chooses (`regard.attention.hard.Manner`).
+        `bias` is added to the scores, and -inf bars a key.
+
+        There may be more query heads than key and value heads: each key and value head then serves a group of query
+        heads. `previous` holds the weights of each query's previous look, for scores that follow it; None means a first
+        look. `places` holds each query's position, for a window that moves with it; the default is 0, 1, ….
+        `manners` says how each query chooses (`regard.attention.hard.Manner`).
         """
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)
@@ -130,7 +132,7 @@ class Attention(nn.Module):
         places: Tensor | None = None,
         manners: Tensor | None = None,
     ) -> Look:
-        """The plain path, one line for each thing that happens."""
+        """Compute attention step by step, with the weights in memory."""
         queries, keys = query.shape[-2], value.shape[-2]
         afford(self, (*query.shape[:-1], keys), query.element_size())
         if query.shape[1] != value.shape[1]:
@@ -154,7 +156,7 @@ class Attention(nn.Module):
         return Look(context, chosen.weights, chosen.log_probability, chosen.entropy)
 
     def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
-        """The scores as weights, inside the focus if there is one."""
+        """Turn scores into weights, inside the focus if there is one."""
         if self.focus is None:
             return self.normaliser(scores, allowed)
         queries, keys = scores.shape[-2:]
@@ -168,7 +170,7 @@ class Attention(nn.Module):
     def _fuse(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None, bias: Tensor | None, scale: float
     ) -> Tensor:
-        """softmax(scale · Q Kᵀ + bias) V in one kernel, which never has the weights in memory."""
+        """Compute softmax(scale · Q Kᵀ + bias) V in one kernel, which never holds the weights in memory."""
         queries, keys = query.shape[-2], key.shape[-2]
         dropout = self.dropout if self.training else 0.0
         if isinstance(mask, Causal) and queries == 1:
@@ -182,17 +184,17 @@ class Attention(nn.Module):
         key, value = _spread(key, query.shape[1]), _spread(value, query.shape[1])
         allowed = as_tensor(Every(()) if mask is None else mask, queries, keys, query.device)
         allowed = allowed if bias is None else _allowed_after_bias(bias, allowed)
-        # A row without any key would give NaN in some kernels: a lost query sees all of them and is emptied afterwards.
+        # A row without any key gives NaN in some kernels, so a lost query sees all keys and is zeroed afterwards.
         lost = ~allowed.any(dim=-1, keepdim=True)
         added = allowed | lost if bias is None else bias.masked_fill(~allowed, float("-inf")).masked_fill(lost, 0.0)
         return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=scale).masked_fill(lost, 0.0)
 
     def _note_beside(self, query: Tensor, key: Tensor, mask: Mask | None, bias: Tensor | None) -> None:
-        """The weights of a fused look, for whoever is watching."""
+        """Note the weights of a fused look for watchers."""
         heads, queries, keys = query.shape[1], query.shape[2], key.shape[2]
 
         def weigh(rows: list[int], places: list[int]) -> Tensor:
-            chosen_rows, chosen = (torch.tensor(each, device=query.device) for each in (rows, places))
+            chosen_rows, chosen = (torch.tensor(indices, device=query.device) for indices in (rows, places))
             prepared = PreparedKeys(_spread(_of_rows(key, chosen_rows), heads))
             scores = compare(self.score, _of_rows(query, chosen_rows)[:, :, chosen], prepared)
             allowed = None
@@ -207,7 +209,7 @@ class Attention(nn.Module):
         note_beside(self, self.looks_from, self.looks_at, shape, query.element_size(), weigh)
 
     def _refuse_lonely_looks(self) -> None:
-        """A context alone is not enough where the next look or the loss needs more of this one."""
+        """Refuse a context alone where the next look or the loss needs more than that."""
         if self.follows:
             raise ValueError("this score follows the previous look: call look.full(…, previous=weights), not look(…)")
         if self.choice is not None and self.choice.estimator == "reinforce":
@@ -215,14 +217,14 @@ class Attention(nn.Module):
 
 
 @cache
-@torch.inference_mode(False)  # whoever comes first, the others may need a gradient
+@torch.inference_mode(False)  # a first caller in inference mode must not bar later callers from gradients
 def _zero(dtype: torch.dtype, device: torch.device) -> Tensor:
-    """One zero for all looks that choose nothing: a new one for each would cost a kernel in every step of a decoder."""
+    """One zero shared by all looks that choose nothing; a new one each time would cost a kernel per decoder step."""
     return torch.zeros((), dtype=dtype, device=device)
 
 
 def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Refuse by name what would otherwise broadcast or fail deep inside a kernel."""
+    """Refuse shapes that would otherwise broadcast or fail deep inside a kernel, and name the axis."""
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         if tensor.dim() != 4:
             raise ValueError(f"{name} needs the axes (batch, head, {name}, depth), got {tuple(tensor.shape)}")
@@ -237,16 +239,16 @@ def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 
 def _allowed_after_bias(bias: Tensor, allowed: Tensor | None) -> Tensor:
-    """Where a query may look once -inf is added to some of its scores."""
+    """Return where a query may look after a bias with some -inf entries is added to its scores."""
     unbarred = bias > float("-inf")
     return unbarred if allowed is None else unbarred & allowed
 
 
 def _spread(tensor: Tensor, heads: int) -> Tensor:
-    """Each head of keys or values once for every head of queries in its group."""
+    """Repeat each key or value head for every query head in its group."""
     return tensor if tensor.shape[1] == heads else tensor.repeat_interleave(heads // tensor.shape[1], dim=1)
 
 
 def _of_rows(tensor: Tensor, rows: Tensor) -> Tensor:
-    """Some rows of what has an axis of rows, or one row for all."""
+    """Select rows of a tensor that has either one row per input or a single row for all."""
     return tensor if tensor.shape[0] == 1 else tensor[rows]

@@ -17,8 +17,8 @@ from torch.autograd.function import once_differentiable
 class Edges:
     """Edges from queries to keys, sorted by query so that sums over them are fast.
 
-    `order` sorts the edges by the node that is looked at instead. `starts` and `order_starts` say where the edges of
-    each node begin, sorted in the one way and in the other; they have one number more than there are nodes.
+    `order` sorts the edges by the node looked at instead. `starts` and `order_starts` say where each node's edges begin
+    in the two orders; they have one entry more than there are nodes.
     """
 
     looks_from: Int[Tensor, " edge"]
@@ -29,7 +29,7 @@ class Edges:
 
     @classmethod
     def among(cls, nodes: int, looks_from: Int[Tensor, " edge"], looks_at: Int[Tensor, " edge"]) -> "Edges":
-        """These edges of a graph of so many nodes, sorted by the node that looks, then by the one looked at."""
+        """Return the given edges of a graph with `nodes` nodes, sorted by looking node, then by node looked at."""
         by_both = torch.argsort(looks_from * nodes + looks_at, stable=True)
         looks_from, looks_at = looks_from[by_both], looks_at[by_both]
         order = torch.argsort(looks_at, stable=True)
@@ -47,7 +47,7 @@ class Edges:
         return Edges(*(tensor.to(device) for tensor in tensors))
 
     def repeat(self, times: int) -> "Edges":
-        """One graph that is so many copies of this one side by side, without an edge between two copies."""
+        """Return a graph of `times` copies of this one, with no edges between copies."""
         if times == 1:
             return self
         return Edges(
@@ -59,46 +59,46 @@ class Edges:
         )
 
     def of_lookers(self, values: Float[Tensor, "node *rest"]) -> Float[Tensor, "edge *rest"]:
-        """For each edge the value of the node that looks."""
+        """Return, for each edge, the value of the node that looks."""
         return _Gather.apply(values, self.looks_from, None, self.starts)
 
     def of_places(self, values: Float[Tensor, "node *rest"]) -> Float[Tensor, "edge *rest"]:
-        """For each edge the value of the node that is looked at."""
+        """Return, for each edge, the value of the node that is looked at."""
         return _Gather.apply(values, self.looks_at, self.order, self.order_starts)
 
     def total(self, values: Float[Tensor, "edge *rest"]) -> Float[Tensor, "node *rest"]:
-        """For each node the sum over the edges along which it looks; zero where there are none."""
+        """Return, for each node, the sum over the edges along which it looks; zero where there are none."""
         return _Total.apply(values, self.looks_from, self.starts)
 
 
 def edge_softmax(scores: Float[Tensor, "edge head"], edges: Edges) -> Float[Tensor, "edge head"]:
     """exp(e_i) / Σ_j exp(e_j) over the edges j along which the same node looks."""
-    # The greatest score of each node is taken off, as always, so that no exponential overflows.
-    greatest = torch.segment_reduce(scores.detach(), "max", offsets=edges.starts, axis=0, unsafe=True)
-    raised = (scores - greatest.index_select(0, edges.looks_from)).exp()
-    return raised / edges.of_lookers(edges.total(raised))
+    # Subtract each node's largest score so that no exponential overflows.
+    largest = torch.segment_reduce(scores.detach(), "max", offsets=edges.starts, axis=0, unsafe=True)
+    exponentials = (scores - largest.index_select(0, edges.looks_from)).exp()
+    return exponentials / edges.of_lookers(edges.total(exponentials))
 
 
 def mix_along_edges(
     weights: Float[Tensor, "edge head"], values: Float[Tensor, "node head width"], edges: Edges
 ) -> Float[Tensor, "node head width"]:
-    """The context of each node: c_t = Σ_i w_ti · value_i over the nodes i it looks at."""
+    """Return the context of each node: c_t = Σ_i w_ti · value_i over the nodes i it looks at."""
     return edges.total(weights[:, :, None] * edges.of_places(values))
 
 
 def group_starts(numbers: Int[Tensor, " entry"], groups: int) -> Int[Tensor, " boundary"]:
-    """Where the entries of each group begin once they are sorted by its number, and where the last of them ends."""
+    """Return where each group's entries begin once sorted by group number, and where the last group ends."""
     counts = torch.bincount(numbers, minlength=groups)
     return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
 def repeat_numbers(numbers: Int[Tensor, " entry"], times: int, step: int) -> Int[Tensor, " entries"]:
-    """Repeat the numbers, each copy `step` higher than the one before."""
+    """Repeat the numbers; each copy is `step` higher than the previous one."""
     return (numbers + step * torch.arange(times, device=numbers.device)[:, None]).flatten()
 
 
 def repeat_starts(starts: Int[Tensor, " boundary"], times: int) -> Int[Tensor, " boundaries"]:
-    """The starts of the groups of several copies, one after another."""
+    """Return the group starts of several copies laid end to end."""
     return torch.cat([repeat_numbers(starts[:-1], times, int(starts[-1])), starts[-1:] * times])
 
 
@@ -107,10 +107,9 @@ def _sum_groups(values: Tensor, starts: Tensor) -> Tensor:
 
 
 class _Gather(torch.autograd.Function):
-    """Rows of a table by their numbers. The gradient is summed in sorted groups.
+    """Gather rows of a table by number; the gradient is summed in sorted groups.
 
-    On a CPU this takes a sixth of the time of torch's own sum, which adds row by row, and on a GPU it is the same in
-    every run.
+    On a CPU this takes a sixth of the time of torch's own sum, which adds row by row. On a GPU it is deterministic.
     """
 
     @staticmethod
@@ -127,7 +126,7 @@ class _Gather(torch.autograd.Function):
 
 
 class _Total(torch.autograd.Function):
-    """The sums of neighbouring rows, and as gradient that of its sum for every row."""
+    """Sum neighbouring rows; in the gradient, each row receives that of its sum."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, groups: Tensor, starts: Tensor) -> Tensor:

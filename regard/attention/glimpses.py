@@ -1,7 +1,7 @@
 """Glimpses: a few small patches around a place in a picture, each twice as wide as the one before and half as sharp.
 
-Whoever looks so sees a picture through the same few numbers however large it is (Mnih et al. 2014, section 3.1). Places
-are pairs (across, down) from -1, the left or upper edge of the picture, to 1, the right or lower one.
+The input has the same size however large the picture is (Mnih et al. 2014, section 3.1). Places are pairs
+(across, down) from -1, the left or upper edge of the picture, to 1, the right or lower edge.
 """
 
 import torch
@@ -15,10 +15,10 @@ Places = Float[Tensor, "batch path 2"]
 def take_glimpses(
     pictures: Pictures, places: Places, patch: int, scales: int
 ) -> Float[Tensor, "batch path scale patch patch"]:
-    """ρ(x, l): around each place l of a picture x, `scales` windows of patch · 2⁰, patch · 2¹, … pixels a side.
+    """ρ(x, l): around each place l of a picture x, cut `scales` windows with sides of patch · 2⁰, patch · 2¹, … pixels.
 
-    Each is averaged down to `patch` pixels a side; outside the picture all is zero. Windows lie on whole pixels, so
-    `patch` is even. No gradient reaches the places.
+    Each window is averaged down to `patch` × `patch` pixels; outside the picture everything is zero. Windows lie on
+    whole pixels, so `patch` is even. No gradient reaches the places.
     """
     widest = _cut_out(pictures, centre_pixels(places, pictures.shape), patch * 2 ** (scales - 1))
     glimpses = []
@@ -31,21 +31,21 @@ def take_glimpses(
 
 
 def centre_pixels(places: Places, shape: torch.Size) -> Int[Tensor, "batch path 2"]:
-    """The corner between four pixels that is nearest to each place: across from the left, down from the top."""
+    """Return the corner between four pixels nearest to each place: across from the left, down from the top."""
     height, width = shape[-2:]
     across, down = ((places.detach() + 1) / 2).unbind(dim=-1)
     return torch.stack([across * width, down * height], dim=-1).round().long()
 
 
 def window_sides(patch: int, scales: int) -> list[int]:
-    """Return the width of each of a glimpse's windows, in pixels of the picture."""
+    """Return the side of each of a glimpse's windows, in pixels of the picture."""
     return [patch * 2**scale for scale in range(scales)]
 
 
 def _cut_out(
     pictures: Pictures, centres: Int[Tensor, "batch path 2"], side: int
 ) -> Float[Tensor, "batch path side side"]:
-    """A square of `side` pixels around each centre, zero outside the picture."""
+    """Cut a square of `side` pixels around each centre, with zeros outside the picture."""
     batch, height, width = pictures.shape
     offsets = torch.arange(side, device=pictures.device) - side // 2
     across, down = (centres.unsqueeze(-1) + offsets).unbind(dim=2)  # each (batch, path, side)

@@ -1,7 +1,8 @@
-"""Hard attention: look at one place, drawn by the weights α, and learn from how well that went.
+"""Hard attention: look at one place, sampled from the weights α, and learn from the outcome.
 
-Four estimators of a gradient that passes a draw: REINFORCE, whose signal is made in `regard.attention.reinforce`, and
-three that need no signal beside the loss: straight-through, Gumbel-softmax, and the two of them together.
+There are four estimators of a gradient through the sample: REINFORCE, whose signal comes from
+`regard.attention.reinforce`, and three that need no signal besides the loss: straight-through, Gumbel-softmax, and both
+combined.
 """
 
 from enum import IntEnum
@@ -30,10 +31,10 @@ class Manner(IntEnum):
 
 
 class Chosen(NamedTuple):
-    """Where each query looks, as weights; the log-probability of that choice, and the entropy of what it is drawn from.
+    """Where each query looks, as weights, with the choice's log-probability and its distribution's entropy.
 
-    `place` is given where the weights are one at a place, zero elsewhere, and hand no gradient on: then one value can
-    be taken instead of a sum over all.
+    `place` is set where the weights are one at a single place, zero elsewhere, and pass no gradient: then one value can
+    be read instead of a sum over all.
     """
 
     weights: Weights
@@ -43,17 +44,17 @@ class Chosen(NamedTuple):
 
 
 class Hard(nn.Module):
-    """One place for each query: in training drawn with α as its probabilities, otherwise the most probable.
+    """Choose one place for each query: in training sampled with probabilities α, otherwise the most probable.
 
-    What the weights are in training, with g_i = −log E_i, E_i exponential, and k = argmax_i (log α_i + g_i), which is i
-    with probability α_i:
+    The weights in training, with g_i = −log E_i, E_i exponential, and k = argmax_i (log α_i + g_i), which is i with
+    probability α_i:
 
-    - "reinforce": one_hot(k), without gradient; the log-probability of k is what learns (Xu et al. 2015, section 4.1)
+    - "reinforce": one_hot(k), without gradient; the log-probability of k learns (Xu et al. 2015, section 4.1)
     - "straight-through": one_hot(k) + α − α without gradient (Bengio et al. 2013)
-    - "gumbel": α̃ = softmax((log α + g) / τ), at temperature τ: the smaller, the nearer to one place (Jang et al. 2017)
+    - "gumbel": α̃ = softmax((log α + g) / τ); the lower the temperature τ, the closer to one place (Jang et al. 2017)
     - "gumbel-straight-through": one_hot(k) + α̃ − α̃ without gradient
 
-    Draws come from torch's global generator.
+    Samples come from torch's global generator.
     """
 
     def __init__(self, estimator: Estimator = "reinforce", temperature: float = 1.0) -> None:
@@ -63,10 +64,10 @@ class Hard(nn.Module):
         self.estimator, self.temperature = estimator, temperature
 
     def forward(self, weights: Weights, manners: Manners | None = None) -> Chosen:
-        """Without `manners` all queries draw; outside training those that would draw take the best."""
+        """Choose as `manners` says; without it every query samples. Outside training, sampling takes the best place."""
         total = weights.sum(dim=-1, keepdim=True)
         lost = total == 0
-        probabilities = weights / total.masked_fill(lost, 1.0)  # a window may have left them less than one in sum
+        probabilities = weights / total.masked_fill(lost, 1.0)  # a window may have left a sum below one
         logs = _safe_logs(probabilities)
         noise = _noise(probabilities, manners) if self.training else None
         noisy = logs.detach() if noise is None else logs.detach() + noise
@@ -83,7 +84,7 @@ class Hard(nn.Module):
         return Chosen(chosen, log_probability.masked_fill(mixed, 0.0), entropy.masked_fill(mixed, 0.0), None)
 
     def _relax(self, chosen: Weights, probabilities: Weights, logs: Weights, noise: Tensor | None) -> Weights:
-        """Weights through which a gradient passes."""
+        """Return weights that let a gradient through."""
         soft = probabilities
         if self.estimator != "straight-through":
             barred = probabilities == 0
@@ -96,20 +97,20 @@ class Hard(nn.Module):
 def take_chosen(
     value: Float[Tensor, "batch head key width"], chosen: Chosen
 ) -> Float[Tensor, "batch head query width"]:
-    """The value at the place of each query, and zero for one that may look nowhere: no other value is read."""
+    """Return the value at each query's place, or zero for a query that may look nowhere; no other value is read."""
     assert chosen.place is not None
     place = chosen.place.unsqueeze(-1)
-    taken = value.gather(-2, place.expand(*chosen.place.shape, value.shape[-1]))
-    return taken * chosen.weights.gather(-1, place)
+    values = value.gather(-2, place.expand(*chosen.place.shape, value.shape[-1]))
+    return values * chosen.weights.gather(-1, place)
 
 
 def _safe_logs(probabilities: Weights) -> Weights:
-    """Their logarithms, and zero where they are zero, so that neither p · log p nor its gradient is ever NaN."""
+    """Return logarithms, with zero where p is zero, so that neither p · log p nor its gradient is ever NaN."""
     return probabilities.masked_fill(probabilities == 0, 1.0).log()
 
 
 def _noise(probabilities: Weights, manners: Manners | None) -> Tensor:
-    """Return the noise that turns the maximum of log α into a sample; zero where the best is wanted."""
+    """Return the noise that turns the maximum of log α into a sample; zero where the best place is requested."""
     exact = torch.promote_types(probabilities.dtype, torch.float32)  # in half precision some E_i would be zero
     noise = -torch.empty_like(probabilities, dtype=exact).exponential_().log()
     return noise if manners is None else noise.masked_fill((manners == Manner.BEST).unsqueeze(-1), 0.0)

@@ -15,7 +15,7 @@ from regard.base.head_costs import Depths, Join, head_depths, looking_cost
 
 
 class Cache(NamedTuple):
-    """The keys and values of what was seen so far; it comes in and goes out, and never hides on a module."""
+    """Keys and values of the tokens seen so far, passed in and returned by each call, never stored on a module."""
 
     keys: Float[Tensor, "batch head key depth"]  # as the score prepares them
     values: Float[Tensor, "batch head key depth"]
@@ -25,12 +25,12 @@ class Cache(NamedTuple):
 class HeadOptions:
     """Options by which heads differ from the published ones.
 
-    - `key_value_heads`: heads of keys and values, each shared by a group of those of queries (Ainslie et al. 2023); 1
-      is multi-query attention (Shazeer 2019), None is one for each.
-    - `shared_key_value`: the values are the keys, by one projection.
-    - `join`: heads are concatenated and projected, or each gives the full width and their mean is taken.
-    - `score`: by name; one that follows the previous look cannot serve queries that look all at once.
-    - `positions`: nothing, rotary (queries and keys are turned) or alibi (distance counts against a key).
+    - `key_value_heads`: number of key and value heads, each shared by a group of query heads (Ainslie et al. 2023); 1
+      is multi-query attention (Shazeer 2019), None means one for each query head.
+    - `shared_key_value`: use the keys as values, with one projection.
+    - `join`: concatenate and project the heads, or give each the full width and average them.
+    - `score`: by name; a score that follows the previous look cannot serve queries that look all at once.
+    - `positions`: none, rotary (queries and keys are rotated) or alibi (distance counts against a key).
     """
 
     key_value_heads: int | None = None
@@ -43,7 +43,7 @@ class HeadOptions:
 class MultiHead(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O (Vaswani et al. 2017, section 3.2.2).
 
-    With averaged heads it is the mean of head_1 … head_h, whose values have the full width, and there is no W_O.
+    With `join` "averaged" it is the mean of head_1 … head_h, whose values have the full width, and there is no W_O.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class MultiHead(nn.Module):
             _initialise(projection, sizes)
 
     def remember(self, memory: Float[Tensor, "batch key width"], first: First = 0) -> Cache:
-        """The keys and values of `memory`, whose first token stands at place `first`."""
+        """Return the keys and values of `memory`, whose first token stands at place `first`."""
         parts = self.to_key_value(memory).split(self.sizes, dim=-1)
         keys, values = (_split(part, self.key_value_heads) for part in (parts[0], parts[-1]))
         return Cache(self.look.prepare(self._rotate(keys, first)).keys, values)
@@ -81,11 +81,11 @@ class MultiHead(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch query width"], cache: Cache, mask: Mask | None = None, first: First = 0
     ) -> Float[Tensor, "batch query width"]:
-        """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
+        """Look from `states`, whose first token stands at place `first`, at the cached keys and values."""
         query = self._rotate(_split(self.to_query(states), self.heads), first)
         bias = None
         if self.options.positions == "alibi":
-            assert isinstance(first, int)  # distances are those of places in the cache
+            assert isinstance(first, int)  # distances are measured between places in the cache
             bias = self._bias(query, cache.keys, first)
         return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, mask, bias))
 
@@ -96,7 +96,7 @@ class MultiHead(nn.Module):
         bias: Float[Tensor, "#batch #head #query key"],
         places: First,
     ) -> Float[Tensor, "batch query width"]:
-        """Attend from given states, with a bias on the scores instead of a mask: -inf where none may look."""
+        """Look from `states` with a bias on the scores instead of a mask: -inf where a query may not look."""
         query = self._rotate(_split(self.to_query(states), self.heads), places)
         return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, None, bias))
 
@@ -106,7 +106,7 @@ class MultiHead(nn.Module):
         return self.out(context.transpose(1, 2).flatten(2))
 
     def multiplications(self, length: int) -> int:
-        """Number of multiplications for attention over `length` places without projections: scores, then mixing."""
+        """Return the multiplications for attention over `length` places without projections: scores, then mixing."""
         depths = Depths(self.key_depth, self.value_depth)
         return looking_cost(self.heads, self.key_value_heads, depths, self.options.score, length)
 
@@ -130,7 +130,7 @@ def _check(width: int, heads: int, key_value_heads: int, options: HeadOptions) -
 
 
 def _initialise(projection: nn.Module, sizes: list[int] | None) -> None:
-    """Glorot's uniform for a linear layer, for each of the things it makes as if it stood alone."""
+    """Initialise a linear layer with Glorot's uniform, each of its parts as if it stood alone."""
     if isinstance(projection, nn.Linear):
         for part in projection.weight.split(sizes or projection.out_features):
             nn.init.xavier_uniform_(part)
@@ -142,7 +142,7 @@ def _split(states: Float[Tensor, "batch time width"], heads: int) -> Float[Tenso
 
 
 def extend_cache(cache: Cache | None, new: Cache) -> Cache:
-    """The cache with later keys and values behind the earlier ones."""
+    """Append later keys and values to the cache."""
     if cache is None:
         return new
     return Cache(torch.cat([cache.keys, new.keys], dim=2), torch.cat([cache.values, new.values], dim=2))

@@ -1,7 +1,7 @@
 """Local attention: a query looks at a window of keys around one place (Luong et al. 2015, section 3.2).
 
-A focus takes the queries, the places they stand at and the mask; it says which keys remain and how much of each weight.
-The sentence of a row reaches as far as the last key its mask allows; S is its length.
+A focus takes the queries, their places and the mask; it returns the keys that remain and a factor for each weight. A
+row's sentence extends to the last key that its mask allows; S is its length.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Allowed = Bool[Tensor, "#batch #head #query key"]
 
 
 class Focused(NamedTuple):
-    """Where a query may still look, and what the weights there are multiplied by once they are normalised."""
+    """Where a query may still look, and the factor for the normalised weights there."""
 
     allowed: Bool[Tensor, "#batch #head query key"]
     factor: Float[Tensor, "#batch #head #query #key"]
@@ -29,7 +29,7 @@ Focus = Callable[[Tensor, Tensor, Tensor], Focused]
 class LocalMonotonic(nn.Module):
     """local-m: query t looks at the keys within `reach` of p_t = t.
 
-    The paper leaves open what a query past the end of the sentence sees; here p_t stays at the last key.
+    The paper does not say what a query past the end of the sentence sees; here p_t stays at the last key.
     """
 
     def __init__(self, reach: int) -> None:
@@ -43,7 +43,7 @@ class LocalMonotonic(nn.Module):
 
 
 class LocalPredictive(nn.Module):
-    """local-p: the keys within D = `reach` of p_t = S σ(vᵀ tanh(W q)), weighed by exp(−(s − p_t)² / 2σ²), σ = D/2.
+    """local-p: the keys within D = `reach` of p_t = S σ(vᵀ tanh(W q)), weighted by exp(−(s − p_t)² / 2σ²), σ = D/2.
 
     As in the paper (equations 9 and 10) the weights are not normalised again, so they sum to less than one.
     """
@@ -56,7 +56,7 @@ class LocalPredictive(nn.Module):
 
     def forward(self, query: Queries, places: Places, allowed: Allowed) -> Focused:
         share = self.centre(self.of_query(query).tanh()).squeeze(-1)
-        # In bfloat16 a centre beyond 256 could not be told from its neighbours.
+        # bfloat16 cannot distinguish neighbouring centres beyond 256.
         share = share.to(torch.promote_types(share.dtype, torch.float32)).sigmoid()
         offsets = _offsets(allowed, share * _lengths(allowed))
         factor = (-2 * (offsets / self.reach) ** 2).exp().to(query.dtype)
@@ -65,12 +65,12 @@ class LocalPredictive(nn.Module):
 
 def _check_reach(reach: int) -> int:
     if reach < 1:
-        raise ValueError(f"a window reaches at least 1 key to either side, got {reach}")
+        raise ValueError(f"a local window must reach at least 1 key to either side, got {reach}")
     return reach
 
 
 def _lengths(allowed: Allowed) -> Int[Tensor, "#batch #head #query"]:
-    """One more than the last place each query may look at; 1 where there is none."""
+    """Return one more than the last place each query may look at; 1 where there is none."""
     places = torch.arange(1, allowed.shape[-1] + 1, device=allowed.device)
     return (allowed * places).amax(dim=-1).clamp_min(1)
 

@@ -1,8 +1,8 @@
-"""Where a query may look. True means "may look", everywhere; a query that may look nowhere gets zeros, never NaN.
+"""Masks: where a query may look. True always means "may look"; a query that may look nowhere gets zeros, never NaN.
 
-A mask is a boolean tensor that broadcasts to (batch, head, query, key), or one of the shapes below, which fused
-kernels understand better than a tensor. `as_tensor` turns each into the tensor it stands for, or into the part of it
-that belongs to some `chosen` queries, so that nobody needs length × length cells to look at a few of them.
+A mask is a boolean tensor that broadcasts to (batch, head, query, key), or one of the classes below, which fused
+kernels can use directly. `as_tensor` turns either into a tensor, or into the rows of a few `chosen` queries, so that
+looking at some queries does not need length × length cells.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Chosen = Int[Tensor, " chosen"]
 
 @dataclass(frozen=True)
 class Causal:
-    """A query sees the keys up to its own place; with fewer queries than keys the queries are the last ones."""
+    """A query sees the keys up to its own place; if there are fewer queries than keys, they are the last ones."""
 
     def as_tensor(
         self, queries: int, keys: int, device: torch.device, chosen: Chosen | None = None
@@ -25,7 +25,7 @@ class Causal:
 
 
 def real_places(lengths: Int[Tensor, " batch"], places: int) -> Bool[Tensor, "batch place"]:
-    """True where a row of so many places has something, and false behind its length, where it is filled up."""
+    """Return True for the places within each row's length and False for padding."""
     return torch.arange(places, device=lengths.device) < lengths[:, None]
 
 
@@ -43,7 +43,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Window:
-    """A query sees the keys at most `before` places behind and `after` places ahead of its own."""
+    """A query sees the keys from `before` places behind it to `after` places ahead."""
 
     before: int
     after: int = 0
@@ -57,7 +57,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Packed:
-    """Several sequences laid end to end in one row: `offsets` says where each begins, and the end of the last.
+    """Several sequences laid end to end in one row: `offsets` holds the start of each and the end of the last.
 
     A query sees its own sequence only, up to its own place when `causal`.
     """
@@ -72,8 +72,8 @@ class Packed:
             raise ValueError(f"packed sequences look at themselves, got {queries} queries and {keys} keys")
         offsets = self.offsets.to(device)
         sequence = torch.bucketize(torch.arange(keys, device=device), offsets, right=True)
-        own = (sequence if chosen is None else sequence[chosen])[:, None]
-        allowed = (own == sequence) & (own > 0) & (own < len(offsets))
+        query_sequence = (sequence if chosen is None else sequence[chosen])[:, None]
+        allowed = (query_sequence == sequence) & (query_sequence > 0) & (query_sequence < len(offsets))
         if self.causal:
             allowed = allowed & (_ahead(queries, keys, device, chosen) <= 0)
         return allowed[None, None]
@@ -81,7 +81,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Every:
-    """A query sees a key only if every one of these masks lets it: `Every((Causal(), Lengths(n)))`."""
+    """A query sees a key only if all of the masks allow it: `Every((Causal(), Lengths(n)))`."""
 
     masks: tuple["Mask", ...]
 
@@ -100,17 +100,17 @@ Mask = Tensor | Causal | Lengths | Window | Packed | Every
 def as_tensor(
     mask: Mask, queries: int, keys: int, device: torch.device, chosen: Chosen | None = None
 ) -> Bool[Tensor, "#batch #head #query key"]:
-    """The boolean tensor a mask stands for, for all queries or the `chosen` ones."""
+    """Return the boolean tensor of a mask, for all queries or the `chosen` ones."""
     if not isinstance(mask, Tensor):
         return mask.as_tensor(queries, keys, device, chosen)
     if mask.dtype != torch.bool:
         raise TypeError(f"a mask is a boolean tensor in which True means 'may look', got {mask.dtype}")
-    mask = mask[(None,) * (4 - mask.dim())]  # what broadcasts to four axes has them from here on
+    mask = mask[(None,) * (4 - mask.dim())]  # add the leading axes up to four
     return mask if chosen is None or mask.shape[-2] == 1 else mask[..., chosen, :]
 
 
 def _ahead(queries: int, keys: int, device: torch.device, chosen: Tensor | None) -> Int[Tensor, "query key"]:
     """Return how far each key is ahead of each query; the queries are the last of the keys' places."""
-    own = torch.arange(keys - queries, keys, device=device)
-    own = own if chosen is None else own[chosen]
-    return torch.arange(keys, device=device) - own[:, None]
+    query_places = torch.arange(keys - queries, keys, device=device)
+    query_places = query_places if chosen is None else query_places[chosen]
+    return torch.arange(keys, device=device) - query_places[:, None]

@@ -1,7 +1,7 @@
-"""Normalisers: from the scores of a query to its weights.
+"""Normalisers: turn the scores of a query into its weights.
 
-A mask is True where a query may look. Every normaliser gives zero where it may not, and zeros all along where it may
-look nowhere: never NaN, in the weights or in their gradient.
+A mask is True where a query may look. Every normaliser gives zero elsewhere, and all zeros to a query that may look
+nowhere: never NaN, in the weights or in their gradient.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from regard.base.rows import NORMALISERS
 
 Normaliser = Callable[[Tensor, Tensor | None], Tensor]
 NormaliserName = Literal["softmax", "plain", "sparsemax", "entmax"]
-Positiveness = Literal["softplus", "exp", "none"]  # how scores become positive, so that `plain` can share them out
+Positiveness = Literal["softplus", "exp", "none"]  # how scores are made positive for `plain`
 Scores = Float[Tensor, "*place key"]
 Allowed = Bool[Tensor, "*#place key"]
 
 
 def softmax(scores: Scores, mask: Allowed | None) -> Scores:
-    """exp(e_i) / Σ_j exp(e_j) over the keys a query may look at; all zero where it may look at none."""
+    """exp(e_i) / Σ_j exp(e_j) over the keys a query may look at; all zero if there are none."""
     if mask is None:
         return scores.softmax(dim=-1)
-    # A row of -inf alone would give NaN, also in the gradient: a lost row is scored evenly low and emptied afterwards.
+    # A row of only -inf gives NaN, also in the gradient, so a lost row gets equal low scores and is zeroed afterwards.
     return torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(dim=-1) * mask
 
 
@@ -34,7 +34,7 @@ normalise = softmax
 
 
 def plain(scores: Scores, mask: Allowed | None) -> Scores:
-    """e_i / Σ_j e_j, for scores that are positive (`Positive` makes them so); zeros where there is nothing to share."""
+    """e_i / Σ_j e_j for positive scores (`Positive` makes them so); zeros where the sum is zero."""
     if mask is not None:
         scores = scores.masked_fill(~mask, 0.0)
     total = scores.sum(dim=-1, keepdim=True)
@@ -42,23 +42,23 @@ def plain(scores: Scores, mask: Allowed | None) -> Scores:
 
 
 def plain_of_exp(scores: Scores, mask: Allowed | None) -> Scores:
-    """a_i / Σ_j a_j with a = exp(e), which is the softmax; the largest exponent is taken off, for it cancels out."""
+    """a_i / Σ_j a_j with a = exp(e), which is the softmax; the largest exponent is subtracted, as it cancels out."""
     allowed = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
     best = allowed.amax(dim=-1, keepdim=True).detach() if scores.shape[-1] else scores.new_zeros(())
-    best = best.masked_fill(best.isinf(), 0.0)  # a query that may look nowhere has none
+    best = best.masked_fill(best.isinf(), 0.0)  # a query that may look nowhere has no best score
     if mask is not None:
-        scores = torch.where(mask, scores, best)  # a barred score could overflow, and its gradient be NaN
+        scores = torch.where(mask, scores, best)  # a barred score could overflow and make its gradient NaN
     return plain((scores - best).exp(), mask)
 
 
 def plain_of_positive(scores: Scores, mask: Allowed | None) -> Scores:
-    """e_i / Σ_j e_j of scores that must be positive by themselves; others are refused."""
+    """e_i / Σ_j e_j for scores that are already positive; other scores are refused."""
     allowed = scores if mask is None else scores.masked_fill(~mask, 1.0)
     if not allowed.is_meta and not bool((allowed > 0).all()):
         least = float(allowed.detach().min())
         raise Fault(
-            f"With model.positive = 'none' a look shares out scores that are positive, and here is one of {least:g}: "
-            "take another score, or set model.positive to 'exp' or 'softplus'."
+            f"model.positive = 'none' needs positive attention scores, but one is {least:g}. "
+            "Choose another score, or set model.positive to 'exp' or 'softplus'."
         )
     return plain(scores, mask)
 
@@ -78,14 +78,17 @@ def entmax15(scores: Scores, mask: Allowed | None) -> Scores:
 
 
 def _sparse(mapping: Callable[..., Tensor], scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Both mappings depend on differences alone and give nothing to a key two below the best: 4 below is masked."""
+    """Apply a mapping that depends on score differences only.
+
+    Both mappings give nothing to a key two or more below the best, so masked keys are set 4 below it.
+    """
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if not scores.shape[-1]:
-        return scores  # of no keys there is no best
+        return scores  # without keys there is no best score
     if mask is None:
         return mapping(exact, dim=-1).to(scores.dtype)
     best = exact.masked_fill(~mask, float("-inf")).amax(dim=-1, keepdim=True).detach()
-    # The best of a lost row is -inf, which must not enter the arithmetic: such a row ends up flat and is emptied.
+    # The best score of a lost row is -inf, which must not enter the arithmetic; such a row ends up flat and is zeroed.
     lowered = (exact - best.masked_fill(best.isinf(), 0.0)).masked_fill(~mask, -4.0)
     return mapping(lowered, dim=-1).to(scores.dtype).masked_fill(~mask, 0.0)
 
@@ -97,10 +100,10 @@ _PLAIN: dict[str, Normaliser] = {"softplus": plain, "exp": plain_of_exp, "none":
 
 
 def named_normaliser(name: NormaliserName, positive: Positiveness = "softplus") -> Normaliser:
-    """Return the normaliser a recipe names; with softplus, `plain` wants scores made `Positive`."""
+    """Return the normaliser that a recipe names; with softplus, `plain` expects scores made `Positive`."""
     if name not in _NAMED:
         if name in NORMALISERS and (place := NORMALISERS[name].normalise):
-            found: Normaliser = find_place(place)
-            return found
+            normaliser: Normaliser = find_place(place)
+            return normaliser
         raise ValueError(f"there is no normaliser '{name}', only {', '.join(get_args(NormaliserName))}")
     return _PLAIN[positive] if name == "plain" else _NAMED[name]

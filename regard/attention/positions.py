@@ -1,11 +1,11 @@
-"""Where a token stands: sinusoidal, learned and rotary positions, ALiBi, or none at all."""
+"""Token positions: sinusoidal, learned, rotary, ALiBi, or none."""
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-# Where tokens stand: the place of the first, which the others follow, or the places of all, of every row or its own.
+# Token positions: the place of the first token, which the others follow, or the places of all, shared or per row.
 First = int | Int[Tensor, " time"] | Int[Tensor, "batch time"]
 
 
@@ -25,7 +25,7 @@ def _all_places(first: First, time: int, device: torch.device) -> Int[Tensor, "*
 
 
 class Sinusoidal(nn.Module):
-    """Adds the published sinusoids; knows every length."""
+    """Adds the published sinusoids; works for any length."""
 
     def forward(
         self, embedded: Float[Tensor, "batch time width"], first: First = 0
@@ -35,7 +35,7 @@ class Sinusoidal(nn.Module):
 
 
 class Learned(nn.Module):
-    """Adds one learned vector per place; a longer input than it has places for is refused."""
+    """Adds one learned vector per place; inputs longer than its table are refused."""
 
     def __init__(self, longest: int, width: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Learned(nn.Module):
     def forward(
         self, embedded: Float[Tensor, "batch time width"], first: First = 0
     ) -> Float[Tensor, "batch time width"]:
-        if isinstance(first, Tensor):  # who knows the places of all has seen to it that they are there
+        if isinstance(first, Tensor):  # callers that pass all places have checked their range
             return embedded + F.embedding(first, self.places.weight)
         last = first + embedded.shape[1]
         if last > self.places.num_embeddings:
@@ -54,7 +54,7 @@ class Learned(nn.Module):
 
 
 class Unplaced(nn.Module):
-    """Adds nothing: rotary positions and ALiBi act inside the attention, and without any a bag of tokens remains."""
+    """Adds nothing: rotary positions and ALiBi act inside the attention; without either, tokens have no order."""
 
     def forward(
         self, embedded: Float[Tensor, "batch time width"], first: First = 0
@@ -63,23 +63,23 @@ class Unplaced(nn.Module):
 
 
 def rotate(states: Float[Tensor, "batch head time depth"], first: First = 0) -> Float[Tensor, "batch head time depth"]:
-    """Turn each pair of coordinates by an angle that grows with the place (Su et al. 2021, equation 34).
+    """Rotate each pair of coordinates by an angle that grows with the place (Su et al. 2021, equation 34).
 
-    A rotated query and key then depend on their distance alone.
+    The product of a rotated query and key then depends only on their distance.
     """
     angles = _angles(_all_places(first, states.shape[-2], states.device), states.shape[-1], base=10_000.0)
-    angles = angles if angles.dim() == 2 else angles[:, None]  # of every row its own, the same in all heads
+    angles = angles if angles.dim() == 2 else angles[:, None]  # places per row, the same in all heads
     even, odd = states[..., 0::2], states[..., 1::2]
-    # An angle of hundreds, rounded to bfloat16, would be off by whole radians; its sine and cosine can be rounded.
+    # An angle in the hundreds, rounded to bfloat16, is off by whole radians; its sine and cosine can be rounded.
     exact = angles.to(torch.promote_types(states.dtype, angles.dtype))
     cos, sin = exact.cos().to(states.dtype), exact.sin().to(states.dtype)
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
 def alibi_slopes(heads: int) -> Float[Tensor, " head"]:
-    """The slopes of n heads: 2^(−8/n), 2^(−16/n), … 2^(−8), for n a power of two (Press et al. 2022, section 3).
+    """Return the slopes of n heads: 2^(−8/n), 2^(−16/n), … 2^(−8), for n a power of two (Press et al. 2022, section 3).
 
-    For other counts those of the next lower power of two come first, then every other one of twice as many, as in the
+    Other counts take the slopes of the next lower power of two, then every other slope of twice that number, as in the
     authors' code.
     """
     lower = 2 ** (heads.bit_length() - 1)
@@ -93,7 +93,7 @@ def alibi_bias(
 ) -> Float[Tensor, "1 head query key"]:
     """−slope · |i − j|: a key counts for less the further it stands from the query (Press et al. 2022, section 3).
 
-    The paper looks back alone; in an encoder, which looks both ways, distance counts alike on either side.
+    The paper only looks back; in an encoder, which looks both ways, distance counts the same on either side.
     """
     distance = (queries[:, None] - keys).abs()
     return -(alibi_slopes(heads).to(keys.device)[:, None, None] * distance)[None]

@@ -1,9 +1,9 @@
-"""Projections of one look after another: queries, keys and values of any widths, in one head or several.
+"""Projections for a decoder that looks step by step: queries, keys and values of any widths, in one or more heads.
 
     a_i = score(Q q, K h_i),   c = Σ α_i V h_i
 
-Heads look side by side, each with matrices of its own; their contexts are concatenated or averaged. `MultiHead` looks
-from all places at once and projects once more (W_O); here that is left to whoever reads the context.
+Each head has its own matrices; the contexts are concatenated or averaged. `MultiHead` looks from all places at once and
+projects the result (W_O); here that is left to the reader of the context.
 """
 
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from regard.base.head_costs import Join, head_depths
 
 
 class Remembered(NamedTuple):
-    """Keys before the score prepares them, and values."""
+    """Keys before the score prepares them, and the values."""
 
     keys: Float[Tensor, "batch head key key_depth"]
     values: Float[Tensor, "batch head key value_depth"]
 
 
 class Projected(nn.Module):
-    """Q, K and V for heads that together give a context of `width`; without biases."""
+    """Projections Q, K and V for heads that together give a context of `width`; no biases."""
 
     def __init__(
         self, query_width: int, memory_width: int, width: int, heads: int, *, join: Join, shared_key_value: bool
@@ -54,7 +54,7 @@ class Projected(nn.Module):
 
 
 class Unprojected(nn.Module):
-    """One head that looks from and at states unchanged."""
+    """A single head that uses the states themselves as queries, keys and values."""
 
     heads = 1
 

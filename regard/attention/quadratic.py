@@ -1,12 +1,12 @@
-"""Heads that look by place alone, each at a spot that stands at some distance from who looks.
+"""Heads that look by place alone, each at a learned offset from the query.
 
 For a query at the place q and a key at k of a grid, with δ = k − q (Cordonnier et al. 2020, "On the Relationship
 between Self-Attention and Convolutional Layers", equation 9):
 
     score_h = −α_h ‖δ − Δ_h‖²
 
-Δ_h is the centre of head h and α_h how sharp it is: its weights are a Gaussian of variance 1 / 2α around q + Δ. K²
-heads whose centres are the K × K shifts, sharp enough, are a convolution (theorem 1): `as_heads` makes them of one.
+Δ_h is the centre of head h and α_h its sharpness: its weights are a Gaussian of variance 1 / 2α around q + Δ. K² sharp
+heads whose centres are the K × K shifts form a convolution (theorem 1); `as_heads` builds them from one.
 """
 
 import torch
@@ -18,18 +18,18 @@ from regard.attention.core import Attention
 from regard.attention.scores import dot
 
 Grid = Float[Tensor, "batch row column channel"]
-FIRST_SPREAD = 2.0  # variance of the centres at first, in cells (appendix of the paper)
-SHARP = 50.0  # e⁻⁵⁰ of a cell's neighbour is lost in the rounding of float64
+FIRST_SPREAD = 2.0  # initial variance of the centres, in cells (appendix of the paper)
+SHARP = 50.0  # a neighbouring cell's weight of e⁻⁵⁰ vanishes in float64 rounding
 
 
 class QuadraticHeads(nn.Module):
     """out(Concat_h(Σ_k softmax_k(score_h) · value_h(x_k))), over all cells of a grid.
 
-    - `depth`: channels of the values of each head.
-    - `border`: lines of zeros around the grid that can be looked at too, as a convolution pads its input.
+    - `depth`: channels of each head's values.
+    - `border`: rows and columns of zeros around the grid that can be looked at too, as a convolution pads its input.
 
-    Centres are (down, across) in cells. The sharpness is kept as a logarithm, so that it stays positive; the paper lets
-    α itself learn.
+    Centres are (down, across) in cells. The sharpness is stored as a logarithm so that it stays positive; the paper
+    learns α itself.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class QuadraticHeads(nn.Module):
         padded = F.pad(grid, (0, 0, edge, edge, edge, edge))
         values = self.value(padded).flatten(1, 2).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         queries, keys = self._queries(rows, columns), self._keys(rows, columns)
-        everyone = (grid.shape[0], self.heads, -1, -1)
-        context = self.look(queries.expand(everyone), keys.expand(everyone), values)
+        shape = (grid.shape[0], self.heads, -1, -1)
+        context = self.look(queries.expand(shape), keys.expand(shape), values)
         return self.out(context.transpose(1, 2).flatten(2)).unflatten(1, (rows, columns))
 
-    # −α ‖k − (q + Δ)‖² is 2α (q + Δ)·k − α ‖k‖² and a number that all keys share, which no softmax sees: a product of
-    # three coordinates.
+    # −α ‖k − (q + Δ)‖² is 2α (q + Δ)·k − α ‖k‖² plus a term shared by all keys, which the softmax ignores. So the score
+    # is a product of three coordinates.
 
     def _queries(self, rows: int, columns: int) -> Float[Tensor, "head query 3"]:
         sharpness = self.log_sharpness.exp()[:, None, None]
@@ -70,7 +70,7 @@ class QuadraticHeads(nn.Module):
         return torch.cat([places, places.square().sum(dim=-1, keepdim=True)], dim=-1)
 
     def _places(self, rows: int, columns: int, edge: int) -> Float[Tensor, "cell 2"]:
-        """(down, across) of every cell, from the middle of the grid, with so many lines around it."""
+        """Return (down, across) of every cell, from the middle of the grid, with `edge` more lines on each side."""
         down, across = (
             torch.arange(-edge, side + edge, dtype=self.centres.dtype, device=self.centres.device) - (side - 1) / 2
             for side in (rows, columns)
@@ -80,15 +80,17 @@ class QuadraticHeads(nn.Module):
 
 @torch.no_grad()
 def as_heads(convolution: nn.Conv2d, sharpness: float = SHARP) -> QuadraticHeads:
-    """The heads that compute what a convolution of stride 1 with K × K filters, K odd, and zeros around does.
+    """Build heads that compute the same as a K × K convolution with stride 1, odd K and zero padding.
 
-    One head for each place of a filter: its centre is the shift there, its values are the channels as they are, and its
-    part of `out` is what the filters have at this place (the proof of theorem 1).
+    There is one head per filter place: its centre is the shift to that place, its values are the channels unchanged,
+    and its part of `out` holds the filters' weights there (the proof of theorem 1).
     """
     out, channels, side, across = convolution.weight.shape
     plain = (convolution.stride, convolution.dilation, convolution.groups) == ((1, 1), (1, 1), 1)
     if not plain or side != across or side % 2 == 0 or convolution.padding != (side // 2, side // 2):
-        raise ValueError("only a square convolution with a middle, of stride 1 and zeros around, has heads like it")
+        raise ValueError(
+            "as_heads needs a square convolution of odd size, with stride 1 and zero padding of half its size"
+        )
     reach = side // 2
     heads = QuadraticHeads(channels, side**2, channels, out, looks_from="picture", looks_at="picture", border=reach).to(
         convolution.weight

@@ -1,6 +1,6 @@
 """Reports on heads: how focused, how diagonal, and how well they align words.
 
-All of it is pure functions over gazes. They give sums and counts, so that batches add up however they were cut.
+These are pure functions over gazes. They return sums and counts, so results of batches add up however they were cut.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from regard.attention.alignments import Alignment, AlignmentErrors, alignment_er
 from regard.attention.masks import real_places
 from regard.attention.watch import Gaze
 
-BAND = 0.1  # how far from the diagonal still counts as on it, in shares of a sentence
+BAND = 0.1  # largest distance from the diagonal that counts as on it, as a fraction of the sentence
 
 Lengths = Int[Tensor, " batch"]
 Weights = Float[Tensor, "batch head query key"]
@@ -23,7 +23,7 @@ Weights = Float[Tensor, "batch head query key"]
 
 @dataclass(frozen=True)
 class HeadReport:
-    """Totals over one head's weights; reports of the same head add up."""
+    """Totals over one head's weights; reports of the same head can be added."""
 
     where: str
     head: int
@@ -37,31 +37,31 @@ class HeadReport:
     def __add__(self, other: "HeadReport") -> "HeadReport":
         if (self.where, self.head) != (other.where, other.head):
             raise ValueError(f"head {self.head} of {self.where} is not head {other.head} of {other.where}")
-        sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self)[2:])
+        sums = (getattr(self, column.name) + getattr(other, column.name) for column in fields(self)[2:])
         return HeadReport(self.where, self.head, *sums)
 
     @property
     def entropy(self) -> float:
-        """The mean of −Σ α log α over the looks, in nats: 0 for a head that always looks at one place."""
+        """Mean of −Σ α log α over the looks, in nats: 0 for a head that always looks at one place."""
         return self.entropy_sum / self.looks if self.looks else float("nan")
 
     @property
     def entropy_share(self) -> float:
-        """The mean of the entropy as a share of log n, the most it can be with n keys: 1 for an even look."""
+        """Mean entropy as a fraction of log n, its maximum with n keys: 1 for uniform weights."""
         return self.share_sum / self.choices if self.choices else float("nan")
 
     @property
     def diagonal(self) -> float:
-        """The mean weight on the diagonal, that is on keys about as far along their sentence as the query is."""
+        """Mean weight on the diagonal: on keys about as far along their sentence as the query is."""
         return self.diagonal_sum / self.looks if self.looks else float("nan")
 
 
 def report(gazes: Iterable[Gaze], lengths: Mapping[str, Lengths], band: float = BAND) -> list[HeadReport]:
-    """Entropy and diagonal of every head; `lengths` says of each side how many places of each row are real.
+    """Report the entropy and diagonal of every head; `lengths` gives each side's number of real places per row.
 
     Key i of S is on the diagonal of query t of T if the middles of their places, (i + ½)/S and (t + ½)/T, are no
-    further apart than `band`, or than half a place of the side that has fewer. Looks along the edges of a graph are all
-    real, and none is on a diagonal: nodes have no order.
+    further apart than `band`, or than half a place of the side with fewer places. Looks along the edges of a graph are
+    all real, and none is on a diagonal, because nodes have no order.
     """
     return merge_reports(
         head
@@ -77,10 +77,10 @@ def report(gazes: Iterable[Gaze], lengths: Mapping[str, Lengths], band: float = 
 def alignment_report(
     gazes: Iterable[Gaze], words: Mapping[str, Sequence[Sequence[int]]], given: Sequence[Alignment]
 ) -> list[HeadReport]:
-    """The alignment errors of every head that looks from target to source, against one given alignment a row.
+    """Report the alignment errors of every head that looks from target to source, against one reference per row.
 
-    `words` says of each side, row by row, which word each token belongs to, as `alignments.links` takes it. An
-    alignment with a link to a word that its pair has not is refused.
+    `words` gives each side's word number of every token, row by row, as `alignments.links` takes it. An alignment that
+    links to a word its pair does not have is refused.
     """
     for target, source, alignment in zip(words["target"], words["source"], given, strict=True):
         alignment.check_within(max(source, default=-1) + 1, max(target, default=-1) + 1)
@@ -89,25 +89,25 @@ def alignment_report(
         if (gaze.looks_from, gaze.looks_at) == ("target", "source"):
             rows = zip(gaze.weights, words["target"], words["source"], given, strict=True)
             for weights, target, source, alignment in rows:
-                for head, own in enumerate(weights):
-                    errors = alignment_errors(links(own, target, source), alignment)
+                for head, head_weights in enumerate(weights):
+                    errors = alignment_errors(links(head_weights, target, source), alignment)
                     reports.append(HeadReport(gaze.where, head, alignment=errors))
     return merge_reports(reports)
 
 
 def merge_reports(reports: Iterable[HeadReport]) -> list[HeadReport]:
-    """One report for each head, in the order in which the heads first occur."""
+    """Merge reports into one per head, in the order in which heads first occur."""
     heads: dict[tuple[str, int], HeadReport] = {}
-    for each in reports:
-        place = each.where, each.head
-        heads[place] = heads[place] + each if place in heads else each
+    for report in reports:
+        place = report.where, report.head
+        heads[place] = heads[place] + report if place in heads else report
     return list(heads.values())
 
 
 def rank_heads(
     reports: Iterable[HeadReport], by: Literal["sharpness", "diagonal", "alignment"] = "sharpness"
 ) -> list[HeadReport]:
-    """The heads in order: the sharpest, the straightest or the best aligned first; those not measured come last."""
+    """Sort the heads: sharpest, most diagonal or best aligned first; heads without a measure come last."""
 
     def key(head: HeadReport) -> tuple[bool, float]:
         value = {"sharpness": head.entropy_share, "diagonal": -head.diagonal, "alignment": head.alignment.rate}[by]
@@ -159,7 +159,7 @@ def _edge_reports(
 
 
 def _real(weights: Weights, queries: Lengths, keys: Lengths) -> tuple[Weights, Bool[Tensor, "batch head query"]]:
-    """The weights without what rests on padding, each look summing to one, and which looks there are."""
+    """Return the weights without padding, each look summing to one, and a mask of the real looks."""
     weights = weights * real_places(keys.to(weights.device), weights.shape[3])[:, None, None]
     total = weights.sum(dim=-1)
     counted = (total > 0) & real_places(queries.to(weights.device), weights.shape[2])[:, None]
@@ -169,7 +169,7 @@ def _real(weights: Weights, queries: Lengths, keys: Lengths) -> tuple[Weights, B
 def _choices(gaze: Gaze, keys: Lengths) -> Float[Tensor, "batch 1 query"]:
     """Return the number of keys that each query can choose from.
 
-    A gaze does not say what was masked; but where a side looks at itself and never ahead, it could not.
+    A gaze does not record the mask, but a side that looks at itself and never ahead is taken to be causal.
     """
     weights = gaze.weights
     queries, device = weights.shape[2], weights.device
@@ -184,7 +184,7 @@ def _diagonal(weights: Weights, queries: Lengths, keys: Lengths, band: float) ->
     query_length, key_length = (lengths.to(device)[:, None].clamp_min(1) for lengths in (queries, keys))
     at_query = (torch.arange(weights.shape[2], device=device) + 0.5) / query_length
     at_key = (torch.arange(weights.shape[3], device=device) + 0.5) / key_length
-    apart = (at_query[:, :, None] - at_key[:, None]).abs()
+    distance = (at_query[:, :, None] - at_key[:, None]).abs()
     nearest = 0.5 / torch.minimum(query_length, key_length)
-    # The middles of two places may lie just half a place apart, which rounding must not decide.
-    return (apart <= torch.clamp_min(nearest, band)[:, :, None] + 1e-6)[:, None]
+    # Two middles may lie exactly half a place apart; rounding must not decide.
+    return (distance <= torch.clamp_min(nearest, band)[:, :, None] + 1e-6)[:, None]

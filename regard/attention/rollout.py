@@ -1,4 +1,4 @@
-"""Attention rollout: how much of each place of what was read has reached each place above all blocks."""
+"""Attention rollout: how much of each input place reaches each place above all blocks."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from torch import Tensor
 def roll_out(blocks: Sequence[Float[Tensor, "batch _ place place"]]) -> Float[Tensor, "batch place place"]:
     """Â_L · … · Â_1 with Â = (A + I) / 2 and A the mean of a block's heads (Abnar and Zuidema 2020, section 3).
 
-    The identity stands for the residual connection, which carries what a place knows past the look of each block. Rows
-    of the result sum to one as those of A do.
+    The identity stands for the residual connection, which carries each place's state past the attention. Rows of the
+    result sum to one, as those of A do.
     """
     reached = torch.eye(blocks[0].shape[-1], dtype=blocks[0].dtype, device=blocks[0].device).expand(
         blocks[0].shape[0], -1, -1

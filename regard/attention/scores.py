@@ -1,7 +1,7 @@
 """Scores of attention: callables (query, key) -> (batch, head, query, key).
 
-A score that is more than a function works out once what depends on the keys alone: a decoder looks at the same keys at
-every step. `prepare` and `compare` do this for any score, and for a plain callable the prepared keys are the keys.
+A decoder looks at the same keys at every step, so a score can compute the part that depends on the keys once. `prepare`
+and `compare` do this for any score; for a plain callable the prepared keys are the keys themselves.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ Scores = Float[Tensor, "batch head query key"]
 
 
 class PreparedKeys(NamedTuple):
-    """Keys as a score compares them with queries, worked out once however many queries will come."""
+    """Keys in the form that a score compares with queries, computed once for any number of queries."""
 
     keys: Float[Tensor, "batch head key depth"]
 
 
 @runtime_checkable
 class Prepares(Protocol):
-    """A score in two halves; one that `follows` also wants the weights of the look before, others ignore them."""
+    """A score in two halves; a score that `follows` also needs the previous look's weights, others ignore them."""
 
     follows: bool
 
@@ -38,12 +38,12 @@ class Prepares(Protocol):
 
 
 def prepare(score: Score, key: Keys) -> PreparedKeys:
-    """Return what `score` needs of the keys."""
+    """Prepare the keys for `score`."""
     return PreparedKeys(score.prepare(key) if _in_halves(score) else key)
 
 
 def compare(score: Score, query: Queries, prepared: PreparedKeys, previous: Scores | None = None) -> Scores:
-    """The score of every query and key, for keys prepared by the same score."""
+    """Return the score of every query and key, for keys prepared by the same score."""
     if _in_halves(score):
         return score.compare(query, prepared.keys, previous)
     return score(query, prepared.keys)
@@ -60,12 +60,12 @@ def gathers(score: Score) -> bool:
 
 
 def _in_halves(score: Score) -> TypeGuard[Prepares]:
-    # isinstance() of a protocol takes longer than a small look.
+    # isinstance() with a protocol takes longer than a small look.
     return hasattr(score, "prepare") and hasattr(score, "compare")
 
 
 def product_scale(score: Score, depth: int) -> float | None:
-    """For a score that is a product with its prepared keys, what it is multiplied by: all a fused kernel needs."""
+    """Return the factor of a score that is a product with its prepared keys, for fused kernels; otherwise None."""
     if score is scaled_dot:
         return depth**-0.5
     return 1.0 if score is dot or isinstance(score, Bilinear) else None
@@ -127,9 +127,9 @@ class Additive(nn.Module):
 
 
 class Covered(Additive):
-    """wᵀ tanh(U q + V k_i + u c_i) with c = Σ of all looks before (See et al. 2017, equations 10 and 11).
+    """wᵀ tanh(U q + V k_i + u c_i) with c = Σ of all previous looks (See et al. 2017, equations 10 and 11).
 
-    Departure: there is no bias beside the three. `previous` is c; at a first look there is none.
+    Departure: there is no bias term. `previous` is c; the first look has none.
     """
 
     follows: ClassVar[bool] = True
@@ -149,10 +149,10 @@ class Covered(Additive):
 
 
 class Location(nn.Module):
-    """wᵀ tanh(W q + V k_i + U f_i + b) with f = F * α, α the look before (Chorowski et al. 2015, equations 8 and 9).
+    """wᵀ tanh(W q + V k_i + U f_i + b), f = F * α, α the previous look (Chorowski et al. 2015, equations 8 and 9).
 
-    F holds `filters` filters that see `reach` places to either side. Without `key_depth` there is no V k_i: the place
-    alone counts, not what stands there. At a first look, which has none before it, all of α rests on the first key.
+    F holds `filters` filters that see `reach` places to either side. Without `key_depth` there is no V k_i: only the
+    place counts, not its content. At the first look all of α rests on the first key.
     """
 
     follows: ClassVar[bool] = True
@@ -175,11 +175,11 @@ class Location(nn.Module):
     ) -> Scores:
         if previous is None:
             previous = self._first_look(query, prepared)
-        needed = (*query.shape[:-1], prepared.shape[-2])
-        if previous.shape != needed:  # another shape might broadcast
-            raise ValueError(f"previous has the shape {tuple(previous.shape)}, but the looks it precedes have {needed}")
-        seen = self.filter(previous.reshape(-1, 1, previous.shape[-1])).mT  # (batch·head·query, key, filter)
-        mixed = self.of_query(query).unsqueeze(-2) + self.of_place(seen).unflatten(0, previous.shape[:-1])
+        shape = (*query.shape[:-1], prepared.shape[-2])
+        if previous.shape != shape:  # another shape might broadcast
+            raise ValueError(f"previous has the shape {tuple(previous.shape)}, but the looks it precedes have {shape}")
+        filtered = self.filter(previous.reshape(-1, 1, previous.shape[-1])).mT  # (batch·head·query, key, filter)
+        mixed = self.of_query(query).unsqueeze(-2) + self.of_place(filtered).unflatten(0, previous.shape[:-1])
         if self.of_key is not None:
             mixed = mixed + prepared.unsqueeze(-3)
         return self.energy(mixed.tanh()).squeeze(-1)
@@ -195,7 +195,7 @@ class Location(nn.Module):
 
 
 class Positive(nn.Module):
-    """log(1 + exp(score)): any score made positive, so that `plain` normalisation can divide it by its sum."""
+    """log(1 + exp(score)): makes any score positive, so that `plain` normalisation can divide it by its sum."""
 
     def __init__(self, score: Score) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class Positive(nn.Module):
 
 
 def named_score(name: ScoreName, query_depth: int, key_depth: int, hidden: int) -> Score:
-    """The score a recipe names; `hidden` is the width inside the scores that are small networks."""
+    """Return the score that a recipe names; `hidden` is the hidden size of scores that are small networks."""
     if name in ("dot", "scaled-dot") and query_depth != key_depth:
         raise ValueError(
             f"the score '{name}' multiplies queries and keys of one depth, got {query_depth} and {key_depth};"
@@ -238,6 +238,6 @@ def named_score(name: ScoreName, query_depth: int, key_depth: int, hidden: int) 
         case "mixed":
             return Location(query_depth, key_depth, hidden=hidden)
     if name in SCORES and (place := SCORES[name].make):
-        made: Score = find_place(place)(query_depth, key_depth, hidden)
-        return made
+        score: Score = find_place(place)(query_depth, key_depth, hidden)
+        return score
     raise ValueError(f"there is no score '{name}', only {', '.join(get_args(ScoreName))}")

@@ -1,7 +1,7 @@
-"""Look over a model's shoulder: what each attention looked at, and from where.
+"""Watching: record what each attention looked at, and from where.
 
-Watching is a context, not an argument: outside it the fused kernels run, inside it every attention also notes its
-weights. The context belongs to one thread, so two people watching one model see only their own gazes.
+Watching is a context, not an argument: outside it only the fused kernels run; inside it every attention also records
+its weights. The context belongs to one thread, so two users watching one model see only their own gazes.
 """
 
 import math
@@ -19,8 +19,8 @@ from regard.base.faults import Fault
 from regard.base.notebook import Pictured
 
 LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
-PORTION = 2**24  # weights that are worked out at once beside a fused kernel
-# What people call the attentions of a translator, by the side that looks and the side that is looked at.
+PORTION = 2**24  # weights computed at once next to a fused kernel
+# Names for the attentions of a translator, by the side that looks and the side that is looked at.
 SIDES = {
     "pooling": ("answer", "source"),
     "cross": ("target", "source"),
@@ -30,18 +30,18 @@ SIDES = {
 }
 
 Places = Sequence[int] | slice
-Names = Sequence[Sequence[str]]  # of the places along a side, row by row
+Names = Sequence[Sequence[str]]  # names of the places along a side, row by row
 
 
 @dataclass(frozen=True)
 class Gaze:
     """One look of one attention module; `weights` (batch, head, query, key) sum to one over the keys.
 
-    They sum to less where a window weighs them down, and to zero where a query may look nowhere. A look along the edges
-    of a graph has weights (batch, head, edge), and `edges` (2, edge) names the query and the key of each.
+    They sum to less where a window scales them down, and to zero where a query may look nowhere. A look along the edges
+    of a graph has weights (batch, head, edge), and `edges` (2, edge) holds the query and the key of each.
 
-    `queries` and `keys` have the names of the places on both sides, row by row, such as the tokens of each text: fewer
-    than places where a row is shorter than others, and none where nobody has named them.
+    `queries` and `keys` hold the names of the places on both sides, row by row, such as the tokens of each text. A row
+    shorter than the others has fewer names than places; unnamed sides have none.
     """
 
     where: str  # path of the module in its model, such as "decoder.0.cross"
@@ -63,10 +63,10 @@ class Gaze:
 
 @dataclass(frozen=True)
 class Windows:
-    """Squares through which a module looked at a picture, one glimpse after another and each at several scales.
+    """Squares through which a module looked at a picture, one glimpse after another, each at several scales.
 
-    `centre` (batch, query, 2) is across and down in pixels from the upper left corner of the picture, and `extent`
-    (batch, query, scale) the sides of the squares in pixels.
+    `centre` (batch, query, 2) is across and down in pixels from the picture's upper left corner; `extent` (batch,
+    query, scale) holds the sides of the squares in pixels.
     """
 
     where: str  # path of the module in its model
@@ -77,7 +77,7 @@ class Windows:
 
 
 class Gazes(list[Gaze], Pictured):
-    """The gazes of one block of watching in order, and the windows of models that look through windows instead."""
+    """The gazes of one block of watching, in order, and the windows of models that look through windows."""
 
     def __init__(self, gazes: Iterable[Gaze] = (), windows: Iterable[Windows] = ()) -> None:
         super().__init__(gazes)
@@ -86,14 +86,14 @@ class Gazes(list[Gaze], Pictured):
 
 @runtime_checkable
 class HasModules(Protocol):
-    """Anything that can name its parts: a torch module, or a loaded model."""
+    """An object that can list its named modules: a torch module or a loaded model."""
 
     def named_modules(self) -> Iterable[tuple[str, nn.Module]]: ...
 
 
 @runtime_checkable
 class Looks(Protocol):
-    """A part that looks from one side at another."""
+    """A module that looks from one side at another."""
 
     looks_from: str
     looks_at: str
@@ -107,24 +107,24 @@ def name_look(looks_from: str, looks_at: str) -> str:
 
 def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
     """Map the path of each attention to its side and the number of its block there, counted from 1."""
-    found: dict[str, tuple[str, int]] = {}
+    blocks: dict[str, tuple[str, int]] = {}
     for where, part in model.named_modules():
         if isinstance(part, Looks):
             side = name_look(part.looks_from, part.looks_at)
-            found[where] = side, 1 + sum(side == other for other, _ in found.values())
-    return found
+            blocks[where] = side, 1 + sum(side == other for other, _ in blocks.values())
+    return blocks
 
 
 class _Notebook:
-    """Record of one block of watching: what it wants to see, and what it has seen so far."""
+    """Record of one block of watching: what to keep, and what was seen so far."""
 
     def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
         self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
         self.gazes = Gazes()
-        self.places: list[tuple[list[int], list[int]]] = []  # of each gaze, which rows and queries were kept
+        self.places: list[tuple[list[int], list[int]]] = []  # the rows and queries kept of each gaze
 
     def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
-        """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
+        """Return the rows and queries to keep of weights of this shape, `size` bytes each; refuse too many."""
         rows, queries = _choose(self.rows, shape[0]), _choose(self.queries, shape[2])
         self.refuse_excess(
             part, {"rows": len(rows), "heads": shape[1], "queries": len(queries), "keys": shape[3]}, size
@@ -132,16 +132,15 @@ class _Notebook:
         return rows, queries
 
     def refuse_excess(self, part: nn.Module, sizes: dict[str, int], size: int) -> None:
-        """Refuse weights that are too many to keep: the product of `sizes`, of `size` bytes each."""
-        asked = math.prod(sizes.values()) * size
-        kept = sum(gaze.weights.numel() * gaze.weights.element_size() for gaze in self.gazes)
-        if asked + kept > self.limit:
+        """Refuse weights that would exceed the limit: the product of `sizes`, of `size` bytes each."""
+        new = math.prod(sizes.values()) * size
+        old = sum(gaze.weights.numel() * gaze.weights.element_size() for gaze in self.gazes)
+        if new + old > self.limit:
             name = self.names[id(part)] or type(part).__name__
             counts = ", ".join(f"{count} {what}" for what, count in sizes.items())
             raise Fault(
-                f"Watching '{name}' would keep {_bytes(asked)} of weights ({counts}) beside the {_bytes(kept)} kept"
-                f" before, but the limit is {_bytes(self.limit)}: ask for less with where=, rows= or queries=, or raise"
-                " limit=."
+                f"Watching '{name}' would keep {_bytes(new)} of weights ({counts}) on top of {_bytes(old)}, but the"
+                f" limit is {_bytes(self.limit)}. Ask for less with where=, rows= or queries=, or raise limit=."
             )
 
     def write(
@@ -162,20 +161,20 @@ _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
 
 
 def is_watched(part: nn.Module | None = None) -> bool:
-    """Return True if someone in this context watches any weights, or those of `part`."""
+    """Return True if this context watches any weights, or those of `part`."""
     notebook = _open.get()
     return notebook is not None and (part is None or id(part) in notebook.names)
 
 
 def afford(part: nn.Module, shape: Sequence[int], size: int) -> None:
-    """Refuse a look whose weights, of this shape and `size` bytes each, are more than a watcher may keep."""
+    """Refuse a look whose weights, of this shape and `size` bytes each, exceed the watcher's limit."""
     notebook = _open.get()
     if notebook is not None and id(part) in notebook.names:
         notebook.choose(part, shape, size)
 
 
 def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> None:
-    """Write down one look (batch, head, query, key), if anyone is watching the model that `part` belongs to."""
+    """Record one look (batch, head, query, key), if the model that `part` belongs to is being watched."""
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
@@ -191,17 +190,19 @@ def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor,
     if notebook is None or id(part) not in notebook.names:
         return
     rows = _choose(notebook.rows, weights.shape[0])
-    wanted = torch.zeros(queries, dtype=torch.bool, device=edges.device)
-    wanted[_choose(notebook.queries, queries)] = True
-    kept = wanted[edges[0]].nonzero().squeeze(1)
-    sizes = {"rows": len(rows), "heads": weights.shape[1], "edges": len(kept)}
+    is_chosen = torch.zeros(queries, dtype=torch.bool, device=edges.device)
+    is_chosen[_choose(notebook.queries, queries)] = True
+    chosen = is_chosen[edges[0]].nonzero().squeeze(1)
+    sizes = {"rows": len(rows), "heads": weights.shape[1], "edges": len(chosen)}
     notebook.refuse_excess(part, sizes, weights.element_size())
-    every = list(range(queries))  # edges name their queries among all of them
-    notebook.write(part, looks_from, looks_at, weights.detach()[rows][:, :, kept], (rows, every), edges[:, kept])
+    all_queries = list(range(queries))  # edges hold query numbers among all queries
+    notebook.write(
+        part, looks_from, looks_at, weights.detach()[rows][:, :, chosen], (rows, all_queries), edges[:, chosen]
+    )
 
 
 def note_window(part: nn.Module, looks_from: str, looks_at: str, centre: Tensor, extent: Tensor) -> None:
-    """Write down where `part` looked through windows, if anyone is watching; they are few numbers, without a limit."""
+    """Record where `part` looked through windows, if watched; windows are few numbers and have no limit."""
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
@@ -219,10 +220,11 @@ def note_beside(
     size: int,
     weigh: Callable[[list[int], list[int]], Tensor],
 ) -> None:
-    """Write down a look that a fused kernel made, of which nobody has the weights yet.
+    """Record a look made by a fused kernel, which does not return its weights.
 
-    `shape` is theirs, `size` the bytes of one, and `weigh` works them out for some rows and queries. It is asked for
-    what is wanted only, a portion at a time and within the limit: a long document can be watched in part.
+    `shape` is the shape of the weights, `size` the bytes of one, and `weigh` computes them for some rows and queries.
+    It is called only for the places to keep, a portion at a time and within the limit, so a long document can be
+    watched in part.
     """
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
@@ -243,20 +245,20 @@ def count_gazes() -> int:
 
 
 def name_places(since: int, names: Callable[[str, str], Names]) -> None:
-    """Give the gazes that were noted after the first `since` the names of the places on both sides.
+    """Name the places on both sides of the gazes recorded after the first `since`.
 
-    `names` gives them row by row for a side, and the side opposite to it: within one side a place may be named by what
-    is read there, and otherwise by what is written. A single row holds for all.
+    `names(side, opposite)` returns the names of a side, row by row; a single row holds for all. The opposite side
+    matters because a place within one side is named by what is read there, and otherwise by what is written there.
     """
     notebook = _open.get()
     if notebook is None:
         return
     for place in range(since, len(notebook.gazes)):
         gaze, (rows, queries) = notebook.gazes[place], notebook.places[place]
-        looking = _of_rows(names(gaze.looks_from, gaze.looks_at), rows)
-        looked_at = _of_rows(names(gaze.looks_at, gaze.looks_from), rows)
-        kept = [[row[query] for query in queries if query < len(row)] for row in looking]
-        notebook.gazes[place] = replace(gaze, queries=kept, keys=looked_at)
+        query_names = _of_rows(names(gaze.looks_from, gaze.looks_at), rows)
+        key_names = _of_rows(names(gaze.looks_at, gaze.looks_from), rows)
+        chosen = [[row[query] for query in queries if query < len(row)] for row in query_names]
+        notebook.gazes[place] = replace(gaze, queries=chosen, keys=key_names)
 
 
 def _of_rows(names: Names, rows: Sequence[int]) -> Names:
@@ -271,12 +273,12 @@ def watching(
     queries: Places | None = None,
     limit: int = LIMIT,
 ) -> Iterator[Gazes]:
-    """Collect the gazes of `model` inside this block, and its windows: all of them, or those that are asked for.
+    """Collect the gazes of `model` inside this block, and its windows: all of them, or a selection.
 
-    - `where`: names of parts, or patterns such as "decoder.*.cross"; what lies inside a part belongs to it.
-    - `rows`, `queries`: which rows of a batch and which places that look, as numbers or a slice; negative ones count
-      from the end, and those that a look does not have are left out of it.
-    - `limit`: the most bytes of weights that are kept; one look more is a fault that says how to ask for less.
+    - `where`: names of modules, or patterns such as "decoder.*.cross"; submodules are included.
+    - `rows`, `queries`: the rows of a batch and the looking places to keep, as numbers or a slice; negative numbers
+      count from the end, and numbers out of range are ignored.
+    - `limit`: the most bytes of weights to keep; exceeding it is a fault that says how to ask for less.
     """
     with _notebook(_Notebook(_find_parts(model, where), rows, queries, limit)) as notebook:
         assert notebook is not None
@@ -285,7 +287,7 @@ def watching(
 
 @contextmanager
 def without_watching() -> Iterator[None]:
-    """Work inside this block is nobody's business: a search runs so, before its best outputs are looked at."""
+    """Record nothing inside this block: a search uses it before its best outputs are looked at."""
     with _notebook(None):
         yield
 
@@ -300,26 +302,26 @@ def _notebook(notebook: _Notebook | None) -> Iterator[_Notebook | None]:
 
 
 def _find_parts(model: HasModules, where: str | Sequence[str] | None) -> dict[int, str]:
-    """The parts that are watched, by identity; a pattern that fits none is refused."""
+    """Return the watched modules by identity; refuse a pattern that matches none."""
     parts = list(model.named_modules())
     if where is None:
         return {id(part): name for name, part in parts}
     named: dict[int, str] = {}
     for pattern in [where] if isinstance(where, str) else where:
-        fits = {id(part): name for name, part in parts if _fits(name, pattern)}
-        if not fits:
-            looking = ", ".join(f"'{name}'" for name, part in parts if isinstance(part, Looks))
-            raise Fault(f"No part of the model is called '{pattern}'; those that look are {looking or 'none'}.")
-        named |= fits
+        matches = {id(part): name for name, part in parts if _matches(name, pattern)}
+        if not matches:
+            attentions = ", ".join(f"'{name}'" for name, part in parts if isinstance(part, Looks))
+            raise Fault(f"No part of the model is called '{pattern}'. Its attentions are {attentions or 'none'}.")
+        named |= matches
     return named
 
 
-def _fits(name: str, pattern: str) -> bool:
+def _matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*")
 
 
 def _choose(places: Places | None, count: int) -> list[int]:
-    """Those of `count` places that are asked for."""
+    """Return the requested ones of `count` places."""
     if places is None:
         return list(range(count))
     if isinstance(places, slice):

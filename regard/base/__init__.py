@@ -1,1 +1,1 @@
-"""Imports allowed everywhere: faults, files, recipes, progress and processes. Nothing here loads torch."""
+"""Modules that all others may import: faults, files, recipes, progress and processes. Nothing here loads torch."""

@@ -1,4 +1,4 @@
-"""Faults in the words of Python: what they call --valid-source for the command line is the argument valid_source."""
+"""Faults in Python's terms: the command line's --valid-source is the argument valid_source."""
 
 import re
 from collections.abc import Callable
@@ -10,25 +10,25 @@ from regard.base.faults import Fault
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
-_OPTION = re.compile(r"`[^`]*`|regard \w+ … .*|--[a-z][a-z-]*")  # commands to type in a shell stay as they are
+_OPTION = re.compile(r"`[^`]*`|regard \w+ … .*|--[a-z][a-z-]*")  # shell commands stay unchanged
 # Arguments whose options have other names.
 _OTHER_NAMES = {"settings": "set", "references": "reference", "metrics": "metric", "variants": "variant"}
 
 
 def naming_arguments(function: Callable[_Given, _Found]) -> Callable[_Given, _Found]:
-    """The function, whose faults name its arguments where they would name options."""
+    """Wrap a function so that its faults name its arguments instead of options."""
     arguments: dict[str, str] = {}
     for name, parameter in signature(function).parameters.items():
         option = _OTHER_NAMES.get(name, name.strip("_").replace("_", "-"))
         arguments[f"--{option}"] = f"{name}=True" if parameter.default is False else name
 
     def reword(sentence: str) -> str:
-        return _OPTION.sub(lambda found: arguments.get(found[0], found[0]), sentence)
+        return _OPTION.sub(lambda match: arguments.get(match[0], match[0]), sentence)
 
     @wraps(function)
-    def call(*given: _Given.args, **named: _Given.kwargs) -> _Found:
+    def call(*values: _Given.args, **named: _Given.kwargs) -> _Found:
         try:
-            return function(*given, **named)
+            return function(*values, **named)
         except Fault as fault:
             fault.sentences = tuple(map(reword, fault.sentences))
             fault.args = ("\n".join(fault.sentences),)

@@ -1,18 +1,18 @@
-"""Decision if loops that numba compiles are worth their start-up time."""
+"""Decide whether loops compiled by numba are worth their start-up time."""
 
 import sys
 from importlib.util import find_spec
 
-# Items, tokens or n-grams, from which on compiled loops pay: numba takes a second or two to import and to load what it
-# compiled before, and once it is there a call costs next to nothing.
+# Numbers of items, tokens or n-grams, from which compiled loops pay off: numba takes a second or two to import and to
+# load compiled code; after that, a call costs next to nothing.
 _WITH_IMPORT = 600_000
 _ONCE_IMPORTED = 2_000
 
 
 def pays_to_compile(items: int) -> bool:
-    """Return True if compiled loops over so many items take less time than plain ones, and numba is installed.
+    """Return True if compiled loops over this many items are faster than plain ones, and numba is installed.
 
-    Both give the same results, so the answer decides about nothing but time.
+    Both give the same results; only the time differs.
     """
     if sys.modules.get("numba") is not None:
         return items >= _ONCE_IMPORTED

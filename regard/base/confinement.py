@@ -1,7 +1,7 @@
-"""Files of strangers that native code parses, read in a process of their own: its memory and its time are bounded.
+"""Read untrusted files that native code parses in a separate process with limited memory and time.
 
-A parser in C++ may trust a number in a file and end the whole process, or take all memory. In a process that may have
-only so much, such a file is refused in a sentence. What comes back is bytes and never a pickle.
+A C++ parser may trust a number in a file and crash the whole process, or take all memory. In a limited process, such a
+file is refused with a message. Only bytes come back, never a pickle.
 """
 
 import json
@@ -19,28 +19,28 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.processes import die_with_parent, end_in_words
 
-FREE_BYTES, TIMES_THE_FILE = 200_000_000, 4  # memory beyond what the process has at its start
-SECONDS = 10  # of a processor, from one message to the next
+FREE_BYTES, TIMES_THE_FILE = 200_000_000, 4  # memory in addition to that of the process at its start
+SECONDS = 10  # of CPU time between two messages
 _MESSAGE, _FAULT, _END = b"+", b"!", b"."
 _START = "import sys; sys.path[:] = sys.argv[2:]; from {module} import {name}; {name}(int(sys.argv[1]))"
 
 
 def read_confined(reader: Callable[[int], None], request: Any, file: Path) -> Iterator[bytes]:
-    """Yield the messages of a process in which `reader` serves a request, which must be fit for JSON.
+    """Yield the messages of a process in which `reader` serves a request, which must be JSON-serialisable.
 
-    `reader` is a function of a module that calls `serve`. A process that ends otherwise is a fault of the file.
+    `reader` is a module-level function that calls `serve`. If the process ends in any other way, the file is at fault.
     """
     ours, others = socket.socketpair()
     connection, theirs = Connection(ours.detach()), Connection(others.detach())
     code = _START.format(module=reader.__module__, name=reader.__name__)
     with theirs:
-        # A session of its own keeps it from Ctrl-C, which is for the main process to handle.
+        # A separate session shields it from Ctrl-C, which the main process handles.
         process = subprocess.Popen(
             [sys.executable, "-c", code, str(theirs.fileno()), *map(str, sys.path)],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,  # what a library says before it ends itself
+            stderr=subprocess.DEVNULL,  # hides what a library prints before it aborts
             start_new_session=True,
         )
     try:
@@ -61,7 +61,7 @@ def read_confined(reader: Callable[[int], None], request: Any, file: Path) -> It
 def serve(descriptor: int, read: Callable[[Any], Iterator[bytes]]) -> None:
     """Answer one request in a process that `read_confined` has started."""
     die_with_parent()
-    with Connection(descriptor) as connection, suppress(ConnectionError):  # nobody may want the rest
+    with Connection(descriptor) as connection, suppress(ConnectionError):  # the reader may have stopped early
         try:
             for piece in read(json.loads(connection.recv_bytes())):
                 connection.send_bytes(_MESSAGE + piece)
@@ -72,7 +72,7 @@ def serve(descriptor: int, read: Callable[[Any], Iterator[bytes]]) -> None:
 
 
 def allow_file(path: Path) -> None:
-    """Let this process take the memory and the time that reading an honest file of this size may need."""
+    """Limit this process to the memory and time that an honest file of this size may need."""
     allowed = FREE_BYTES + TIMES_THE_FILE * path.stat().st_size
     size, *_, data, _ = (int(pages) * resource.getpagesize() for pages in Path("/proc/self/statm").read_text().split())
     for limit, used in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
@@ -82,7 +82,7 @@ def allow_file(path: Path) -> None:
 
 
 def allow_seconds(seconds: int) -> None:
-    """Let this process keep a processor busy for so long from now on, and no longer."""
+    """Limit this process to this much more CPU time."""
     times = os.times()
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     until = int(times.user + times.system) + seconds + 1

@@ -1,6 +1,7 @@
 """Doors of the server as rooms declare them: address, body, answer, limits, price, and how a model works there.
 
-A room's door says what is its own. The server reads requests, keeps the queue and writes answers, for all doors alike.
+A room's door declares only what is specific to it. The server reads requests, runs the queue and writes answers for all
+doors.
 """
 
 from abc import ABC, abstractmethod
@@ -15,49 +16,49 @@ from regard.base.recipe import Options
 from regard.base.requests.rules import VerbRequest
 
 JSON, FORM, TEXT, EVENTS = "application/json", "application/x-www-form-urlencoded", "text/plain", "text/event-stream"
-Event = tuple[str, BaseModel]  # its name and its data
-Tell = Callable[[str, BaseModel], None]  # what hears of an event, in the thread of the model
+Event = tuple[str, BaseModel]  # name and data
+Tell = Callable[[str, BaseModel], None]  # receives an event, in the thread of the model
 
 
 class Limits(Options):
-    """The most that one request may ask for, and that may wait at one time."""
+    """Most that one request may ask for, and that may wait at one time."""
 
-    body: int = Field(default=2**21, ge=1024, description="Bytes of a request's body.")
-    characters: int = Field(default=50_000, ge=1, description="Characters of all texts of a request together.")
-    texts: int = Field(default=1000, ge=1, description="Texts of a request.")
-    sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
-    picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
-    sound: int = Field(default=1_500_000, ge=1, description="Bytes of the file of a sound.")
-    pixels: int = Field(
-        default=16_000_000, ge=64, description="Pixels of a picture, or of all frames of a video together."
+    body: int = Field(default=2**21, ge=1024, description="Most bytes in a request's body.")
+    characters: int = Field(default=50_000, ge=1, description="Most characters in all texts of a request.")
+    texts: int = Field(default=1000, ge=1, description="Most texts in a request.")
+    sentence: int = Field(
+        default=256, ge=8, description="Most tokens in a sentence; longer ones are split, or refused."
     )
-    sound_seconds: float = Field(default=60.0, gt=0, le=600, description="Seconds that a sound lasts.")
+    picture: int = Field(default=2**20, ge=1, description="Most bytes in a picture file.")
+    sound: int = Field(default=1_500_000, ge=1, description="Most bytes in a sound file.")
+    pixels: int = Field(default=16_000_000, ge=64, description="Most pixels in a picture, or in all frames of a video.")
+    sound_seconds: float = Field(default=60.0, gt=0, le=600, description="Longest sound, in seconds.")
     speech_seconds: float = Field(
-        default=3600.0, gt=0, description="Seconds that the sounds spoken for a request may last together, at most."
+        default=3600.0, gt=0, description="Most seconds of speech in all answers to a request."
     )
-    points: int = Field(default=20_000, ge=1, description="Points of all strokes that a request gives.")
-    beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
-    n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
+    points: int = Field(default=20_000, ge=1, description="Most points in all strokes of a request.")
+    beam: int = Field(default=16, ge=1, le=64, description="Largest beam size.")
+    n_best: int = Field(default=16, ge=1, le=64, description="Most candidates for a sentence.")
     samples: int = Field(
         default=64,
         ge=2,
         le=1024,
-        description="Samples that minimum Bayes risk chooses among, or for a prompt.",
+        description="Most samples for minimum Bayes risk or for a prompt.",
     )
-    tokens: int = Field(default=1000, ge=1, description="Tokens that are written after a prompt.")
-    drawings: int = Field(default=64, ge=1, description="Drawings of a request.")
-    mapped: int = Field(default=1000, ge=2, description="Words on a map.")
-    weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
-    vectors: int = Field(default=2_000_000, ge=1, description="Numbers of vectors in one answer.")
-    nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
-    seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")
-    waiting: int = Field(default=4096, ge=1, description="Sentences that may wait for one model.")
+    tokens: int = Field(default=1000, ge=1, description="Most tokens to write after a prompt.")
+    drawings: int = Field(default=64, ge=1, description="Most drawings in a request.")
+    mapped: int = Field(default=1000, ge=2, description="Most words on a map.")
+    weights: int = Field(default=2_000_000, ge=1, description="Most attention weights in one answer.")
+    vectors: int = Field(default=2_000_000, ge=1, description="Most numbers of vectors in one answer.")
+    nodes: int = Field(default=5000, ge=1, description="Most hypotheses of a beam in one answer.")
+    seconds: float = Field(default=60.0, gt=0, le=3600, description="Most seconds for a request, including waiting.")
+    waiting: int = Field(default=4096, ge=1, description="Most sentences that may wait for one model.")
     connections: int = Field(
         default=1000,
         ge=8,
-        description="Connections at a time, and at most half of the files that the system lets a process open.",
+        description="Most connections at a time; at most half of the files that the system lets a process open.",
     )
-    requests: int = Field(default=0, ge=0, description="Requests a minute of one client; 0 is as many as it likes.")
+    requests: int = Field(default=0, ge=0, description="Most requests per minute from one client; 0 means no limit.")
 
 
 class TooLarge(Fault):
@@ -74,7 +75,7 @@ def check_amount(texts: Sequence[str], limits: Limits) -> None:
 
 
 def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) -> None:
-    """Refuse numbers of a request that are above the limits of the same names."""
+    """Refuse numbers of a request above the limits of the same names."""
     for name in names:
         value, most = getattr(request, name), getattr(limits, name)
         if value is not None and value > most:
@@ -82,18 +83,18 @@ def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) ->
 
 
 class ModelBody(VerbRequest):
-    """Which model is asked, and by whom."""
+    """The requested model, and the key of the client."""
 
-    model: str | None = Field(default=None, description="The name of a model; without it, the first that can.")
-    api_key: SecretStr | None = Field(default=None, description="The key, where one is needed.")
+    model: str | None = Field(default=None, description="Name of a model; by default the first that can do this.")
+    api_key: SecretStr | None = Field(default=None, description="API key, if the server needs one.")
 
 
 class LanguagesBody(ModelBody):
-    """Which translator is asked."""
+    """The requested translator."""
 
-    model: str | None = Field(default=None, description="The name of a model; without it, the languages choose.")
-    source: str | None = Field(default=None, description="The language of the text, or auto.")
-    target: str | None = Field(default=None, description="The language to translate into.")
+    model: str | None = Field(default=None, description="Name of a model; by default the languages choose one.")
+    source: str | None = Field(default=None, description="Language of the text, or auto.")
+    target: str | None = Field(default=None, description="Language to translate into.")
 
 
 class DoorAnswer(BaseModel):
@@ -102,20 +103,20 @@ class DoorAnswer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Rest(DoorAnswer):  # tokens that an answer does not name, and their probability together
+class Rest(DoorAnswer):  # tokens that an answer does not name, and their total probability
     count: int
     probability: float
 
 
 class Asked(Protocol):
-    """A served model, as doors know it."""
+    """A served model, as seen by doors."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def reads(self) -> str:
-        """The kind of its inputs."""
+        """Kind of its inputs."""
 
     @property
     def can(self) -> Sequence[str]:
@@ -127,10 +128,10 @@ class Asked(Protocol):
 
     @property
     def others(self) -> Mapping[str, "Asked"]:
-        """All models that are served, by name."""
+        """All served models, by name."""
 
     def ask(self, request: VerbRequest, **more: Any) -> list[Any]:
-        """Answer a request of a verb, by what runs the verb."""
+        """Answer a request of a verb."""
 
 
 Body = TypeVar("Body", bound=VerbRequest)
@@ -138,66 +139,66 @@ Body = TypeVar("Body", bound=VerbRequest)
 
 @dataclass(frozen=True)
 class Question(Generic[Body]):
-    """A question to a model at a door: a request, or those of its items that are worked on together."""
+    """A question to a model at a door: a request, or those of its items that are processed together."""
 
     model: Asked
     body: Body
     limits: Limits
-    texts: Sequence[str] = ()  # of the field that the door names
-    began: float = 0.0  # when it was read, in seconds of the monotonic clock
-    streams: bool = False  # whether the client wants events
-    detected: Any = None  # the language that was found for a text, and how surely
-    first: int = 0  # the number of the first item in its request
+    texts: Sequence[str] = ()  # from the field that the door names
+    began: float = 0.0  # when it was read, on the monotonic clock in seconds
+    streams: bool = False  # True if the client wants events
+    detected: Any = None  # detected language of a text, and its certainty
+    first: int = 0  # number of its first item in the request
 
 
 @dataclass(frozen=True)
 class Price:
-    """The unit that a kind of work is counted in, and what is believed of it before it is measured.
+    """Unit in which a kind of work is counted, and its assumed speed before it is measured.
 
     A price counts what the work takes time for: tokens to read and to write, frames of sound, pixels, drawings. It
-    never counts the bytes of a file, of which few may hold much. The queue measures how many units a model does in a
-    second, for each price by itself; the speed given here is believed until then, and errs on the slow side.
+    never counts the bytes of a file, since a few may hold much. The queue measures how many units a model does per
+    second, for each price separately. The speed given here is assumed until then, and errs on the slow side.
     """
 
     unit: str
-    a_second: float  # units, on two cores
-    ordinary: float = 0.0  # units of an item that always shares a turn with others like it
-    longest: float = 5.0  # times a turn's time that these may last together
+    a_second: float  # units per second, on two cores
+    ordinary: float = 0.0  # units of an item that always shares a turn with similar ones
+    longest: float = 5.0  # longest time of these together, in turns
 
 
 class Job(ABC):
-    """The work of a request: items for the queue, and an answer made of their results."""
+    """The work of a request: items for the queue, and an answer made from their results."""
 
     model: Asked
     price: Price
-    key: Hashable | None = None  # jobs of equal keys share batches; one without shares none
+    key: Hashable | None = None  # jobs with equal keys share batches; one without a key shares none
     items: Sequence[Any]
-    noted: Mapping[str, Any] = {}  # what the log says besides
-    characters: int = 0  # that are counted as translated
-    tell: Tell | None = None  # what hears of the events of a stream while an item is worked on
+    noted: Mapping[str, Any] = {}  # further facts for the log
+    characters: int = 0  # counted as translated
+    tell: Tell | None = None  # receives the events of a stream while an item is processed
 
     @abstractmethod
     def costs(self) -> Sequence[float]:
-        """Return what each item costs, in the unit of the price."""
+        """Return the cost of each item, in the unit of the price."""
 
     @abstractmethod
     def work(self, items: list[Any]) -> list[Any]:
-        """Return the results of items, which may be of several jobs; called in the thread of the model."""
+        """Return the results of items, which may belong to several jobs; called in the thread of the model."""
 
     @abstractmethod
     def answer(self, results: Sequence[Any]) -> BaseModel | bytes:
-        """Return the answer, as a record or as JSON, from the results of all items in their order."""
+        """Return the answer, as a record or as JSON, from the results of all items in order."""
 
     def check(self, results: Mapping[int, Any]) -> Fault | None:
-        """Return the refusal of results that are too large together; asked whenever there is another."""
+        """Return the refusal if the results are too large together; called after each result."""
         return None
 
     def begin(self) -> Iterable[Event]:
-        """Return the events of a stream before any item is worked on."""
+        """Return the events of a stream before any item is processed."""
         return ()
 
     def follow(self, place: int, result: Any) -> Iterable[Event]:
-        """Return the events of a stream that the result of an item brings."""
+        """Return the events of a stream for the result of an item."""
         return ()
 
     @abstractmethod
@@ -211,15 +212,15 @@ class Bound:
 
     limit: str
     size: Callable[[Any], int]
-    sentence: str  # of {some}, {size} and {limit}
+    sentence: str  # with {some}, {size} and {limit}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Door:
-    """One address of the server, and how the interface describes it.
+    """One address of the server, and its description in the interface.
 
-    Where it belongs to something that models `can` do, it is open if one that is served can; otherwise it says what
-    they can. Without a summary the description of the interface does not have it.
+    If it belongs to something that models `can` do, it is open if a served model can do it; otherwise it says what they
+    can do. A door without a summary is left out of the description of the interface.
     """
 
     path: str
@@ -228,17 +229,17 @@ class Door:
     summary: str = ""
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None
-    is_list: bool = False  # whether there are several such answers
+    is_list: bool = False  # True if there are several such answers
     body_kinds: tuple[str, ...] = (JSON,)
-    other_kinds: tuple[str, ...] = ()  # of answers
-    may_fail: tuple[int, ...] = ()  # in what other ways than all do
+    other_kinds: tuple[str, ...] = ()  # content types of answers
+    may_fail: tuple[int, ...] = ()  # statuses in addition to those of all doors
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The way to work on an item while its events are told, and the record of the last event."""
+    """How to process an item while sending its events, and the record of the last event."""
 
-    work: Callable[[Question[Any], Tell], Any]  # gives the result of the only item
+    work: Callable[[Question[Any], Tell], Any]  # returns the result of the only item
     done: type[DoorAnswer]
 
 
@@ -260,22 +261,22 @@ def _run(question: Question[Any]) -> list[Any]:
 class VerbDoor(Door):
     """A door behind which a model works, in the thread that owns it.
 
-    With `listed`, the items of a body are worked on some at a time, so that other requests can pass, and that list of
-    the answer has what is written of each. Without it the body is worked on at once, and `work` gives the fields of
-    the answer. The server adds the name of the model and the seconds. A verb that needs more brings a `job`.
+    With `listed`, the items of a body are processed a few at a time, so that other requests can pass, and that list of
+    the answer holds what `write` makes of each. Without it, the body is processed at once, and `work` returns the
+    fields of the answer. The server adds the name of the model and the seconds. A verb that needs more brings a `job`.
     """
 
     body: type[VerbRequest]
     answer: type[BaseModel]
     price: Price
-    costs: Callable[[Question[Any]], Sequence[float]] | None = None  # of the items, in the unit of the price
-    texts: str = ""  # the field whose texts are counted, also in the log
-    ready: Callable[[Question[Any]], Any] = _unchanged  # refuses what is not granted, and gives the body to work on
-    key: Callable[[Any], Hashable | None] = lambda body: None  # of a body; equal ones share batches
+    costs: Callable[[Question[Any]], Sequence[float]] | None = None  # costs of the items, in the unit of the price
+    texts: str = ""  # field whose texts are counted, also in the log
+    ready: Callable[[Question[Any]], Any] = _unchanged  # refuses what is not allowed, and returns the body to process
+    key: Callable[[Any], Hashable | None] = lambda body: None  # key of a body; bodies with equal keys share batches
     work: Callable[[Question[Any]], Any] = _run
-    write: Callable[[Any], Any] = lambda result: result  # the record of one result
+    write: Callable[[Any], Any] = lambda result: result  # makes the record of one result
     listed: str = ""
-    more: Callable[[Any], Mapping[str, Any]] = lambda body: {}  # other fields of an answer with a list
+    more: Callable[[Any], Mapping[str, Any]] = lambda body: {}  # further fields of an answer with a list
     bound: Bound | None = None
     stream: Stream | None = None
     job: Callable[[Question[Any]], Job] | None = None

@@ -1,4 +1,4 @@
-"""Extras: packages that only some people need, and the one sentence that refuses what a missing package is for."""
+"""Extras: packages that only some users need, and the message for a missing one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ from regard.base.faults import Fault
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra of the package: what it is for, and the modules that it brings."""
+    """An extra of the package: its purpose, and its modules."""
 
     purpose: str
     modules: tuple[str, ...]
 
 
-# As in pyproject.toml, but for what only developers need.
+# As in pyproject.toml, without those for developers.
 EXTRAS = {
     "data": Extra("text in .parquet, .arrow and .zst", ("pyarrow", "zstandard")),
     "notebook": Extra("the tutorial in Jupyter", ("jupyterlab",)),
@@ -33,7 +33,7 @@ EXTRAS = {
 
 @contextmanager
 def importing(extra: str, purpose: str) -> Iterator[None]:
-    """Refuse, in this block of imports, a missing package of an extra; `purpose` begins the sentence."""
+    """Refuse a missing package of an extra in this block of imports; `purpose` begins the sentence."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -43,19 +43,19 @@ def importing(extra: str, purpose: str) -> Iterator[None]:
 
 
 def is_installed(extra: str) -> bool:
-    """Return True if the modules of an extra can be found; none of them is imported."""
+    """Return True if the modules of an extra can be found, without importing them."""
     return all(find_spec(name) for name in EXTRAS[extra].modules)
 
 
 def refuse_without(extra: str, purpose: str) -> None:
-    """Refuse what needs an extra that is not installed, before anything is done for it."""
+    """Refuse something that needs an extra that is not installed, before starting it."""
     for name in EXTRAS[extra].modules:
         if find_spec(name) is None:
             raise missing(extra, purpose, name)
 
 
 def missing(extra: str, purpose: str, package: str | None) -> Fault:
-    """Return the refusal of what needs a package that is not installed."""
+    """Return the fault for a package that is not installed."""
     return Fault(f"{purpose} needs {package}, which is not installed: {how_to_install(extra)}.")
 
 

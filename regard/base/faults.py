@@ -8,7 +8,7 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 
 def printable(text: str) -> str:
-    """A text as a terminal may show it: what would move its cursor, ring, colour or turn letters is spelled out.
+    """Return a text that is safe to print: control characters and those that reorder letters are escaped.
 
     Names and texts of a model folder come from whoever made it.
     """
@@ -22,9 +22,9 @@ def _acts(character: str) -> bool:
 
 
 class Fault(Exception):
-    """A fault of the user's (a bad recipe, a missing file, the wrong kind of model), one sentence each.
+    """A fault that the user can fix (a bad recipe, a missing file, the wrong kind of model), one sentence each.
 
-    The command line prints the sentences and exits with status 2; anything else that escapes is a fault of ours.
+    The command line prints the sentences and exits with status 2; any other exception is our fault.
     """
 
     def __init__(self, *sentences: str) -> None:
@@ -33,7 +33,7 @@ class Fault(Exception):
 
 
 class TextFault(Fault):
-    """A fault in one text, by its number among those given; the caller may know it by another."""
+    """A fault in one text, by its number among those given; the caller may number it differently."""
 
     def __init__(self, number: int, sentence: str) -> None:
         super().__init__(f"Text {number + 1}: {sentence}")
@@ -45,12 +45,12 @@ class TextFault(Fault):
 
 
 class TooLong(TextFault):
-    """A text that the model was not made for."""
+    """A text that is too long for the model."""
 
 
 @contextmanager
 def faults_numbered(numbers: Sequence[int]) -> Iterator[None]:
-    """Report what is wrong with a text of a batch by its number among all texts: `numbers` are those of the batch."""
+    """Renumber faults in a batch: `numbers` are the numbers of its texts among all texts."""
     try:
         yield
     except TextFault as fault:

@@ -1,7 +1,7 @@
 """Numbers and quotations as people read them."""
 
-_LARGE = 1e6  # from here on digits before the point are more than anybody reads
-_SNIPPET = 60  # characters of a quotation
+_LARGE = 1e6  # from here on, powers of ten are easier to read
+_SNIPPET = 60  # most characters of a quotation
 
 
 def quantity(count: int, one: str, several: str | None = None) -> str:
@@ -10,9 +10,9 @@ def quantity(count: int, one: str, several: str | None = None) -> str:
 
 
 def in_figures(value: float, digits: int, sign: str = "") -> str:
-    """A number with so many digits behind the point, a large one by its power of ten: 12.50, 2.7e43.
+    """Return a number with `digits` decimals, a large one by its power of ten: 12.50, 2.7e43.
 
-    With the sign "+" one that is above zero has its sign too.
+    With the sign "+", positive numbers have a sign too.
     """
     if not abs(value) >= _LARGE:
         return f"{value:{sign}.{digits}f}"
@@ -21,5 +21,5 @@ def in_figures(value: float, digits: int, sign: str = "") -> str:
 
 
 def shorten(text: str) -> str:
-    """Return the beginning of a text, enough of it to find it by."""
+    """Return the beginning of a text, enough to recognise it."""
     return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"

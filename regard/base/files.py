@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, forced to disk, renamed."""
+"""Files that are complete or absent: written under a temporary name, forced to disk, renamed."""
 
 import errno
 import hashlib
@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 
 from regard.base.faults import Fault
 
-_FREE_SIZE, _TIMES_NEEDED = 2**26, 4  # bytes of a file beyond what it must hold
-_LONGEST_NAME = 255  # bytes of the name of a file, as Linux has it
-_OPEN_ANYWAY = 256  # files and sockets of torch, a server or a log
+_FREE_SIZE, _TIMES_NEEDED = 2**26, 4  # limits on a file: free bytes, and times the bytes it needs
+_LONGEST_NAME = 255  # bytes of a file name, as in Linux
+_OPEN_ANYWAY = 256  # reserve for files and sockets of torch, a server or a log
 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Give an error of the system in this block the name of the file: once a file is open, such errors have none."""
+    """Add the file name to system errors in this block: once a file is open, they have none."""
     try:
         yield
     except OSError as error:
@@ -30,7 +30,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def refuse_missing_folder(path: Path) -> None:
-    """Refuse to write a file into a folder that is not there; through a link, into the folder where it leads."""
+    """Refuse to write a file into a missing folder; a link counts by its target."""
     place = path.resolve() if path.is_symlink() else path
     if not place.parent.is_dir():
         raise Fault(f"There is no folder {place.parent} to write {place.name} into.")
@@ -38,11 +38,11 @@ def refuse_missing_folder(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears at `path` when the block ends well; until then, and otherwise, what was there stays.
+    """Yield a file that appears at `path` when the block succeeds; otherwise what was there stays.
 
-    Its place beside has a fixed name, so what a killed process left is overwritten the next time. A disk that is full
-    or may not be written to is a fault that names `path`; errors of the block's own come through as they are. Into a
-    device or a pipe, such as /dev/stdout, one writes directly: a file must not take its place.
+    The temporary file has a fixed name, so the leftovers of a killed process are overwritten next time. A disk that is
+    full or read-only is a fault that names `path`; other errors of the block pass unchanged. A device or a pipe, such
+    as /dev/stdout, is written to directly: a file must not replace it.
     """
     refuse_missing_folder(path)
     if path.is_dir():
@@ -51,7 +51,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    place = path.resolve()  # through a link, so that the link stays one
+    place = path.resolve()  # resolved, so that a link stays a link
     beside = place.with_name(f".{place.name}.partial")
     try:
         with beside.open("wb") as file:
@@ -66,35 +66,35 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             raise Fault(f"{path} cannot be written: {error.strerror}.") from error
         raise
     finally:
-        with suppress(OSError):  # where nothing may be written, nothing may be removed either
+        with suppress(OSError):  # a read-only folder does not allow removal either
             beside.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Give a file this content in one step."""
+    """Write a file with this content in one step."""
     with whole_file(path) as file:
         file.write(content)
 
 
 def checksum(content: bytes | bytearray) -> str:
-    """The SHA-256 of a content, by which it is known again."""
+    """Return the SHA-256 of a content."""
     return hashlib.sha256(content).hexdigest()
 
 
 def allow_open_files(count: int, user: str) -> None:
-    """Let this process have so many files open beside the few that any has; `user` is what needs them, for a fault."""
+    """Allow this process `count` open files plus a reserve; `user` names what needs them, for a fault."""
     needed = count + _OPEN_ANYWAY
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
-        raise Fault(f"{user} needs {needed:,} open files, and this system allows {hard:,} (ulimit -Hn).")
+        raise Fault(f"{user} needs {needed:,} open files, but this system allows {hard:,} (ulimit -Hn).")
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def read_regular_file(path: Path) -> bytes:
-    """Read a file of a folder that need not be trusted: no link is followed, and no pipe is waited for.
+    """Read a file of an untrusted folder without following links or waiting for pipes.
 
-    What is no regular file, or larger than the free memory, is an OSError like any other that keeps it from being read.
+    Anything but a regular file, or a file larger than the free memory, raises OSError like other read errors.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
@@ -107,38 +107,38 @@ def read_regular_file(path: Path) -> bytes:
 
 
 def is_inner_file(folder: Path, name: str) -> bool:
-    """Return True if a name that a list gives, which need not be trusted, can be that of a file in its own folder."""
+    """Return True if an untrusted name from a list can be that of a file directly in its folder."""
     if Path(name).name != name or not name.isprintable() or len(name.encode()) > _LONGEST_NAME:
         return False
     return not (folder / name).is_symlink()
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """Read a file of at most so many bytes; a larger one is refused before it is read."""
+    """Read a file of at most `most` bytes; refuse a larger one."""
     if not path.is_file():
         raise Fault(f"There is no {path}.")
     with naming(path), path.open("rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs.")
+        raise Fault(f"{path} has {path.stat().st_size:,} bytes, which is too large for such a file.")
     return content
 
 
 def refuse_oversized(path: Path, needed: int) -> None:
-    """Refuse a file that is far larger than what it must hold, before any of it is read."""
+    """Refuse a file that is far larger than its content needs, before reading any of it."""
     if path.is_file() and (size := path.stat().st_size) > _FREE_SIZE + _TIMES_NEEDED * needed:
-        raise Fault(f"{path} has {size:,} bytes, but what it should hold takes {needed:,}.")
+        raise Fault(f"{path} has {size:,} bytes, but its content needs only {needed:,}.")
 
 
 def _free_memory() -> int:
-    """Return the bytes that Linux says can still be had; where it says nothing, all that there are."""
+    """Return the bytes of available memory according to Linux, or all memory if it does not say."""
     with suppress(OSError, StopIteration), Path("/proc/meminfo").open(encoding="ascii") as lines:
         return int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) * 1024
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def finite(value: Any) -> Any:
-    """Return a value for JSON, which has finite numbers only: others become null."""
+    """Return a value for JSON, which has only finite numbers: others become null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):

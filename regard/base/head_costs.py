@@ -1,4 +1,4 @@
-"""The depth of attention heads and the cost of looking; no torch, so that an unloaded model can be described."""
+"""Depth of attention heads and cost of attention; without torch, so that an unloaded model can be described."""
 
 from typing import Literal, NamedTuple
 
@@ -6,21 +6,21 @@ Join = Literal["concatenated", "averaged"]
 
 
 class Depths(NamedTuple):
-    """Return how many numbers a key and a value of one head have."""
+    """Number of values in a key and in a value of one head."""
 
     key: int
     value: int
 
 
 def head_depths(width: int, heads: int, join: Join, shared_key_value: bool) -> Depths:
-    """Return the depths of heads that share out a width, or, where they are averaged, have values of all of it."""
+    """Return the depths of heads that divide a width, or whose values have all of it if they are averaged."""
     value = width if join == "averaged" else width // heads
     return Depths(value if shared_key_value else width // heads, value)
 
 
 def looking_cost(heads: int, key_value_heads: int, depths: Depths, score: str, length: int) -> int:
-    """Return what looking from `length` places at as many takes, beside projections: the scores, then the mixing."""
-    # The inner width of an additive score is the depth, so a pair costs it what it costs a product.
+    """Return the cost of attention from `length` places to as many, without projections: scores, then mixing."""
+    # The inner width of an additive score equals the depth, so a pair costs the same as with a product.
     pairs = length**2 * heads * (depths.key + depths.value)
     shared = {"bilinear": key_value_heads, "additive": heads + key_value_heads}.get(score, 0)
     return pairs + length * shared * depths.key**2

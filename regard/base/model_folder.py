@@ -1,8 +1,8 @@
-"""The model folder: what it holds, how it is written so that a kill at any moment leaves it whole, how it is read.
+"""The model folder: its content, writing it so that a kill at any moment leaves it intact, and reading it.
 
-Files are written beside and renamed. A manifest holds the checksum of each; while files are exchanged it admits the
-old and the new content alike, so there is no moment at which a good folder looks damaged. Nothing is pickled, and
-nothing outside the folder is opened. None of this loads torch, so that a fast engine can start without it.
+Files are written under temporary names and renamed. A manifest holds the checksum of each; while files are replaced it
+allows both old and new content, so a good folder never looks damaged. Nothing is pickled, and nothing outside the
+folder is opened. None of this loads torch, so that a fast engine can start without it.
 """
 
 import errno
@@ -20,12 +20,12 @@ from regard.base.plugin_record import PLUGINS, check_plugins
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
-MAPPED_MARK = b"REGARDNG"  # with which an n-gram model begins that is one file and no folder
+MAPPED_MARK = b"REGARDNG"  # first bytes of an n-gram model that is a single file
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
-ABOUT = "about.json"  # what it learnt from, how large it is, what to try
-_TEXTS = (".json", ".toml", ".model", ".txt")  # kinds of files that hold words and facts, and no arrays
-CERTAINTY = "certainty.json"  # how sure it is of its outputs as a rule
+ABOUT = "about.json"  # training data, size, and examples to try
+_TEXTS = (".json", ".toml", ".model", ".txt")  # files of words and facts, not arrays
+CERTAINTY = "certainty.json"  # its usual certainty about its outputs
 
 
 def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -41,27 +41,28 @@ def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
-    """The contents of the named files (or all) of a folder, each checked against the manifest."""
+    """Return the contents of the named files (or all) of a folder, each checked against the manifest."""
     with checked_meanwhile(folder, names) as files:
         return files
 
 
 @contextmanager
 def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[dict[str, bytes]]:
-    """Read the files while threads check them, inside this block.
+    """Yield the files while threads check them inside this block.
 
-    It ends well only if every file is whole. What goes wrong in the block with a damaged file is told as damage.
+    The block succeeds only if every file is intact. An error in the block caused by a damaged file is reported as
+    damage.
     """
     manifest = read_manifest(folder)
     missing = [name for name in names or [] if name not in manifest]
     if missing:
-        raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
+        raise Fault(f"{folder} is incomplete: its manifest does not list {', '.join(missing)}.")
     files = {name: _read(folder, name) for name in names or manifest}
     with ThreadPoolExecutor(thread_name_prefix="checksum") as threads:
-        found = {name: threads.submit(checksum, content) for name, content in files.items()}
+        sums = {name: threads.submit(checksum, content) for name, content in files.items()}
 
         def check() -> None:
-            for name, sum_ in found.items():
+            for name, sum_ in sums.items():
                 if sum_.result() not in manifest[name]:
                     raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.") from None
 
@@ -82,10 +83,10 @@ def _read(folder: Path, name: str) -> bytes:
 def _content(path: Path) -> bytes:
     try:
         if path.suffix in _TEXTS and path.stat().st_size > MOST_LISTED:
-            raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs.")
+            raise Fault(f"{path} has {path.stat().st_size:,} bytes, which is too large for such a file.")
         content = read_regular_file(path)
     except OSError as error:
-        if error.errno in (errno.EMFILE, errno.ENFILE):  # says nothing of this file, which may be whole
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # says nothing about this file, which may be intact
             raise
         raise Fault(f"{path} is missing or cannot be read: {error.strerror}.") from None
     if path.suffix == ".json":
@@ -94,14 +95,14 @@ def _content(path: Path) -> bytes:
 
 
 def read_manifest(folder: Path) -> dict[str, list[str]]:
-    """The checksums that the files of a folder may have."""
+    """Return the checksums that the files of a folder may have."""
     path = folder / MANIFEST
     if not folder.is_dir():
         raise Fault(
             f"{folder} is a file, not a model folder." if folder.is_file() else f"There is no model folder at {folder}."
         )
     if path.is_symlink():
-        raise Fault(f"{path} is a link; what a model folder is made of lies in it.")
+        raise Fault(f"{path} is a link; a model folder must hold its own files.")
     if not path.exists():
         raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
     content = _content(path)
@@ -115,13 +116,13 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
 
 
 def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
-    """Say which contents the files of a folder may have."""
+    """Write which contents the files of a folder may have."""
     text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)
     write_file(folder / MANIFEST, text.encode())
 
 
 def is_whole(folder: Path) -> bool:
-    """Return True if every file of a folder is as its manifest says."""
+    """Return True if every file of a folder matches its manifest."""
     try:
         return bool(read_folder(folder))
     except Fault:
@@ -129,7 +130,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def is_mapped(path: Path) -> bool:
-    """Return True if a path is that of a model which is one file, mapped when it is opened."""
+    """Return True if the path is a model in a single file, which is memory-mapped when opened."""
     if not path.is_file():
         return False
     with naming(path), path.open("rb") as file:
@@ -137,7 +138,7 @@ def is_mapped(path: Path) -> bool:
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """Return the recipe in a model folder as a table; a model whose plugins are not here is refused."""
+    """Return the recipe of a model folder as a table; refuse a model whose plugins are missing."""
     content = read_folder(folder, [RECIPE])[RECIPE]
     if PLUGINS in read_manifest(folder):
         check_plugins(folder, read_folder(folder, [PLUGINS])[PLUGINS])
@@ -148,5 +149,5 @@ def read_recipe(folder: Path) -> dict[str, Any]:
 
 
 def scores_to_bytes(scores: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return the content of scores.json; JSON knows finite numbers only, so any other becomes null."""
+    """Return the content of scores.json; numbers that are not finite become null."""
     return json.dumps(finite({"scores": scores}), indent=1, ensure_ascii=False, allow_nan=False).encode()

@@ -1,7 +1,7 @@
-"""JSON and TOML from files that need not be trusted: of bounded size and depth, and a fault where Python raises more.
+"""Parse JSON and TOML from untrusted files: with limited size and depth, and a fault where Python raises other errors.
 
-Python's readers are good, but not for strangers: both end in a RecursionError where tables lie too deep in one another,
-and in a ValueError at a number of more than 4,300 digits; and a key of n dotted parts takes the time of n².
+Python's parsers are good but not safe for untrusted input: both raise RecursionError on deeply nested tables and
+ValueError on a number of more than 4,300 digits, and a key of n dotted parts takes n² time.
 """
 
 import json
@@ -11,14 +11,14 @@ from typing import Any
 
 from regard.base.faults import Fault
 
-MOST_BYTES = 2**20  # of a recipe, a manifest, scores
-MOST_LISTED = 2**26  # of a vocabulary; one of a million pieces has half of that
-_PART, _ENTRY = 64, 100  # bytes that Python takes for a small object, and for the place of one in a table
-_FREE_MEMORY, _TIMES_MEMORY = 150_000_000, 4  # bytes for any text, and for each of its bytes
-_DEEPEST = 32  # tables in one another, and parts of a dotted key
+MOST_BYTES = 2**20  # for a recipe, a manifest, scores
+MOST_LISTED = 2**26  # for a vocabulary; one with a million pieces has half of that
+_PART, _ENTRY = 64, 100  # bytes of a small Python object, and of its entry in a table
+_FREE_MEMORY, _TIMES_MEMORY = 150_000_000, 4  # bytes allowed for any text, and for each of its bytes
+_DEEPEST = 32  # nested tables, and parts of a dotted key
 _LONGEST_WORD = 128  # characters of a number or a bare key
 
-# A text or a comment, in which everything is allowed; one that does not end is no TOML, and is looked at once.
+# A string or a comment, in which anything is allowed; an unterminated one is invalid TOML, and is scanned only once.
 _QUOTED = re.compile(
     r'''"""(?:\\.|[^\\])*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*"?''' r"""|'''.*?(?:'''|\Z)|'[^'\n]*'?|#[^\n]*""",
     re.DOTALL,
@@ -27,7 +27,7 @@ _LONG_WORD = re.compile(rf"[\w+-]{{{_LONGEST_WORD + 1},}}")
 
 
 def parse_json(content: bytes, name: str, most: int = MOST_BYTES) -> Any:
-    """Return what JSON says; `name` is where it comes from. Constants that are no JSON, such as NaN, are refused."""
+    """Parse JSON; `name` says where it comes from. Constants that are not JSON, such as NaN, are refused."""
     check_json_size(content, name, most)
     try:
         return json.loads(content, parse_constant=_refuse)
@@ -36,11 +36,11 @@ def parse_json(content: bytes, name: str, most: int = MOST_BYTES) -> Any:
 
 
 def check_json_size(content: bytes, name: str, most: int = MOST_BYTES) -> None:
-    """Refuse JSON that is too large, or of which the parts would take far more memory than the text."""
+    """Refuse JSON that is too large, or whose parts would take far more memory than the text."""
     _check_size(len(content), name, most)
     parts = sum(content.count(sign) for sign in (b",", b"[", b"{"))
     if parts * _PART + content.count(b":") * _ENTRY > _FREE_MEMORY + _TIMES_MEMORY * len(content):
-        raise Fault(f"{name} is of {parts:,} parts, more than any such file needs.")
+        raise Fault(f"{name} has {parts:,} parts, which is too many for such a file.")
 
 
 def _refuse(constant: str) -> None:
@@ -48,7 +48,7 @@ def _refuse(constant: str) -> None:
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Parse TOML; `name` is where it comes from."""
+    """Parse TOML; `name` says where it comes from."""
     _check_size(len(text), name, MOST_BYTES)
     bare = _QUOTED.sub('""', text)
     if _LONG_WORD.search(bare):
@@ -63,7 +63,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 def _check_size(size: int, name: str, most: int) -> None:
     if size > most:
-        raise Fault(f"{name} has {size:,} characters, more than any such file needs.")
+        raise Fault(f"{name} has {size:,} characters, which is too large for such a file.")
 
 
 def _depth(text: str) -> int:

@@ -1,8 +1,8 @@
-"""Pauses between the steps of long work, in which whoever runs it may cancel it, or serve someone else first.
+"""Pauses between the steps of long work, in which its caller may cancel it, or serve someone else first.
 
-Whatever may take long calls `between_steps` before each step: searches, networks that are served, sounds and drawings
-as they come about. What waits for an engine that cannot be interrupted calls it while it waits; a library that has no
-steps runs in `beside_pauses`. Nothing happens there unless it runs inside `pausing`.
+Whatever may take long calls `between_steps` before each step: searches, served networks, sounds and drawings in
+progress. Code that waits for an engine that cannot be interrupted calls it while waiting; a library without steps runs
+in `beside_pauses`. Nothing happens there unless it runs inside `pausing`.
 """
 
 import threading
@@ -11,18 +11,18 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
-Pause = Callable[[bool], None]  # told whether other work may use the model now; what it raises ends this work
+Pause = Callable[[bool], None]  # receives True if other work may use the model now; what it raises ends this work
 T = TypeVar("T")
 
 _NAP = 0.01  # seconds between two pauses while another thread works
-_left_behind: list[threading.Thread] = []  # which work on what nobody waits for any more
+_left_behind: list[threading.Thread] = []  # threads whose results nobody waits for any more
 _pause: ContextVar[Pause | None] = ContextVar("pause", default=None)
 _loads: ContextVar[list[object] | None] = ContextVar("loads", default=None)
 
 
 @contextmanager
 def pausing(pause: Pause) -> Iterator[list[object]]:
-    """Have `pause` called between the steps of all work in here; the list gets what was loaded for it meanwhile."""
+    """Call `pause` between the steps of all work in this block; the list receives what was loaded meanwhile."""
     loads: list[object] = []
     tokens = _pause.set(pause), _loads.set(loads)
     try:
@@ -38,26 +38,26 @@ def has_pauses() -> bool:
 
 
 def between_steps(is_free: bool = True) -> None:
-    """Let whoever runs this work have a moment; `is_free` says whether other work may use the model in it."""
+    """Let the caller of this work have a moment; `is_free` is True if other work may use the model in it."""
     pause = _pause.get()
     if pause is not None:
         pause(is_free)
 
 
 def beside_pauses(work: Callable[[], T]) -> T:
-    """Return what `work` gives, which cannot be interrupted; where there are pauses, they go on beside it.
+    """Return the result of `work`, which cannot be interrupted, while pauses continue.
 
-    Then another thread does the work. If a pause ends it, the thread is left behind, and the next such work waits for
-    it, so that these threads never become many.
+    With pauses, another thread does the work. If a pause ends it, the thread is left behind, and the next such work
+    waits for it, so that these threads never accumulate.
     """
     if not has_pauses():
         return work()
-    found: list[T] = []
+    results: list[T] = []
     failed: list[BaseException] = []
 
     def do() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:
             failed.append(error)
 
@@ -72,11 +72,11 @@ def beside_pauses(work: Callable[[], T]) -> T:
         raise
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]
 
 
 def load_beside_pauses(load: Callable[[], T]) -> T:
-    """Return what `load` gives, which is needed but once, so that nobody takes its time for that of the work."""
+    """Return the result of `load`, which happens only once, and record it as loading time, not work."""
     loads = _loads.get()
     if loads is not None:
         loads.append(load)

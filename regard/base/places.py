@@ -1,4 +1,4 @@
-"""Objects named by strings such as module:name; the module is imported only when it is needed."""
+"""Find objects by strings such as module:name; the module is imported only when needed."""
 
 from importlib import import_module
 from typing import Any
@@ -7,7 +7,7 @@ from regard.base.faults import Fault
 
 
 def find_place(place: str) -> Any:
-    """Return what a place, module:name, names; one that a plugin names and that is not there is refused."""
+    """Return the object that a place, module:name, refers to; refuse a plugin's place that does not exist."""
     module, _, name = place.partition(":")
     if module.partition(".")[0] == "regard":
         return getattr(import_module(module), name)

@@ -1,4 +1,4 @@
-"""Record of the plugins that a model folder needs; it is read, and nothing it names is imported."""
+"""Record of the plugins that a model folder needs; it is read without importing anything it names."""
 
 import json
 import warnings
@@ -10,12 +10,12 @@ from regard.base.faults import Fault
 from regard.base.parsing import parse_json
 from regard.base.plugins import PLACE, PluginWarning, Source, installed_entry_points, named_sources, whole_place
 
-PLUGINS = "plugins.json"  # in the folder of a model that needs some
+PLUGINS = "plugins.json"  # in the folder of a model that needs plugins
 _LONGEST = 100  # characters of the name of a package or a version
 
 
 class Needed(NamedTuple):
-    """A plugin as a folder names it, with the package and the version that the model was trained with."""
+    """A plugin named by a folder, with the package and version that the model was trained with."""
 
     name: str
     package: str | None
@@ -23,7 +23,7 @@ class Needed(NamedTuple):
 
 
 def record_of(rows: Mapping[str, tuple[str, Source | None]]) -> bytes | None:
-    """Return the record of the plugins that rows come from, by the kind and name of each; None if there are none."""
+    """Return the record of the plugins that rows come from, by kind and name; None if there are none."""
     plugins: dict[str, dict[str, Any]] = {}
     for kind, (name, source) in rows.items():
         if source is not None:
@@ -34,7 +34,7 @@ def record_of(rows: Mapping[str, tuple[str, Source | None]]) -> bytes | None:
 
 
 def check_plugins(folder: Path, content: bytes) -> None:
-    """Refuse a model whose plugins are not here; one of another version is refused or remarked on."""
+    """Refuse a model whose plugins are missing; refuse or remark on other versions."""
     for needed in _read(content, str(folder / PLUGINS)):
         is_known, version = _find(needed)
         if not is_known:
@@ -48,8 +48,8 @@ def check_plugins(folder: Path, content: bytes) -> None:
 
 
 def _compare_versions(folder: Path, needed: Needed, version: str) -> None:
-    """Refuse another major version, which may mean something else by the same weights; remark on any other."""
-    differs = f"{folder} was trained with {_packaged(needed)}, and {version} is installed"
+    """Refuse another major version, which may interpret the weights differently; remark on any other."""
+    differs = f"{folder} was trained with {_packaged(needed)}, but {version} is installed"
     if version.partition(".")[0] != str(needed.version).partition(".")[0]:
         major = str(needed.version).partition(".")[0]
         raise Fault(f"{differs}, another major version; install version {major} of it, or train again.")
@@ -61,7 +61,7 @@ def _packaged(needed: Needed) -> str:
 
 
 def _find(needed: Needed) -> tuple[bool, str | None]:
-    """Return True and a version if a plugin was named or is installed; installed ones are not imported for this."""
+    """Return True and the version if a plugin was named or is installed, without importing installed ones."""
     place = whole_place(needed.name)
     for source in named_sources():
         if source.place == place or (needed.package and source.package[0] == needed.package):
@@ -76,9 +76,9 @@ def _find(needed: Needed) -> tuple[bool, str | None]:
 def _read(content: bytes, name: str) -> Sequence[Needed]:
     listed = parse_json(content, name)
     plugins = listed.get("plugins") if isinstance(listed, dict) else None
-    found = [_needed(each) for each in plugins] if isinstance(plugins, list) else []
-    needed = [each for each in found if each is not None]
-    if not needed or len(needed) < len(found):
+    entries = [_needed(entry) for entry in plugins] if isinstance(plugins, list) else []
+    needed = [entry for entry in entries if entry is not None]
+    if not needed or len(needed) < len(entries):
         raise Fault(f"{name} is damaged: it does not list plugins by their names, packages and versions.")
     return needed
 
@@ -87,5 +87,5 @@ def _needed(entry: Any) -> Needed | None:
     if not isinstance(entry, dict):
         return None
     needed = Needed(entry.get("plugin", ""), entry.get("package"), entry.get("version"))
-    is_short = all(each is None or (isinstance(each, str) and len(each) <= _LONGEST) for each in needed)
+    is_short = all(text is None or (isinstance(text, str) and len(text) <= _LONGEST) for text in needed)
     return needed if is_short and needed.name and PLACE.fullmatch(needed.name) else None

@@ -1,9 +1,9 @@
-"""Packages from outside that add rows to the tables: how they are named, when they are imported, what is refused.
+"""Packages from outside that add rows to the tables: how they are named, when they are imported, and what is refused.
 
-A plugin is a function that returns a `Plugin`; nothing registers itself on import. Three ways lead to it: `--plugin
-MODULE` (or REGARD_PLUGINS, which worker processes inherit), `regard.register(…)`, and the entry points of the group
-`regard.plugins`. Installed entry points are imported only for a name that no built-in row has, and for lists of all
-rows. A model folder can name a plugin, and is never a reason to import it.
+A plugin is a function that returns a `Plugin`; nothing registers itself on import. There are three ways to name one:
+`--plugin MODULE` (or REGARD_PLUGINS, which worker processes inherit), `regard.register(…)`, and the entry points of the
+group `regard.plugins`. Installed entry points are imported only for a name that no built-in row has, and for lists of
+all rows. A model folder can name a plugin, but never causes its import.
 """
 
 import os
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 PROGRAM = "regard"
-GROUP = f"{PROGRAM}.plugins"  # of entry points
-VARIABLE = "REGARD_PLUGINS"  # of the environment: places, with commas between them
-FUNCTION = "plugin"  # that is called where a place names a module alone
+GROUP = f"{PROGRAM}.plugins"  # group of entry points
+VARIABLE = "REGARD_PLUGINS"  # environment variable: places, separated by commas
+FUNCTION = "plugin"  # called if a place names only a module
 PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*)?")
 Key = TypeVar("Key")
 Row = TypeVar("Row")
 
 
 class PluginWarning(UserWarning):
-    """An installed plugin that is left out, or one of another version than a model was trained with."""
+    """An installed plugin that is left out, or that has another version than a model was trained with."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plugin:
-    """Rows that a package adds to the tables, each of the class that the built-in rows of its table have."""
+    """Rows that a package adds to the tables, each of the same class as the table's built-in rows."""
 
     families: Mapping[str, Any] = field(default_factory=dict)
     tasks: Mapping[str, Any] = field(default_factory=dict)
@@ -53,42 +53,42 @@ class Plugin:
     def __post_init__(self) -> None:
         for name, rows in vars(self).items():
             if not isinstance(rows, Mapping):
-                raise Fault(f"{name} are {rows!r:.60}, expected a dictionary of rows by their names")
+                raise Fault(f"{name} is {rows!r:.60}, expected a dictionary of rows by name")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A plugin with the place that it comes from, as module:function, and the package that was installed with it."""
+    """A plugin with its place, as module:function, and its installed package."""
 
     place: str
     plugin: Plugin
-    installed: tuple[str, str] | None = None  # its distribution and version, where an entry point says so
+    installed: tuple[str, str] | None = None  # distribution and version, if it comes from an entry point
 
     @property
     def name(self) -> str:
-        """The argument of --plugin."""
+        """Its argument for --plugin."""
         return self.place.removesuffix(f":{FUNCTION}")
 
     @property
     def package(self) -> tuple[str | None, str | None]:
-        """The distribution and the version of the package that it is part of, as far as they are known."""
+        """Distribution and version of its package, as far as known."""
         if self.installed:
             return self.installed
         from importlib.metadata import packages_distributions, version
 
         top = self.place.partition(":")[0].partition(".")[0]
         distribution = next(iter(packages_distributions().get(top, [])), None)
-        own = getattr(sys.modules.get(top), "__version__", None)
-        return distribution, own if distribution is None else version(distribution)
+        module_version = getattr(sys.modules.get(top), "__version__", None)
+        return distribution, module_version if distribution is None else version(distribution)
 
 
-_registered: list[Source] = []  # by `regard.register`, in this process
+_registered: list[Source] = []  # added by `regard.register` in this process
 
 
 def register(plugin: str | Callable[[], Plugin] | Plugin) -> None:
     """Add the rows of a plugin to the tables: "MODULE", "MODULE:FUNCTION", a function that returns rows, or the rows.
 
-    Worker processes know a plugin that has a name, and functions of modules; rows themselves are known here alone.
+    Worker processes also know plugins by name and functions of modules; rows themselves are known only in this process.
     """
     if isinstance(plugin, str):
         name_plugin(plugin)
@@ -102,13 +102,13 @@ def register(plugin: str | Callable[[], Plugin] | Plugin) -> None:
 
 
 def _place_of(function: Any) -> str | None:
-    """Return where other processes find a function; None if it is part of a script or of another function."""
+    """Return where other processes find a function; None if it is in a script or in another function."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     return None if module in (None, "__main__") or not name.isidentifier() else f"{module}:{name}"
 
 
 def name_plugin(place: str) -> None:
-    """Load the plugin at a place, MODULE or MODULE:FUNCTION, for this process and those that it starts."""
+    """Load the plugin at a place, MODULE or MODULE:FUNCTION, for this process and those it starts."""
     whole = whole_place(place)
     _load(whole)
     places = _named_places()
@@ -117,7 +117,7 @@ def name_plugin(place: str) -> None:
 
 
 def whole_place(place: str) -> str:
-    """Return a place with its function, refused if it is not the name of a module, or of a function in one."""
+    """Return a place with its function; refuse anything but the name of a module or of a function in one."""
     place = place.strip()
     if place.endswith(".py") or os.sep in place:
         raise Fault(
@@ -125,7 +125,7 @@ def whole_place(place: str) -> str:
             f"give --plugin {Path(place).stem[:60]} in the folder that holds it."
         )
     if not PLACE.fullmatch(place):
-        raise Fault(f"--plugin {place[:100]!r} names no module; give MODULE, or MODULE:FUNCTION.")
+        raise Fault(f"--plugin {place[:100]!r} is not the name of a module; give MODULE, or MODULE:FUNCTION.")
     return place if ":" in place else f"{place}:{FUNCTION}"
 
 
@@ -135,7 +135,7 @@ def _named_places() -> list[str]:
 
 @cache
 def _load(place: str) -> Plugin:
-    """Import a module and call its function; whatever goes wrong is one sentence."""
+    """Import a module and call its function; any error becomes one sentence."""
     module, _, function = place.partition(":")
     _refuse_model_folder(module)
     _find_in_current_folder(module.partition(".")[0])
@@ -150,18 +150,18 @@ def _load(place: str) -> Plugin:
         ) from None
     except (Exception, SystemExit) as error:
         raise _broken(f"The plugin {module} cannot be imported", error) from None
-    if not callable(made := getattr(imported, function, None)):
+    if not callable(factory := getattr(imported, function, None)):
         raise Fault(f"The plugin {module} has no function {function}(), which returns its rows as a Plugin.")
-    return _call(made, place)
+    return _call(factory, place)
 
 
 def _refuse_model_folder(module: str) -> None:
-    """Refuse a module inside a model folder of the current folder: nothing in such a folder is run."""
+    """Refuse a module inside a model folder below the current folder: code there is never run."""
     folder = Path.cwd()
     for part in module.split("."):
         folder /= part
         if (folder / "manifest.json").exists():
-            raise Fault(f"The module {module} lies in the model folder {folder}, of which no code is run.")
+            raise Fault(f"The module {module} lies in the model folder {folder}, whose code is never run.")
 
 
 def _find_in_current_folder(module: str) -> None:
@@ -193,20 +193,20 @@ def _broken(what: str, error: BaseException) -> Fault:
 
 
 def named_sources() -> list[Source]:
-    """Return the plugins that this process was given by name or by `register`, which all tables consult."""
+    """Return the plugins given to this process by name or by `register`, which all tables consult."""
     return [*(Source(place, _load(place)) for place in _named_places()), *_registered]
 
 
 @cache
 def installed_entry_points() -> "tuple[EntryPoint, ...]":
-    """Return the entry points of installed plugins, none of which is imported for this."""
+    """Return the entry points of installed plugins without importing them."""
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=GROUP))
 
 
 def installed_sources() -> list[Source]:
-    """Import all installed plugins but those that are named too; a broken one is left out with a warning."""
+    """Import all installed plugins that are not also named; leave out a broken one with a warning."""
     named = [source.plugin for source in named_sources()]
     sources = (_installed(entry) for entry in installed_entry_points())
     return [source for source in sources if source and not any(source.plugin is plugin for plugin in named)]
@@ -225,29 +225,29 @@ def _installed(entry: "EntryPoint") -> Source | None:
 
 
 def plugin_of(module: str) -> str | None:
-    """Return the top-level package of a plugin that a module is part of; None for any other module."""
+    """Return the top-level package of the plugin that a module is part of; None for any other module."""
     top = module.partition(".")[0]
     places = [*_named_places(), *(entry.value for entry in installed_entry_points())]
     return top if top in {place.partition(":")[0].partition(".")[0].strip() for place in places} else None
 
 
 def environment_of_plugins() -> dict[str, str]:
-    """Return what a new Python needs in its environment, beside ours, to find the plugins that were named here."""
+    """Return environment variables with which a new Python process finds the plugins named here."""
     return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} if _named_places() else {}
 
 
 class _Rows(NamedTuple):
-    """Rows of plugins with where each comes from, and the sentences that refuse names which two plugins have."""
+    """Rows of plugins with the source of each, and refusals for names that two plugins have."""
 
     rows: dict[Any, tuple[Any, Source]]
     clashes: dict[Any, str]
 
 
 class Table(Mapping[Key, Row], Generic[Key, Row]):
-    """Built-in rows, and those of plugins; no row takes the place of another.
+    """Built-in rows and those of plugins; no row replaces another.
 
-    `name` is that of the plugins' field, and `noun` what people call a row. A list of all rows, and a name that no
-    built-in row has, ask installed plugins; nothing else imports them.
+    `name` is the plugins' field, and `noun` what people call a row. Listing all rows, or looking up a name that no
+    built-in row has, imports installed plugins; nothing else does.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class Table(Mapping[Key, Row], Generic[Key, Row]):
         self._joined: dict[tuple[Plugin, ...], _Rows] = {}
 
     def __getitem__(self, key: Key) -> Row:
-        self._join(named_sources(), [])  # which are refused here if they are wrong
+        self._join(named_sources(), [])  # refuses named plugins that are wrong
         if key in self.shipped:
             return self.shipped[key]
         row: Row = self._find(key)[0]
@@ -276,7 +276,7 @@ class Table(Mapping[Key, Row], Generic[Key, Row]):
         return len(self.shipped) + len(self._all().rows)
 
     def named(self) -> dict[Key, Row]:
-        """Return the built-in rows and those of plugins that were named, without importing an installed one."""
+        """Return the built-in rows and those of named plugins, without importing installed ones."""
         return self.shipped | {key: row for key, (row, _) in self._join(named_sources(), []).rows.items()}
 
     def source(self, key: Key) -> Source | None:
@@ -293,19 +293,19 @@ class Table(Mapping[Key, Row], Generic[Key, Row]):
         return self._join(named_sources(), installed_sources())
 
     def _join(self, named: list[Source], installed: list[Source]) -> _Rows:
-        """Return the rows of some plugins; one of an installed plugin that is wrong is left out with a warning."""
-        known = tuple(source.plugin for source in (*named, *installed))
-        if known not in self._joined:
-            joined = self._joined[known] = _Rows({}, {})
+        """Return the rows of some plugins; leave out wrong rows of installed plugins with a warning."""
+        plugins = tuple(source.plugin for source in (*named, *installed))
+        if plugins not in self._joined:
+            joined = self._joined[plugins] = _Rows({}, {})
             try:
                 for source in named:
                     self._add(source, joined, is_named=True)
             except Fault:
-                del self._joined[known]
+                del self._joined[plugins]
                 raise
             for source in installed:
                 self._add(source, joined, is_named=False)
-        return self._joined[known]
+        return self._joined[plugins]
 
     def _add(self, source: Source, joined: _Rows, is_named: bool) -> None:
         for key, row in getattr(source.plugin, self._name).items():
@@ -321,7 +321,7 @@ class Table(Mapping[Key, Row], Generic[Key, Row]):
                 joined.rows[key] = row, source
 
     def _fault(self, key: Any, row: Any, source: Source) -> str | None:
-        """Return what is wrong with a row of a plugin, in a sentence."""
+        """Return what is wrong with a row of a plugin, in a sentence, or None."""
         what = f"The plugin {source.name} has the {self._noun} {_shown(key)}"
         if not isinstance(row, self._kind):
             return f"{what} as {_a(type(row))}, expected {_a(self._kind)}."

@@ -1,4 +1,4 @@
-"""Progress of long-running work, reported whether anyone looks or not."""
+"""Progress of long-running work."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
@@ -6,17 +6,17 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Progress(Protocol):
-    """Called often with what is being done, how far it is, and the whole (None when nobody knows it)."""
+    """Called often with the name of the work, the amount done, and the total (None if unknown)."""
 
     def __call__(self, what: str, done: int, total: int | None) -> None: ...
 
 
 def silent(what: str, done: int, total: int | None) -> None:
-    """The progress of those who do not care to be told."""
+    """Ignore progress."""
 
 
-Remark = Callable[[str], None]  # what people should know, in a sentence
+Remark = Callable[[str], None]  # a sentence that users should know
 
 
 def ignore_remark(sentence: str) -> None:
-    """The remarks of those who do not care to be told."""
+    """Ignore a remark."""

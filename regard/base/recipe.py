@@ -1,4 +1,4 @@
-"""Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
+"""Recipes: TOML in, frozen typed options out; all faults are named at once, and unknown names are refused."""
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,24 +17,24 @@ from regard.base.suggestions import paths_meant
 
 Place = tuple[int | str, ...]
 
-_DEEPEST = 8  # tables in one another that a setting may name
-_MOST_FAULTS = 20  # that are told of one recipe
+_DEEPEST = 8  # nested tables that a setting may name
+_MOST_FAULTS = 20  # faults reported for one recipe
 _LONGEST_SHOWN = 200  # characters of a wrong value or name
-_TABLE = "a table"  # what TOML calls names with values
+_TABLE = "a table"  # TOML's word for names with values
 
 
-class Options(BaseModel, defer_build=True):  # most are parts of a recipe, and need no validator of their own
+class Options(BaseModel, defer_build=True):  # most are parts of a recipe, and need no separate validator
     """A small frozen set of options; each field's description is its help text everywhere."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
 
-    # Options whose default is None, and what a new run writes down instead. A run whose recipe has no such option is
-    # older than the option, and does what was done before there was one.
+    # Options whose default is None, and what a new run records instead. A run whose recipe lacks such an option is
+    # older than the option, and behaves as before.
     NEW_RUNS: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Options, here or at a path from here, that have no effect beside the others as they are."""
+        """Options, here or at a path from here, that have no effect given the others."""
         return ()
 
     @field_validator("*")
@@ -46,7 +46,7 @@ class Options(BaseModel, defer_build=True):  # most are parts of a recipe, and n
 
 
 class Recipe(Options):
-    """All that decides a result. What `data`, `model`, `training` and further tables hold is up to the task.
+    """Everything that decides a result; what `data`, `model`, `training` and other tables hold depends on the task.
 
     Its family sets the place of its network, and the function that checks the recipe of any other model.
     """
@@ -54,34 +54,34 @@ class Recipe(Options):
     network: ClassVar[str]
     check_other: ClassVar["CheckRecipe"]
 
-    family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
-    task: str = Field(description="What the model is to do; where a recipe does not say, what its family does first.")
+    family: str = Field(default="transformer", description="Family of the model; `regard families` lists them.")
+    task: str = Field(description="Task of the model; by default the family's first.")
     description: str = Field(
         default="",
         max_length=300,
         description="What the model knows, in a sentence for whoever tries it; `regard info` and servers show it.",
     )
-    seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
+    seed: int = Field(default=1, ge=0, lt=2**63, description="Seed of everything random.")
     start_from: str | None = Field(
         default=None,
-        description="A model folder whose weights and tokenisers the run begins with; "
-        "what this recipe does not say of its model, tokenisers and search is as there.",
+        description="Model folder whose weights and tokenisers the run starts from; settings of model, "
+        "tokenisers and search that this recipe omits are taken from there.",
     )
-    data: Any = Field(description="What it learns from.")
-    model: Any = Field(description="What the model is built like.")
-    training: Any = Field(description="How it is trained.")
+    data: Any = Field(description="Training data.")
+    model: Any = Field(description="Architecture of the model.")
+    training: Any = Field(description="How the model is trained.")
 
     @classmethod
     def bend(cls, table: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-        """Return a recipe's table with defaults adapted to what the user `said`, a table of its own."""
+        """Return a recipe's table with defaults adapted to what the user `said`, a separate table."""
         return table
 
     def inheritance(self) -> dict[str, Any]:
-        """Options that a recipe takes over besides the model when it starts from this one's, unless it sets them."""
+        """Return options besides the model that a recipe inherits when it starts from this one, unless it sets them."""
         return {}
 
 
-CheckRecipe = Callable[[dict[str, Any]], Recipe]  # makes a recipe of a table, or says all that is wrong with it
+CheckRecipe = Callable[[dict[str, Any]], Recipe]  # makes a recipe from a table, or reports everything wrong with it
 
 
 class TextRecipe(Recipe):
@@ -91,22 +91,22 @@ class TextRecipe(Recipe):
         default=3,
         ge=0,
         le=10,
-        description="Of a task that reads text: texts of the validation data that are kept in the model folder, for "
-        "people to try the model with; 0 keeps none, where the text is private or must not be passed on.",
+        description="Texts of the validation data to keep in the model folder, so that people can try the "
+        "model with them; use 0 if the text is private or must not be passed on.",
     )
 
 
 Kind = TypeVar("Kind", bound=Options)
-Elsewhere = Callable[[str], str | None]  # what to say of an option, by its path, that belongs to other recipes
+Elsewhere = Callable[[str], str | None]  # what to say about an option, by its path, that belongs to other recipes
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """The raw contents of a recipe file."""
+    """Read the raw contents of a recipe file."""
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(MOST_BYTES + 1)  # of which the last letter is too many
+            text = file.read(MOST_BYTES + 1)  # one more than allowed
     except FileNotFoundError:
-        raise Fault(f"There is no recipe at {path}; `regard recipes` lists those that come with regard.") from None
+        raise Fault(f"There is no recipe at {path}; `regard recipes` lists the included ones.") from None
     except UnicodeDecodeError as error:
         raise Fault(f"The recipe {path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
     except OSError as error:
@@ -115,18 +115,18 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def parse(text: str, name: str) -> dict[str, Any]:
-    """The table in a recipe's text."""
+    """Parse the table in a recipe's text."""
     return parse_toml(text, f"The recipe {name}")
 
 
 def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """A copy of `table` changed by settings such as `training.steps=200`; a value that is no TOML is a string."""
+    """Return a copy of `table` changed by settings such as `training.steps=200`; a value that is no TOML is text."""
     changed = _copy(table)
     for setting in settings:
         path, equals, text = setting.partition("=")
         *parents, name = [part.strip() for part in path.split(".")]
         if not equals or not all([*parents, name]) or len(parents) > _DEEPEST:
-            raise Fault(f"--set {_short(setting)} is not of the form name=value, as in --set training.steps=200.")
+            raise Fault(f"--set {_short(setting)} must have the form name=value, as in --set training.steps=200.")
         inner = changed
         for parent in parents:
             inner = inner.setdefault(parent, {})
@@ -140,7 +140,7 @@ def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, 
 
 
 def merge_tables(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `table` with `changes` laid over it, tables inside tables alike."""
+    """Return a copy of `table` with `changes` merged into it, at any depth."""
     both = dict(table)
     for name, value in changes.items():
         inner = both.get(name)
@@ -161,7 +161,7 @@ def _copy(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def path_of(place: Place) -> str:
-    """The place of a value, as one would write it in a recipe: model.width, data.train[0]."""
+    """Return the place of a value as written in a recipe: model.width, data.train[0]."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in place).lstrip(".")
 
 
@@ -174,10 +174,10 @@ def check(
     elsewhere: Elsewhere = lambda path: None,
     table_word: str = _TABLE,
 ) -> Kind:
-    """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it.
+    """Make a `kind` from `table`, or raise one Fault that lists everything wrong with it.
 
-    `name_place` says how a wrong value is named, `elsewhere` what is said of an option that belongs to others, and
-    `table_word` what a table is called there; validators of the kind may ask for the `context`.
+    `name_place` names the place of a wrong value, `elsewhere` says what to report about an option that belongs to
+    others, and `table_word` is the word for a table. Validators of the kind may use the `context`.
     """
     try:
         return kind.model_validate(table, context=context)
@@ -187,7 +187,7 @@ def check(
 
 @contextmanager
 def faults_of(path: Path) -> Iterator[None]:
-    """Faults of the block are told as those of this file."""
+    """Report faults of the block as faults of this file."""
     try:
         yield
     except Fault as fault:
@@ -195,9 +195,9 @@ def faults_of(path: Path) -> Iterator[None]:
 
 
 def check_alone(kind: type[Options], table: dict[str, Any], elsewhere: Elsewhere = lambda path: None) -> None:
-    """Refuse the names and values in `table` that are wrong whatever else a recipe says.
+    """Refuse names and values in `table` that are wrong whatever else a recipe says.
 
-    What is still missing, and whether one value goes with another, is not looked at.
+    Missing values, and values that contradict each other, are not checked.
     """
     try:
         kind.model_validate(table)
@@ -246,7 +246,7 @@ def _sentence(
 
 
 def _is_secret(kind: type[Options], place: Place) -> bool:
-    """Return True if the value at a place is a key or password, which nothing may print."""
+    """Return True if the value at a place is a key or password, which must never be printed."""
     if not place:
         return False
     field = _kind_at(kind, place[:-1]).model_fields.get(str(place[-1]))
@@ -254,7 +254,7 @@ def _is_secret(kind: type[Options], place: Place) -> bool:
 
 
 def _expected(fault: ErrorDetails, table_word: str) -> str | None:
-    """Describe the expected value, if people have words for it."""
+    """Describe the expected value, if there are words for it."""
     about = fault.get("ctx", {})
     match fault["type"]:
         case "literal_error":
@@ -263,10 +263,12 @@ def _expected(fault: ErrorDetails, table_word: str) -> str | None:
         case "model_type" | "model_attributes_type" | "dict_type":
             return table_word
         case kind if kind == OTHER_KIND:
-            *others, last = dict.fromkeys(_expected(each, table_word) or each["msg"] for each in about["kinds"])
+            *others, last = dict.fromkeys(
+                _expected(kind_fault, table_word) or kind_fault["msg"] for kind_fault in about["kinds"]
+            )
             return f"{', '.join(others)} or {last}" if others else last
-        case known if known in _EXPECTED:
-            return _EXPECTED[known].format(**about)
+        case fault_type if fault_type in _EXPECTED:
+            return _EXPECTED[fault_type].format(**about)
     return None
 
 
@@ -295,32 +297,32 @@ def _short(text: str) -> str:
 
 
 def _stands_deeper(kind: type[Options], place: Place) -> bool:
-    """Return True if the section of a wrong name has that name in a section of its own."""
+    """Return True if the section of a wrong name has that name in one of its own sections."""
     *parents, name = place
     return any(path.endswith(f".{name}") for path in describe_options(_kind_at(kind, tuple(parents))))
 
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     *parents, name = place
-    own, section = _kind_at(kind, tuple(parents)), path_of(tuple(parents))
-    inside = {f"{section}.{path}".lstrip("."): path for path in describe_options(own)}
+    section_kind, section = _kind_at(kind, tuple(parents)), path_of(tuple(parents))
+    inside = {f"{section}.{path}".lstrip("."): path for path in describe_options(section_kind)}
     near = paths_meant(str(name), section, list(describe_options(kind) | inside))
-    # A name of the same section stands alone, one from elsewhere with its path.
+    # A name of the same section is shown alone, one from elsewhere with its path.
     named = " or ".join(f"'{path if '.' in inside.get(path, '.') else inside[path]}'" for path in near)
-    hint = f"did you mean {named}?" if near else f"it has {', '.join(own.model_fields)}"
+    hint = f"did you mean {named}?" if near else f"it has {', '.join(section_kind.model_fields)}"
     return f"{section or whole} has no '{_short(str(name))}'; {hint}"
 
 
 def describe_options(kind: type[Options], section: str = "") -> dict[str, str]:
-    """All options at any depth by their dotted paths, with their sentences; those of the members of lists are not."""
-    found: dict[str, str] = {}
+    """Return all options at any depth by dotted path, with their descriptions, except members of lists."""
+    descriptions: dict[str, str] = {}
     for name, field in kind.model_fields.items():
         path = f"{section}.{field.alias or name}".lstrip(".")
-        found[path] = field.description or ""
+        descriptions[path] = field.description or ""
         if get_origin(field.annotation) is not list:
             for inner in _options_in(field.annotation):
-                found |= describe_options(inner, path)
-    return found
+                descriptions |= describe_options(inner, path)
+    return descriptions
 
 
 def _kind_at(kind: type[Options], parents: Place) -> type[Options]:
@@ -340,7 +342,7 @@ def _options_in(annotation: Any) -> Iterator[type[Options]]:
 
 
 def differences(old: Options, new: Options) -> list[str]:
-    """The places at which two sets of options differ, each with both values."""
+    """Return the places at which two sets of options differ, each with both values."""
     return list(_differences(old, new, ""))
 
 
@@ -354,7 +356,7 @@ def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
 
 
 def _write_value(value: Any) -> str:
-    """A value as one would write it into a recipe, defaults left out."""
+    """Return a value as written in a recipe, without defaults."""
     if value is None:
         return "not given"
     if isinstance(value, list):
@@ -363,7 +365,7 @@ def _write_value(value: Any) -> str:
 
 
 def write(options: Options, header: str) -> str:
-    """The options as TOML, every default written out and every field explained."""
+    """Return the options as TOML, with every default written out and every field explained."""
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     return "\n".join([*lines, "", *_lines(options, "")]) + "\n"
 
@@ -384,7 +386,7 @@ def _lines(options: Options, path: str) -> Iterator[str]:
 
 
 def _inline(value: Any) -> str:
-    """A value on one line; TOML has no word for nothing, so what is None is left out."""
+    """Return a value on one line; None is left out, since TOML has no word for it."""
     if isinstance(value, Options):
         value = {field.alias or name: getattr(value, name) for name, field in type(value).model_fields.items()}
     if isinstance(value, dict):
@@ -395,5 +397,5 @@ def _inline(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as a key of TOML, in quotes where it needs them."""
+    """Return a name as a TOML key, in quotes if necessary."""
     return tomli_w.dumps({name: 1}).rpartition(" = ")[0]

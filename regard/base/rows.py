@@ -1,4 +1,4 @@
-"""Scores and normalisers of attention and exports by their names, with those of plugins; no torch.
+"""Attention scores, normalisers and exports by name, including those of plugins; without torch.
 
 Built-in ones are made in `regard/attention` and `regard/engines`; a plugin's row says where its own is.
 """
@@ -14,7 +14,7 @@ from regard.base.plugins import Source, Table
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A score of attention: what makes it of (query_depth, key_depth, hidden), as module:name."""
+    """An attention score: a function (query_depth, key_depth, hidden) that makes it, as module:name."""
 
     make: str | None = None
 
@@ -46,7 +46,7 @@ EXPORTS: Table[str, ExportRow] = Table("exports", "export", ExportRow, dict.from
 
 @dataclass(frozen=True)
 class OrRowOf:
-    """Let an option of some built-in names also take the names that plugins add to a table."""
+    """Let an option with some built-in names also take the names that plugins add to a table."""
 
     table: Table[str, Any]
 

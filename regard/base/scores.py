@@ -1,4 +1,4 @@
-"""A score as it is shown and kept; reading one needs none of the metrics that find it."""
+"""A score as shown and stored; reading one needs none of the metrics that compute it."""
 
 from dataclasses import asdict, dataclass
 from html import escape
@@ -12,15 +12,15 @@ _OF_STACKS = ("deviation", "members")
 
 @dataclass(frozen=True)
 class Score:
-    """A score, and all one needs to know to compare it with another."""
+    """A score, and everything needed to compare it with another."""
 
     metric: str
     value: float
     signature: str
     n: int
     split: str | None = None
-    deviation: float | None = None  # the standard deviation over the members of a stack, where it is of several
-    members: tuple[float, ...] = ()  # and the value of each of them
+    deviation: float | None = None  # standard deviation over the members of a stack
+    members: tuple[float, ...] = ()  # value of each member of a stack
 
     def __repr__(self) -> str:
         return f"Score({self.metric} {self.shown}{f' on {self.split}' if self.split else ''}, n={self.n:,})"
@@ -31,17 +31,17 @@ class Score:
 
     @property
     def digits(self) -> int:
-        """Worth showing behind the point: more for scores whose signature says that they do not run from 0 to 100."""
+        """Decimals worth showing: more for scores whose signature gives another range than 0 to 100."""
         return 4 if "range:" in self.signature else 2
 
     @property
     def shown(self) -> str:
-        """The value as people read it, with its standard deviation."""
+        """Value as shown to people, with its standard deviation."""
         deviation = "" if self.deviation is None else f" ± {in_figures(self.deviation, self.digits)}"
         return f"{in_figures(self.value, self.digits)}{deviation}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in scores.json; the split of a score of files is null, and only a stack has members."""
+        """Return its entry in scores.json; scores of files have the split null, and only a stack has members."""
         return {
             name: value for name, value in asdict(self).items() if name not in _OF_STACKS or value not in (None, ())
         }

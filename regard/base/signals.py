@@ -1,4 +1,4 @@
-"""Reactions of a program that is asked to end, by Ctrl-C or by its manager."""
+"""Handling of requests to end a program, by Ctrl-C or its manager."""
 
 import signal
 import threading
@@ -12,7 +12,7 @@ Handler = Callable[[int, FrameType | None], Any]
 
 @contextmanager
 def handling_signals(handle: Handler) -> Iterator[None]:
-    """Inside this block `handle` hears of SIGINT and SIGTERM; the system tells only the main thread of them."""
+    """Call `handle` on SIGINT and SIGTERM inside this block; only the main thread receives them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,12 +1,12 @@
-"""Which option someone may mean: by what other tools call it, by its name in another section, or by a slip."""
+"""Suggest the option a user may mean: by its name in other tools or in another section, or by a typo."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-MOST = 3  # named at once
-NEAR = 0.8  # how alike a name from elsewhere must be; one of the same section may be further off
+MOST = 3  # suggestions at once
+NEAR = 0.8  # required similarity of a name from elsewhere; in the same section less is enough
 
-# What other tools call an option, and what it is called here, or what does its job.
+# Names of options in other tools, and the names here of the same or a similar option.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "lr": ("learning_rate",),
     "epoch": ("steps",),
@@ -69,20 +69,20 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 
 
 def paths_called(name: str, paths: Sequence[str]) -> list[str]:
-    """Those of these dotted paths whose last part is `name`, or what other tools call so."""
+    """Return the dotted paths whose last part is `name`, or what other tools call that."""
     plain = _plain(name)
-    endings = tuple(f".{each}" for each in ELSEWHERE.get(plain, (plain,)))
+    endings = tuple(f".{ending}" for ending in ELSEWHERE.get(plain, (plain,)))
     return [path for path in paths if f".{path}".endswith(endings)][:MOST]
 
 
 def paths_meant(name: str, section: str, paths: Sequence[str]) -> list[str]:
-    """Which of these dotted paths someone may mean who wrote `name` in a section of them."""
-    if found := paths_called(name, paths):
-        return found
+    """Return the dotted paths that a user may mean who wrote `name` in a section."""
+    if exact := paths_called(name, paths):
+        return exact
     plain = _plain(name)
-    beside = {name: path for path in paths for parent, _, name in (path.rpartition("."),) if parent == section}
-    if near := get_close_matches(plain, beside, 1):
-        return [beside[near[0]]]
+    siblings = {name: path for path in paths for parent, _, name in (path.rpartition("."),) if parent == section}
+    if near := get_close_matches(plain, siblings, 1):
+        return [siblings[near[0]]]
     last = {path.rpartition(".")[2]: path for path in paths}
     return [last[near] for near in get_close_matches(plain, last, 1, NEAR)]
 

@@ -1,3 +1,3 @@
-"""The version of regard; `pyproject.toml` takes it from here."""
+"""Version of regard; `pyproject.toml` takes it from here."""
 
 __version__ = "0.2.0"

@@ -1,8 +1,8 @@
-"""Worker processes that last: started once, asked again and again, answering in order.
+"""Lasting worker processes: started once, used repeatedly, answering in order.
 
-Those of `map_in_order` do one job and may run anything. These serve a training run: they hold what they read between
-two epochs, and they import what their work needs and nothing else, neither torch nor the script of the main process
-(which loky's workers would, for what they are sent is pickled by reference to it).
+Those of `map_in_order` do one job and may run anything. These serve a training run: they keep what they read between
+epochs, and they import only what their work needs, neither torch nor the script of the main process. (loky's workers
+would import the script, since what they receive is pickled by reference to it.)
 """
 
 import gc
@@ -25,16 +25,16 @@ from regard.base.faults import Fault
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_AHEAD = 3  # items that each worker is asked for at once, so that it never waits and few lie in memory
-_PATIENCE = 5.0  # seconds: a worker that is asked to end needs as long as one item takes
-_LONGEST_WAIT = 120  # seconds without an answer, where milliseconds are usual: the worker was stopped, or hangs
+_AHEAD = 3  # items sent ahead to each worker, so that it never waits and few are in memory
+_PATIENCE = 5.0  # seconds; a worker that is asked to end may need to finish an item
+_LONGEST_WAIT = 120  # seconds without an answer, which usually takes milliseconds: the worker was stopped, or hangs
 _WORKER = "import sys; sys.path[:] = sys.argv[2:]; from regard.base.worker_pool import serve; serve(int(sys.argv[1]))"
 
 
 class LastingWorkers(Generic[Item, Result]):
-    """So many processes that do `work`, a picklable callable; they end with this object, or with the main process.
+    """`count` processes that do `work`, a picklable callable; they end with this object or the main process.
 
-    They are started when they are first needed. Several maps may go on at once, and any may be left unfinished.
+    They are started when first needed. Several maps may run at once, and any may be left unfinished.
     """
 
     def __init__(self, work: Callable[[Item], Result], count: int) -> None:
@@ -44,7 +44,7 @@ class LastingWorkers(Generic[Item, Result]):
         self._lock = Lock()
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """The results of the work on each item, in the order of the items, which are drawn as they are needed."""
+        """Yield the results of the work on each item, in order; items are taken as needed."""
         under_way: deque[tuple[_Worker, Future[Result]]] = deque()
         for item in items:
             under_way.append(self._ask(item))
@@ -60,15 +60,15 @@ class LastingWorkers(Generic[Item, Result]):
             worker = next(self._turns)
             return worker, worker.ask(item)
 
-    def _answer(self, worker: "_Worker", asked: Future[Result]) -> Result:
+    def _answer(self, worker: "_Worker", future: Future[Result]) -> Result:
         with self._lock:
-            worker.wait_for(asked)
-        return asked.result()
+            worker.wait_for(future)
+        return future.result()
 
     def _start(self) -> None:
         self._workers = [_Worker() for _ in range(self._count)]
         weakref.finalize(self, _end, self._workers)
-        for worker in self._workers:  # only now, so that they all start at the same time
+        for worker in self._workers:  # only now, so that they all start at once
             worker.take_on(self._work)
         self._turns = cycle(self._workers)
 
@@ -81,7 +81,7 @@ class _Worker:
         _limit_waiting(ours)
         self.connection, theirs = Connection(ours.detach()), Connection(others.detach())
         with theirs:
-            # A session of its own keeps the worker from Ctrl-C, which is for the main process to handle.
+            # A separate session shields the worker from Ctrl-C, which the main process handles.
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _WORKER, str(theirs.fileno()), *map(str, sys.path)],
                 pass_fds=[theirs.fileno()],
@@ -101,9 +101,9 @@ class _Worker:
         self._owed.append(Future())
         return self._owed[-1]
 
-    def wait_for(self, asked: Future[Any]) -> None:
-        """Take in answers until this one is there; those to earlier questions, which nobody may want, come first."""
-        while not asked.done():
+    def wait_for(self, future: Future[Any]) -> None:
+        """Receive answers until this one arrives; those to earlier questions, perhaps unwanted, come first."""
+        while not future.done():
             with self._while_it_answers():
                 result, error = self.connection.recv()
             first = self._owed.popleft()
@@ -118,26 +118,26 @@ class _Worker:
             yield
         except (EOFError, ConnectionError):
             raise Fault(
-                "A worker process that cuts text into tokens has ended early, perhaps for want of memory. "
-                "A run that is resumed goes on from its last checkpoint."
+                "A worker process that tokenises text ended early, perhaps for lack of memory. A resumed run "
+                "continues from its last checkpoint."
             ) from None
         except BlockingIOError:
-            self.process.kill()  # one that is stopped would not notice that nobody waits for it any more
+            self.process.kill()  # a stopped one would not notice that nobody waits for it
             raise Fault(
-                f"The worker process {self.process.pid}, which cuts text into tokens, has not answered for "
-                f"{_LONGEST_WAIT} seconds; was it stopped? A run that is resumed goes on from its last checkpoint."
+                f"The worker process {self.process.pid}, which tokenises text, has not answered for "
+                f"{_LONGEST_WAIT} seconds; was it stopped? A resumed run continues from its last checkpoint."
             ) from None
 
 
 def _limit_waiting(end: socket.socket) -> None:
-    """Whoever waits at this end for longer than is reasonable gets a BlockingIOError."""
-    limit = struct.pack("@ll", _LONGEST_WAIT, 0)  # a timeval: seconds and microseconds
+    """Make waiting at this end for too long raise BlockingIOError."""
+    limit = struct.pack("@ll", _LONGEST_WAIT, 0)  # timeval: seconds and
     for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         end.setsockopt(socket.SOL_SOCKET, direction, limit)
 
 
 def _end(workers: Sequence[_Worker]) -> None:
-    """Hang up, upon which each worker ends by itself; one that does not is killed."""
+    """Close the connections, upon which each worker ends; kill one that does not."""
     for worker in workers:
         worker.connection.close()
     for worker in workers:
@@ -149,8 +149,8 @@ def _end(workers: Sequence[_Worker]) -> None:
 
 
 def serve(descriptor: int) -> None:
-    """Run a worker: take on the work, then answer one item after the other until the main process hangs up."""
-    gc.disable()  # what samplers remember is a million objects and no cycle; looking for some took a third of the time
+    """Run a worker: receive the work, then answer one item after another until the main process closes."""
+    gc.disable()  # samplers cache a million objects without cycles; collecting garbage took a third of the time
     connection = Connection(descriptor)
     try:
         work = connection.recv()

@@ -1,8 +1,8 @@
-"""The lines of text files, plain or compressed: UTF-8 checked and brought to NFC.
+"""Read lines of text files, plain or compressed, with UTF-8 checked and text normalised to NFC.
 
-A line ends at a line feed and nowhere else: the other separators of Unicode are part of the text, or two files would
-disagree about which line is which. A byte order mark at the beginning is no part of it, and the reader is told. Lines
-can be cut into blocks before they are decoded, so that the slow part can be done by another process.
+Only a line feed ends a line. Other Unicode separators belong to the text; otherwise two files could disagree about
+which line is which. A byte order mark at the beginning is dropped with a warning. Lines can be grouped into blocks
+before decoding, so that another process can do the slow part.
 """
 
 import gzip
@@ -21,15 +21,15 @@ from regard.base.faults import Fault
 from regard.data.catalogue.unpack import most_held, open_content, packing
 
 _LOG = logging.getLogger(__name__)
-_TAKEN = 10_000  # lines that are decoded at once
-_HELD = 1 << 24  # bytes of them, at most
-_PEEKED = 20  # lines by which a file is known for what it is
-_BLOCK = 1 << 20  # bytes that are read at once
+_TAKEN = 10_000  # lines decoded at once
+_HELD = 1 << 24  # most bytes of lines held at once
+_PEEKED = 20  # lines read to recognise a file's format
+_BLOCK = 1 << 20  # bytes read at once
 
 
 @dataclass(frozen=True)
 class LineRange:
-    """Neighbouring lines of a file: the number of the first, counted from 0, how many, and the byte they begin at."""
+    """Consecutive lines of a file: number of the first (from 0), number of lines, and first byte."""
 
     first: int
     count: int
@@ -39,7 +39,7 @@ class LineRange:
 def read_lines(
     path: Path, normal: bool = True, encoding: str = "utf-8", part: LineRange | None = None
 ) -> Iterator[str]:
-    """The lines of a text file, or a part of them, without their ends; in NFC, unless they are to stay as they are."""
+    """Yield the lines of a text file, or a part of them, without line ends; in NFC if `normal`."""
     raw, first = raw_lines(path), 1
     if part is not None:
         raw, first = islice(raw_lines(path, part.start), part.count), part.first + 1
@@ -51,7 +51,7 @@ def read_lines(
 
 
 def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
-    """The lines of an open stream, each as soon as it has come; in NFC, unless they are to stay as they are."""
+    """Yield the lines of an open stream as they arrive; in NFC if `normal`."""
     for number, line in enumerate(stream, 1):
         if number == 1:
             tell_of_mark([line], name)
@@ -59,7 +59,7 @@ def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iter
 
 
 def first_lines(path: Path) -> list[str]:
-    """Return the first lines of a file, for a look at what it is; a byte that is no UTF-8 is told by who reads it."""
+    """Return the first lines of a file, to recognise its format; reading it later reports invalid UTF-8."""
     if path.is_fifo():
         return []
     raw = b"".join(islice(raw_lines(path), _PEEKED)).removeprefix(BOM_UTF8)
@@ -67,7 +67,7 @@ def first_lines(path: Path) -> list[str]:
 
 
 def line_starts(path: Path, every: int) -> tuple[list[int], int]:
-    """At which bytes of a file every so many lines begin, and how many lines it has; packed files count unpacked."""
+    """Return the byte offset of every `every`-th line and the number of lines; packed files count unpacked."""
     starts, start, count = list[int](), 0, 0
     raw = raw_lines(path)
     while lines := list(islice(raw, every)):
@@ -77,18 +77,18 @@ def line_starts(path: Path, every: int) -> tuple[list[int], int]:
 
 
 def _take(lines: Iterator[bytes], most: int) -> list[bytes]:
-    """Take so many lines, or as many as make up a few blocks: long ones are not held by the thousand."""
-    taken, size = list[bytes](), 0
+    """Take up to `most` lines, or fewer if they are long, to limit memory."""
+    block, size = list[bytes](), 0
     for line in islice(lines, most):
-        taken.append(line)
+        block.append(line)
         size += len(line)
         if size >= _HELD:
             break
-    return taken
+    return block
 
 
 def raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
-    """The lines of a file as bytes, decompressed, with their ends; from this byte of its content on."""
+    """Yield the lines of a file as decompressed bytes with their ends, from the byte `start` on."""
     if path.is_dir():
         raise Fault(f"{path} is a folder; name a text file inside it.")
     try:
@@ -98,13 +98,13 @@ def raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
+        raise Fault(f"{path} is damaged or incomplete and cannot be decompressed ({error}).") from None
     except OSError as error:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 def _lines_within(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a stream; in a packed file one that unpacks to far too much ends in an EOFError."""
+    """Yield the lines of a stream; raise EOFError if a line of a packed file unpacks to far too much."""
     if not packing(path.name):
         yield from stream
         return
@@ -116,7 +116,7 @@ def _lines_within(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
 
 
 def _skip(stream: BufferedIOBase, count: int) -> None:
-    """Go on behind so many bytes of a stream, from its beginning; one that cannot leap is read so far."""
+    """Move a stream `count` bytes ahead from its beginning, by reading if it cannot seek."""
     if stream.seekable():
         stream.seek(count)
         return
@@ -125,13 +125,13 @@ def _skip(stream: BufferedIOBase, count: int) -> None:
 
 
 def tell_of_mark(lines: list[bytes], name: str) -> None:
-    """Say of a text whose first lines these are that the mark it begins with is left out."""
+    """Warn if a text, given its first lines, begins with a byte order mark."""
     if lines and lines[0].startswith(BOM_UTF8):
-        _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
+        _LOG.warning(f"{name} begins with a byte order mark, which is dropped")
 
 
 def decode_block(block: bytes, name: str, first: int, normal: bool = True, encoding: str = "utf-8") -> list[str]:
-    """The lines of a block whose first line has the number `first`."""
+    """Decode the lines of a block whose first line has the number `first`."""
     try:
         text = block.decode(encoding)
     except UnicodeDecodeError as error:
@@ -144,7 +144,7 @@ def decode_block(block: bytes, name: str, first: int, normal: bool = True, encod
         ) from None
     if first == 1:
         text = text.removeprefix("\ufeff")
-    # A line feed neither joins nor is passed by anything in NFC, so whole blocks come out as their lines would.
+    # NFC never combines or reorders across a line feed, so a whole block normalises as its lines would.
     lines = (unicodedata.normalize("NFC", text) if normal else text).split("\n")
     if block.endswith(b"\n"):
         lines.pop()

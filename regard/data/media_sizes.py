@@ -1,4 +1,4 @@
-"""Sizes of pictures, videos and sounds, read from the head of a file before anything is decoded."""
+"""Sizes of pictures, videos and sounds, read from a file's header before anything is decoded."""
 
 from io import BytesIO
 
@@ -8,21 +8,21 @@ from regard.data.pictures.files import open_picture
 
 
 def picture_pixels(content: bytes, moving: bool = False) -> int:
-    """Return how many pixels a picture has, of all frames where a video is meant; 0 for what is no picture."""
+    """Return a picture's number of pixels, over all frames if `moving`; 0 if it is not a picture."""
     try:
         with open_picture(content, "The picture", lambda size: None) as picture:
             frames = int(getattr(picture, "n_frames", 1)) if moving else 1
             return picture.height * picture.width * frames
-    except Fault:  # which whoever reads it tells
+    except Fault:  # reported when the file is read
         return 0
 
 
 def sound_seconds(content: bytes) -> float:
-    """Return how many seconds a sound lasts; 0 for what is no sound. Readers never read more than its head says."""
+    """Return the length of a sound in seconds, according to its header; 0 if it is not a sound."""
     with importing("sound", "Reading sound files"):
         import soundfile
     try:
         with soundfile.SoundFile(BytesIO(content)) as file:
             return file.frames / file.samplerate if file.samplerate else 0.0
-    except soundfile.LibsndfileError:  # which whoever reads it tells
+    except soundfile.LibsndfileError:  # reported when the file is read
         return 0.0

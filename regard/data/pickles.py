@@ -1,9 +1,9 @@
-"""Arrays out of pickles that need not be trusted: nothing of numpy is called, and nothing in them can run.
+"""Read arrays from untrusted pickles: no numpy function is called, and nothing in them can run.
 
-A pickle is a program for a small machine that makes objects. The machine here knows the instructions that arrays,
-lists and tables of numbers need, admits the names that it is given, each with a stand-in that only takes in what is
-described, and refuses every other. Python's own reader pays for a number in a file whatever it says, and copies as
-often as it is asked to. So what an instruction costs is counted first.
+A pickle is a program for a small machine that builds objects. This machine knows the instructions that arrays, lists
+and tables of numbers need. It admits only the given names, each with a stand-in that merely stores what is described.
+Python's own reader allocates whatever a number in the file demands, and copies as often as it is told to. So the cost
+of each instruction is counted first.
 """
 
 import pickle
@@ -17,15 +17,15 @@ import numpy as np
 Admitted = Mapping[tuple[str, str], Callable[..., Any]]
 
 _NUMBERS = {"i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64, "f4": np.float32, "f8": np.float64}
-_FREE_INSTRUCTIONS = 1_500_000  # of any pickle; of a longer one besides an instruction for every so many bytes
+_FREE_INSTRUCTIONS = 1_500_000  # for any pickle; longer ones get one more for every few bytes
 _BYTES_AN_INSTRUCTION = 10
-_MOST_INSTRUCTIONS = 4_000_000  # of the longest, which are read in some seconds
-_FREE_COPIES = 1000  # texts and numbers that any pickle may hand on; of a longer one besides as many as it has bytes
-_LARGEST_KEY = 2**31  # of a table: larger numbers can be chosen so that looking them up takes the time of n²
+_MOST_INSTRUCTIONS = 4_000_000  # for the longest pickles, which take some seconds
+_FREE_COPIES = 1000  # texts and numbers any pickle may pass on; longer ones get one more per byte
+_LARGEST_KEY = 2**31  # of a table: larger integers can be chosen so that lookups take n² time
 
 
 class PickledKind:
-    """Stands for numpy.dtype: which numbers an array holds, and the order of their bytes."""
+    """Stand-in for numpy.dtype: the type of an array's numbers and their byte order."""
 
     def __init__(self, letters: Any, *flags: Any) -> None:
         self.letters, self.byte_order = str(letters), ""
@@ -41,14 +41,14 @@ class PickledKind:
 
 
 class PickledArray:
-    """Stands for numpy.ndarray: numbers of some shape, or a list of objects."""
+    """Stand-in for numpy.ndarray: numbers of some shape, or a list of objects."""
 
     content: np.ndarray | list[Any] | None = None
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, shape, kind, by_columns, content = state
         if not isinstance(kind, PickledKind):
-            raise pickle.UnpicklingError("an array whose kind is not told")
+            raise pickle.UnpicklingError("an array without a type")
         if kind.letters == "O8":
             self.content = list(content)
         else:
@@ -57,7 +57,7 @@ class PickledArray:
 
 
 def _begin_array(kind: Any, shape: Any, letter: Any) -> PickledArray:
-    """Stands for numpy's function that makes an empty array, to be filled by what follows in the pickle."""
+    """Stand-in for numpy's function that makes an empty array, which the rest of the pickle fills."""
     return PickledArray()
 
 
@@ -72,7 +72,7 @@ ARRAYS: Admitted = MappingProxyType(
 
 
 def unpickle(content: bytes, admitted: Admitted) -> Any:
-    """Return what a pickle of Python 2 or 3 holds; a damaged or hostile one may raise anything, and runs nothing."""
+    """Return the content of a Python 2 or 3 pickle; a damaged or hostile one may raise anything, but runs nothing."""
     machine = _Machine(len(content), admitted)
     most = min(_FREE_INSTRUCTIONS + len(content) // _BYTES_AN_INSTRUCTION, _MOST_INSTRUCTIONS)
     for number, (instruction, argument, _) in enumerate(pickletools.genops(content)):
@@ -83,7 +83,7 @@ def unpickle(content: bytes, admitted: Admitted) -> Any:
 
 
 class _Machine:
-    """The stack and the memory of a pickle, and how much of what it holds may still be copied."""
+    """Stack and memory of a pickle, and how much of its content may still be copied."""
 
     def __init__(self, size: int, admitted: Admitted) -> None:
         self._stack: list[Any] = []
@@ -98,7 +98,7 @@ class _Machine:
             self._memory[len(self._memory) if argument is None else int(argument)] = self._top()
         elif instruction in _RECALLING:
             if int(argument) not in self._memory:
-                raise pickle.UnpicklingError("it recalls what it has not stored")
+                raise pickle.UnpicklingError("it recalls an object that it has not stored")
             self._stack.append(self._memory[int(argument)])
         elif instruction in _STEPS:
             _STEPS[instruction](self, argument)
@@ -118,17 +118,17 @@ class _Machine:
         return self._stack.pop()
 
     def _pop_many(self, count: int | None = None) -> list[Any]:
-        """Take so many objects off the stack, or all behind the last mark."""
+        """Take `count` objects off the stack, or all above the last mark."""
         if count is None and not self._marks:
-            raise pickle.UnpicklingError("its instructions need a mark that is not there")
+            raise pickle.UnpicklingError("its instructions need a mark that is missing")
         first = self._marks.pop() if count is None else len(self._stack) - count
         if not 0 <= first <= len(self._stack):
             raise pickle.UnpicklingError("its instructions need more objects than there are")
-        taken, self._stack[first:] = self._stack[first:], []
-        return taken
+        objects, self._stack[first:] = self._stack[first:], []
+        return objects
 
     def _pay(self, parts: Any) -> None:
-        """Count the lengths of texts and lists that a stand-in may copy: honest pickles hand on each of them once."""
+        """Charge for the texts and lists that a stand-in may copy; honest pickles pass on each of them once."""
         for part in parts.values() if isinstance(parts, dict) else parts:
             self._may_copy -= 1 + (len(part) if isinstance(part, str | bytes | list | tuple | dict) else 0)
         if self._may_copy < 0:
@@ -149,13 +149,13 @@ class _Machine:
     def append(self, count: int | None) -> None:
         items, owner = self._pop_many(count), self._top()
         if type(owner) is not list:
-            raise pickle.UnpicklingError("it appends to what is no list")
+            raise pickle.UnpicklingError("it appends to something that is not a list")
         owner += items
 
     def set_items(self, count: int | None) -> None:
         items, owner = self._pop_many(count), self._top()
         if not isinstance(owner, dict) or len(items) % 2:
-            raise pickle.UnpicklingError("it sets entries of what is no table")
+            raise pickle.UnpicklingError("it sets entries of something that is not a table")
         for key, value in zip(items[::2], items[1::2], strict=True):
             if type(key) is not str and not (type(key) is int and abs(key) < _LARGEST_KEY):
                 raise pickle.UnpicklingError("a table in it has a key that is neither a text nor a small number")
@@ -169,34 +169,36 @@ class _Machine:
         self.set_items(None)
 
     def find(self, name: str | None) -> None:
-        """Push what stands for a name of a module; without an argument both lie on the stack."""
+        """Push the stand-in for a name in a module; without an argument, both names are on the stack."""
         module, name = self._pop_many(2) if name is None else name.split(" ", 1)
         if (module, name) not in self._admitted:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
         self._stack.append(self._admitted[module, name])
 
     def call(self, _: Any) -> None:
-        called, arguments = self._called()
-        self._stack.append(called(*arguments))
+        function, arguments = self._called()
+        self._stack.append(function(*arguments))
 
     def make(self, _: Any) -> None:
         kind, arguments = self._called()
         if not isinstance(kind, type):
-            raise pickle.UnpicklingError("it makes an object of what is no class")
+            raise pickle.UnpicklingError("it makes an object of something that is not a class")
         self._stack.append(kind.__new__(kind, *arguments))
 
     def _called(self) -> tuple[Any, tuple[Any, ...]]:
-        called, arguments = self._pop_many(2)
-        if type(arguments) is not tuple or not any(called is each for each in self._admitted.values()):
-            raise pickle.UnpicklingError("it calls what is no function, or with what are no arguments")
+        function, arguments = self._pop_many(2)
+        if type(arguments) is not tuple or not any(function is admitted for admitted in self._admitted.values()):
+            raise pickle.UnpicklingError(
+                "it calls something that is not an admitted function, or without a tuple of arguments"
+            )
         self._pay(arguments)
-        return called, arguments
+        return function, arguments
 
     def fill(self, _: Any) -> None:
-        """Hand an object that was begun its state."""
+        """Pass a new object its state."""
         state, owner = self._pop(), self._top()
         if not hasattr(owner, "__setstate__") or not isinstance(state, tuple | dict):
-            raise pickle.UnpicklingError("it fills what cannot be filled")
+            raise pickle.UnpicklingError("it fills an object that cannot be filled")
         self._pay(state)
         owner.__setstate__(state)
 

@@ -1,6 +1,6 @@
-"""Shared by preparations of data: a record written last, arrays and files it vouches for, held-out examples.
+"""Helpers for preparing data: a record written last, arrays and files with checksums, held-out examples.
 
-Without its record, or when the record tells of other options, a folder is prepared again.
+A folder without its record, or with a record of other options, is prepared again.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ Kept = TypeVar("Kept", bound=BaseModel)
 
 
 class FinishedRecord(BaseModel):
-    """Record of a preparation; each kind has the checksums of its `files`, in the order of its own fields."""
+    """Record of a preparation; each subclass has the checksums of its `files`, in the order of its own fields."""
 
     if TYPE_CHECKING:
         files: dict[str, str]
@@ -39,7 +39,7 @@ def prepare_once(
     prepare: Callable[[], Record],
     name: str = FINISHED,
 ) -> Record:
-    """Return the record of what lies whole in `folder`, which is prepared first unless its record is current."""
+    """Return the record of the data in `folder`, preparing it first unless its record is current."""
     record = folder / name
     if not record.is_file() or not is_current(read_record(kind, record)):
         make_folder(folder)
@@ -51,20 +51,20 @@ def prepare_once(
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those that it lies in."""
+    """Make a folder and its parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Fault(f"The folder {folder} cannot be made: {error.strerror}.") from None
+        raise Fault(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
 def is_finished(folder: Path | None) -> bool:
-    """Return True if something lies prepared in a folder."""
+    """Return True if the folder holds prepared data."""
     return folder is not None and (folder / FINISHED).is_file()
 
 
 def refuse_missing(names: Iterable[str], folder: Path | None, may_be_folders: bool = False) -> None:
-    """Refuse data of which a file is missing, unless they lie prepared in `folder`."""
+    """Refuse data with a missing file, unless it lies prepared in `folder`."""
     if is_finished(folder):
         return
     for name in names:
@@ -74,7 +74,7 @@ def refuse_missing(names: Iterable[str], folder: Path | None, may_be_folders: bo
 
 
 def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Write arrays as files of these names, and return their checksums."""
+    """Write arrays to files of these names and return their checksums."""
     for name, array in arrays.items():
         with whole_file(folder / name) as file:
             np.save(file, array, allow_pickle=False)
@@ -82,19 +82,19 @@ def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, str
 
 
 def save_files(folder: Path, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Write files with these contents, and return their checksums."""
+    """Write files with these contents and return their checksums."""
     for name, content in files.items():
         write_file(folder / name, content)
     return {name: checksum(content) for name, content in files.items()}
 
 
 def open_arrays(folder: Path, *names: str) -> list[np.ndarray]:
-    """Return the arrays in files of these names, mapped into memory."""
+    """Memory-map the arrays in files of these names."""
     return [np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names]
 
 
 def open_kept(kind: type[Kept], files: Mapping[str, bytes], name: str) -> Kept:
-    """Return what a file of a model folder, which need not be trusted, keeps of the data."""
+    """Read what an untrusted file of a model folder stores about the data."""
     try:
         return kind.model_validate_json(files[name])
     except (KeyError, ValidationError):
@@ -102,11 +102,11 @@ def open_kept(kind: type[Kept], files: Mapping[str, bytes], name: str) -> Kept:
 
 
 def damaged(name: str) -> Fault:
-    """Return the refusal of a file of a model folder."""
+    """Return the Fault for a missing or damaged file of a model folder."""
     return Fault(f"{name} of the model folder is missing or damaged.")
 
 
 def draw_held_out(total: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the examples to learn from and of those held out, drawn once and for all."""
-    drawn = np.random.default_rng(SEED).permutation(total)
-    return np.sort(drawn[count:]), np.sort(drawn[:count])
+    """Return the numbers of training examples and of held-out ones; the draw is always the same."""
+    order = np.random.default_rng(SEED).permutation(total)
+    return np.sort(order[count:]), np.sort(order[:count])

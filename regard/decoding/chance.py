@@ -1,7 +1,7 @@
-"""Random numbers for sampling, each a pure function of the seed, the line, the sample and the step that it is for.
+"""Random numbers for sampling, each a pure function of the seed, the line, the sample and the step.
 
-A generator gives its numbers in turn, so what one sentence draws would depend on who drew before. Here a number is a
-hash of its key, computed in whole numbers, the same on every device, in any batch and any order.
+A generator gives its numbers in sequence, so one sentence's draws would depend on earlier ones. Here a number is a
+hash of its key, computed in integers: the same on every device, in any batch and any order.
 """
 
 import torch
@@ -11,10 +11,10 @@ GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111
 
 
 def uniform(seed: int, *keys: Tensor) -> Tensor:
-    """For each place of the keys, whole numbers of one shape, a number in [0, 1) with 53 random bits.
+    """Return a number in [0, 1) with 53 random bits for each place of the keys, which are integers of one shape.
 
-    SplitMix64 (Steele, Lea and Flood 2014) starts at the seed; each key in turn says which number of the stream at hand
-    starts the next stream.
+    SplitMix64 (Steele, Lea and Flood 2014) starts at the seed; each key in turn selects the number of the current
+    stream that starts the next stream.
     """
     state = torch.full_like(keys[0], _to_signed(seed))
     for key in keys:
@@ -30,10 +30,10 @@ def _mix(word: Tensor) -> Tensor:
 
 
 def _shift(word: Tensor, bits: int) -> Tensor:
-    """A shift to the right that fills with zeros; torch's own copies the sign."""
+    """Shift to the right and fill with zeros; torch's own shift copies the sign."""
     return (word >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def _to_signed(word: int) -> int:
-    """Return the same 64 bits as a signed number, as tensors hold it."""
+    """Return the same 64 bits as a signed number, as tensors hold them."""
     return (word + 2**63) % 2**64 - 2**63

@@ -1,6 +1,6 @@
-"""Which continuations live on and which are finished: one step of a beam search, in three ways.
+"""Choose which continuations live on and which are finished: one step of a beam search, in three ways.
 
-`sums` (sentence, beam, token) are the sums of log-probabilities of all continuations, -inf for what may not be. They
+`sums` (sentence, beam, token) holds the summed log-probabilities of all continuations, -inf for those not allowed. They
 are ranked by sum, ties by the earlier hypothesis, then the smaller token.
 """
 
@@ -18,31 +18,31 @@ NOTHING = float("-inf")
 
 @dataclass(frozen=True)
 class Choice:
-    """Candidates (sentence, candidate), and what becomes of them."""
+    """Candidates (sentence, candidate), and their fates."""
 
     origin: Tensor  # the hypothesis each continues
     token: Tensor
     sums: Tensor
     finishes: Tensor
     survivors: Tensor  # (sentence, beam) the candidates that live on
-    alive: Tensor  # (sentence, beam) False where there were too few
+    alive: Tensor  # (sentence, beam) False where there are too few
 
 
 def choose_in_groups(sums: Tensor, end: int, groups: int, diversity: float) -> Choice:
-    """The beam divided into groups that choose one after another; one group is plain beam search.
+    """Divide the beam into groups that choose one after another; one group is plain beam search.
 
     Of a group's 2·width best, those among the first `width` that end are finished, and the first `width` that do not
-    end live on. A group ranks by sum - diversity · count, count being how many survivors of earlier groups wrote the
-    token just now: Hamming diversity (Vijayakumar et al. 2018, section 3.2). The sums themselves stay what they were.
+    end live on. A group ranks by sum - diversity · count, where count is how many survivors of earlier groups just
+    wrote the token: Hamming diversity (Vijayakumar et al. 2018, section 3.2). The sums themselves stay unchanged.
     """
     sentences, beam, vocabulary = sums.shape
     width = beam // groups
     counts = sums.new_zeros(sentences, vocabulary)
     choices: list[Choice] = []
-    for group, own in enumerate(sums.split(width, dim=1)):
-        values = own - diversity * counts[:, None] if group else own
+    for group, group_sums in enumerate(sums.split(width, dim=1)):
+        values = group_sums - diversity * counts[:, None] if group else group_sums
         _, index = largest_first(values.flatten(1), 2 * width)
-        best, token = own.flatten(1).gather(1, index), index % vocabulary
+        best, token = group_sums.flatten(1).gather(1, index), index % vocabulary
         choice = settle(index // vocabulary + group * width, token, best, end, width)
         counts = counts.scatter_add(1, token.gather(1, choice.survivors), choice.alive.to(counts.dtype))
         choices.append(replace(choice, survivors=choice.survivors + group * index.shape[1]))
@@ -53,7 +53,7 @@ def settle(origin: Tensor, token: Tensor, sums: Tensor, end: int, width: int) ->
     """Choose among the 2·width best candidates (sentence, candidate) of a plain beam, best first."""
     ends, possible = token == end, sums.isfinite()
     first = torch.arange(token.shape[1], device=token.device) < width
-    # A stable sort moves the ended ones behind the others and leaves both in order.
+    # A stable sort moves the ended ones behind the others and keeps both in order.
     survivors = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
     return Choice(origin, token, sums, ends & possible & first, survivors, (possible & ~ends).gather(1, survivors))
 
@@ -64,17 +64,17 @@ def _join(choices: list[Choice]) -> Choice:
 
 
 def choose_nested(sums: Tensor, end: int) -> Choice:
-    """Every place of the beam chooses as if it were the last (Lemons et al. 2022, monotonic beam search).
+    """Let every place of the beam choose as if it were the last (Lemons et al. 2022, monotonic beam search).
 
-    Place after place takes the best continuation of the hypotheses in its own and earlier places that is not taken yet
-    and does not end; those that end and rank above it are finished. What a place does depends on no later place, so a
-    beam of three does all that a beam of two does, and its first place is greedy search.
+    Place by place, take the best continuation of the hypotheses in this and earlier places that is still free and does
+    not end; those that end and rank above it are finished. A place does not depend on later places, so a beam of three
+    does everything that a beam of two does, and its first place is greedy search.
     """
     sentences, beam, vocabulary = sums.shape
-    # No place can want more than beam continuations of one hypothesis, and one more may end.
-    _, own = largest_first(sums.flatten(0, 1), beam + 1)
-    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own.view(sentences, beam, -1), True)
-    best, index = largest_first(sums.masked_fill(~kept, NOTHING).flatten(1), beam * own.shape[1])
+    # No place can need more than `beam` continuations of one hypothesis, and one more may end.
+    _, candidates = largest_first(sums.flatten(0, 1), beam + 1)
+    is_candidate = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates.view(sentences, beam, -1), True)
+    best, index = largest_first(sums.masked_fill(~is_candidate, NOTHING).flatten(1), beam * candidates.shape[1])
     origin, token = index // vocabulary, index % vocabulary
     free, ends = best.isfinite(), token == end
     finishes, places = torch.zeros_like(free), torch.arange(index.shape[1], device=index.device)
@@ -83,38 +83,37 @@ def choose_nested(sums: Tensor, end: int) -> Choice:
         eligible = free & (origin <= place)
         living = eligible & ~ends
         chosen = living.to(torch.uint8).argmax(dim=1, keepdim=True)  # the first; 0 where there is none
-        found = living.any(dim=1, keepdim=True)
-        above = eligible & ends & ((places < chosen) | ~found)
+        is_found = living.any(dim=1, keepdim=True)
+        above = eligible & ends & ((places < chosen) | ~is_found)
         finishes |= above
-        free = free & ~above & ~((places == chosen) & found)
+        free = free & ~above & ~((places == chosen) & is_found)
         survivors.append(chosen)
-        alive.append(found)
+        alive.append(is_found)
     return Choice(origin, token, best, finishes, torch.cat(survivors, dim=1), torch.cat(alive, dim=1))
 
 
 @dataclass(frozen=True)
 class BegunSearch:
-    """Where hypotheses stand with the phrases required of their sentences."""
+    """Progress of hypotheses with the phrases required of their sentences."""
 
     phrases: Phrases
-    numbers: Tensor  # (sentence) which of the batch each is
+    numbers: Tensor  # (sentence) the place of each in the batch
     met: Tensor  # (sentence, beam, phrase)
     begun: Tensor  # (sentence, beam, spelling)
 
 
 def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: BegunSearch) -> Choice:
-    """The beam shared out among banks, after dynamic beam allocation (Post and Vilar 2018).
+    """Divide the beam among banks, after dynamic beam allocation (Post and Vilar 2018).
 
     Candidates are the 2·beam best continuations, the best one of each hypothesis, and every hypothesis with the next
     token of each spelling of the phrases it has not met, or with its end if it has met them all. A candidate's bank is
-    the number of tokens of phrases it then has. Places are handed out one by one, in each round one to every bank that
-    has candidates left, the fullest bank first, so the fullest always gets one. Those that end are finished if they are
-    handed one of the first `beam` places; then the `beam` places are handed out anew among those that do not end, and
-    these live on.
+    its number of tokens of phrases. Places are handed out in rounds, one to every bank that has candidates left, the
+    fullest bank first, so the fullest always gets one. Those that end are finished if they get one of the first `beam`
+    places; then the `beam` places are handed out again among those that do not end, and these live on.
 
-    Departures: the paper gives every bank an equal share at once and hands on what is not used, in no stated order; it
-    counts a phrase that is broken off as begun from nothing, where ours sees that its end may be a new beginning; and
-    what it has met stays met, where ours may be lost as a word grows longer, which is why the end is a candidate.
+    Departures: the paper gives every bank an equal share at once and redistributes unused places, in no stated order;
+    it counts a broken-off phrase as not begun, where ours sees that its end may be a new beginning; and its met phrases
+    stay met, where ours may be lost as a word grows longer, which is why the end is a candidate.
     """
     vocabulary, size = sums.shape[2], sums.shape[1]
     best, index = _bank_candidates(sums, end, tokens.shape[2], standing)
@@ -123,7 +122,7 @@ def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: BegunSearc
     bank = standing.phrases.bank(standing.numbers, *standing.phrases.after(standing.numbers, extended))
     ends, possible = token == end, best.isfinite()
     turns = _turns(bank, possible)
-    # The turn of a candidate's turn: how many are served before it.
+    # argsort twice: how many candidates are served before each.
     finishes = ends & possible & (turns.argsort(dim=1).argsort(dim=1) < size)
     turns = _turns(bank, possible & ~ends)
     survivors = turns.argsort(dim=1, stable=True)[:, :size]
@@ -135,15 +134,15 @@ def _bank_candidates(sums: Tensor, end: int, time: int, standing: BegunSearch) -
     wanted = standing.phrases.next_tokens(standing.numbers, standing.met, standing.begun, time)
     best = sums.argmax(dim=2, keepdim=True)
     last = torch.where(standing.met.all(dim=2, keepdim=True), end, best)
-    own = torch.cat([best, torch.where(wanted >= 0, wanted, best), last], dim=2)
-    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own, True).flatten(1)
+    candidates = torch.cat([best, torch.where(wanted >= 0, wanted, best), last], dim=2)
+    is_candidate = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, candidates, True).flatten(1)
     _, top = largest_first(sums.flatten(1), 2 * size)
-    kept = kept.scatter(1, top, True)
-    return largest_first(sums.flatten(1).masked_fill(~kept, NOTHING), 2 * size + own[0].numel())
+    is_candidate = is_candidate.scatter(1, top, True)
+    return largest_first(sums.flatten(1).masked_fill(~is_candidate, NOTHING), 2 * size + candidates[0].numel())
 
 
 def _turns(bank: Tensor, taking_part: Tensor) -> Tensor:
-    """When each candidate is served: by its rank within its bank, of equal rank the fuller bank first."""
+    """Return when each candidate is served: by its rank within its bank, with the fuller bank first among equals."""
     places = torch.arange(bank.shape[1], device=bank.device)
     before = (bank[:, :, None] == bank[:, None, :]) & (places[:, None] > places) & taking_part[:, None, :]
     banks = bank.amax() + 1
@@ -152,13 +151,13 @@ def _turns(bank: Tensor, taking_part: Tensor) -> Tensor:
 
 
 def _of(table: Tensor, origin: Tensor) -> Tensor:
-    """The hypotheses' entries (sentence, beam, …) for each candidate (sentence, candidate, …)."""
+    """Return the hypotheses' entries (sentence, beam, …) for each candidate (sentence, candidate, …)."""
     return table.gather(1, origin[:, :, None].expand(-1, -1, table.shape[2]))
 
 
 def largest_first(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row, largest first, equal ones by place: topk alone leaves that order open."""
-    # One more is looked at: the last place too may be claimed by equals.
+    """Return the `count` largest of each row in order, equal ones by place; topk alone does not fix that order."""
+    # Look at one more: equals may also compete for the last place.
     best, index = sums.topk(min(count + 1, sums.shape[1]), dim=1)
     if ((best[:, 1:] == best[:, :-1]) & best[:, 1:].isfinite()).any():
         best, index = sums.sort(dim=1, descending=True, stable=True)
@@ -168,12 +167,12 @@ def largest_first(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def ranked_in_parts(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Rank without asking the device for ties, so that nothing waits for it; `count` is small.
 
-    The rows are cut into parts. The `count` best lie in the `count` parts whose best are best, so only these are sorted
-    whole; both sorts are stable, which keeps equals in order.
+    The rows are cut into parts. The `count` best lie in the `count` parts with the best maxima, so only these are
+    sorted as a whole; both sorts are stable, which keeps equals in order.
     """
     width = values.shape[1]
     count = min(count, width)
-    # Near √(width / count) both sorts have as little to do as they can, and vocabularies are often even.
+    # Near √(width / count) both sorts have the least to do, and vocabularies often divide by a power of two.
     size = 2 ** round(math.log2(width / count) / 2)
     parts = F.pad(values, (0, -width % size), value=NOTHING).unflatten(1, (-1, size))
     chosen = parts.amax(dim=2).sort(dim=1, descending=True, stable=True).indices[:, :count].sort(dim=1).values

@@ -1,6 +1,6 @@
-"""Several models that write as one: each is Stepwise, and so are they together.
+"""Several models that write as one: each is Stepwise, and so is the combination.
 
-Their states stand side by side as tuples in one state, so a search moves the rows of all of them at once.
+Their states are tuples in one state, so a search moves the rows of all of them at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,23 +33,23 @@ class Ensemble:
         return _side_by_side([task.start(batch) for task in self.tasks])
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        given, states = _step_all(self.tasks, tokens, state)
+        outputs, states = _step_all(self.tasks, tokens, state)
         if self.mean == "log":
-            return torch.stack(given).mean(dim=0).log_softmax(dim=-1), states
-        count = torch.tensor(float(len(given)), dtype=given[0].dtype, device=given[0].device)
-        return torch.stack(given).logsumexp(dim=0) - count.log(), states
+            return torch.stack(outputs).mean(dim=0).log_softmax(dim=-1), states
+        count = torch.tensor(float(len(outputs)), dtype=outputs[0].dtype, device=outputs[0].device)
+        return torch.stack(outputs).logsumexp(dim=0) - count.log(), states
 
     def coverage(self, state: State) -> Tensor:
-        """The mean of the models' own."""
+        """Return the mean of the models' coverage."""
         parts = zip(self.tasks, _apart(state, len(self.tasks)), strict=True)
-        return torch.stack([_coverage(task, own) for task, own in parts]).mean(dim=0)
+        return torch.stack([_coverage(task, part) for task, part in parts]).mean(dim=0)
 
 
 class Fused:
-    """A model and a language model beside it: log p + weight · log p_LM, not normalised.
+    """A model fused with a language model: log p + weight · log p_LM, not normalised.
 
-    Shallow fusion (Gülçehre et al. 2015). What the language model begins with is made from the batch by
-    `context`; one that takes the same batches needs none. What is drawn is drawn from the softmax of the sum.
+    Shallow fusion (Gülçehre et al. 2015). `context` makes the language model's input from the batch; a model that takes
+    the same batches needs none. Sampling uses the softmax of the sum.
     """
 
     def __init__(
@@ -68,9 +68,13 @@ class Fused:
         return _side_by_side([task.start(batch), language_model.start(self.context(batch))])
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        (own, other), states = _step_all(self.tasks, tokens, state)
-        # Weight nothing must mean no influence, also where the language model says -inf.
-        return (own + self.weight * other.to(own.dtype) if self.weight else own), states
+        (log_probabilities, of_language), states = _step_all(self.tasks, tokens, state)
+        # Weight zero must mean no influence, even where the language model says -inf.
+        return (
+            log_probabilities + self.weight * of_language.to(log_probabilities.dtype)
+            if self.weight
+            else log_probabilities
+        ), states
 
     def coverage(self, state: State) -> Tensor:
         return _coverage(self.tasks[0], _apart(state, 2)[0])
@@ -79,11 +83,11 @@ class Fused:
 def _check_ends(tasks: Sequence[Stepwise]) -> None:
     pairs = {(task.begin, task.end) for task in tasks}
     if len(pairs) > 1:
-        raise Fault("Models that write together need the same begin and end tokens; combine models of one tokeniser.")
+        raise Fault("Models that write together need the same begin and end tokens. Combine models with one tokeniser.")
 
 
 def _side_by_side(states: Sequence[State]) -> State:
-    """All states as one, where the first of them lies: a model that counts starts on the CPU and steps anywhere."""
+    """Join all states on the device of the first: a counting model starts on the CPU and steps anywhere."""
     device = leaves((states[0].sentence, states[0].row))[0].device
     states = [state.to(device) for state in states]
     return State(tuple(state.sentence for state in states), tuple(state.row for state in states))
@@ -95,15 +99,15 @@ def _apart(state: State, count: int) -> list[State]:
 
 def _step_all(tasks: Sequence[Stepwise], tokens: Tensor, state: State) -> tuple[list[Tensor], State]:
     parts = zip(tasks, _apart(state, len(tasks)), strict=True)
-    given, states = zip(*(task.step(tokens, own) for task, own in parts), strict=True)
-    sizes = [each.shape[-1] for each in given]
+    outputs, states = zip(*(task.step(tokens, part) for task, part in parts), strict=True)
+    sizes = [output.shape[-1] for output in outputs]
     if len(set(sizes)) > 1:
         counts = ", ".join(str(size) for size in sizes)
         raise Fault(f"Models that write together need one vocabulary, but these have {counts} tokens.")
-    return list(given), _side_by_side(states)
+    return list(outputs), _side_by_side(states)
 
 
 def _coverage(task: Stepwise, state: State) -> Tensor:
     if not isinstance(task, Covers):
-        raise Fault("One of the combined models does not record its attention; set coverage_penalty to 0.")
+        raise Fault("One of the combined models does not record its attention. Set coverage_penalty to 0.")
     return task.coverage(state)

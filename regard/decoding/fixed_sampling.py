@@ -1,8 +1,8 @@
-"""Sampling in which nothing changes its shape, so that its whole step can be captured (`step_graphs.py`).
+"""Sampling in which no tensor changes its shape, so that its whole step can be captured (`step_graphs.py`).
 
-It draws what `sample` draws, for plain sampling; `fits` of `fixed_beam.py` says what that is. Samples that have ended
-stay in their places, and what they go on with there is cut off in the end. What each step wrote is a small record, so
-that the host waits for the device a few times in a whole search.
+It samples the same as `sample`, for plain sampling; `fits` of `fixed_beam.py` says what that is. Samples that have
+ended stay in their places, and what they write after that is cut off at the end. Each step leaves a small record, so
+the host waits for the device only a few times in a whole search.
 """
 
 from collections.abc import Hashable, Sequence
@@ -26,20 +26,20 @@ from regard.protocols import State
 
 
 class _Standing(NamedTuple):
-    """Where the drawing stands; rows are (sentence, sample)."""
+    """State of the sampling; rows are (sentence, sample)."""
 
-    time: Tensor  # (1) tokens written
+    time: Tensor  # (1) number of tokens written
     last: Tensor  # (row) the last of them
     score: Tensor  # (row) float64 the model's log-probability of it
     ended: Tensor  # (row)
     limits: Tensor  # (row)
-    lines: Tensor  # (row) which line of the whole input each is of
-    numbers: Tensor  # (row) and which of its samples
-    living: Tensor  # how many rows have not ended
+    lines: Tensor  # (row) number of the line in the whole input
+    numbers: Tensor  # (row) number of the sample
+    living: Tensor  # number of rows that have not ended
 
 
 class _Tree(NamedTuple):
-    """All that a step takes and gives."""
+    """Input and output of a step."""
 
     standing: _Standing
     sentence: Any
@@ -56,7 +56,7 @@ def fixed_sample(
     captures: CapturedSteps,
     must_end: bool = True,
 ) -> list[list[Hypothesis]]:
-    """The samples of each sentence, as `sample` gives them; `limits` lie where the model is."""
+    """Return the samples of each sentence, as `sample` does; `limits` are on the model's device."""
     copies, most, time, room = options.sampling.samples, int(limits.max()), 0, FIRST_ROOM
     records: list[Tensor] = []
     with captures.taken():
@@ -73,12 +73,12 @@ def fixed_sample(
         tokens, scores = (torch.stack(records[first::2], dim=1)[: len(limits) * copies].tolist() for first in (0, 1))
     most_of_rows = limits.repeat_interleave(copies).tolist()
     rows = [
-        hypothesis_of(written[:limit], own[:limit], task.end, must_end)
-        for written, own, limit in zip(tokens, scores, most_of_rows, strict=True)
+        hypothesis_of(written[:limit], row_scores[:limit], task.end, must_end)
+        for written, row_scores, limit in zip(tokens, scores, most_of_rows, strict=True)
     ]
-    found = [rows[first : first + copies] for first in range(0, len(rows), copies)]
-    check_numbers(found)
-    return found
+    samples = [rows[first : first + copies] for first in range(0, len(rows), copies)]
+    check_numbers(samples)
+    return samples
 
 
 def _key(options: DecodingOptions, task: Reserves, must_end: bool) -> Hashable:
@@ -86,7 +86,7 @@ def _key(options: DecodingOptions, task: Reserves, must_end: bool) -> Hashable:
 
 
 def _begin(task: Reserves, batch: Any, limits: Tensor, lines: Sequence[int], copies: int) -> _Tree:
-    """Nothing is written yet; the last sentence stands in the places that are too many, where it has ended."""
+    """Return the tree before anything is written; copies of the last sentence, ended, fill up the places."""
     count, device = len(limits), limits.device
     size = round_up(count, FEWEST)
     index = torch.arange(size, device=device).clamp(max=count - 1)
@@ -108,11 +108,11 @@ def _begin(task: Reserves, batch: Any, limits: Tensor, lines: Sequence[int], cop
 
 
 def _stretch(captured: CapturedStep, steps: int) -> list[Tensor]:
-    """Step on till nothing lives or `steps` are taken; the token and the score of every row, step after step."""
+    """Run until nothing lives or `steps` steps are taken; return each row's token and score, step by step."""
     standing: _Standing = captured.held.standing
     living, records = Delayed(), []
     for _ in range(steps):
-        between_steps(is_free=False)  # the captured steps are this search's alone
+        between_steps(is_free=False)  # the captured steps belong to this search alone
         captured()
         records += [standing.last.clone(), standing.score.clone()]
         living.send(standing.living)

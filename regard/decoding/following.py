@@ -1,4 +1,4 @@
-"""Tokens that may follow given tokens, step by step as a search finds them."""
+"""Distribution of the next token after given tokens, computed as a search does."""
 
 from collections.abc import Sequence
 from typing import Any

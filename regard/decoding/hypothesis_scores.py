@@ -9,12 +9,12 @@ from regard.base.faults import Fault
 from regard.decoding.options import DecodingOptions
 from regard.protocols import State, Stepwise
 
-UNSEEN = 1e-6  # the least coverage counted: a place with none at all would make the score -inf
+UNSEEN = 1e-6  # least coverage that counts: a place with none would make the score -inf
 
 
 @runtime_checkable
 class Covers(Protocol):
-    """Keeps account of its attention: (row, source place) sums over the tokens so far, 1 at padding."""
+    """Records its attention: (row, source place) sums over the tokens so far, 1 at padding."""
 
     def coverage(self, state: State) -> Tensor: ...
 
@@ -32,9 +32,9 @@ def coverage_penalty(coverage: Tensor, beta: float) -> Tensor:
 
 
 def penalties_of_rows(task: Stepwise, state: State, rows: Tensor, options: DecodingOptions) -> Tensor:
-    """The coverage penalty of each row, in the shape of `rows`; zeros where none is asked for."""
+    """Return the coverage penalty of each row, in the shape of `rows`; zeros if there is no penalty."""
     if not options.coverage_penalty:
         return torch.zeros(rows.shape, dtype=torch.float64, device=rows.device)
     if not isinstance(task, Covers):
-        raise Fault("This model does not record its attention as it writes; set coverage_penalty to 0.")
+        raise Fault("This model does not record its attention as it writes. Set coverage_penalty to 0.")
     return coverage_penalty(task.coverage(state), options.coverage_penalty).view(rows.shape)

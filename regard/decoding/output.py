@@ -1,4 +1,4 @@
-"""The hypotheses that a search gives, and what may be demanded of them beside its options."""
+"""The hypotheses that a search returns, and demands on them besides its options."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from regard.base.faults import TextFault
 
 Phrase = Sequence[int]
-NO_NUMBERS = "the model gives no numbers for it; its weights are damaged, or too large to reckon with."
+NO_NUMBERS = "the model's outputs are not numbers; its weights are damaged or too large."
 
 
 def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
@@ -20,25 +20,25 @@ def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
 class Wanted:
     """A phrase that must occur and can be written in several ways."""
 
-    spellings: tuple[Phrase, ...]  # the tokens that a search goes for
-    opening: tuple[Phrase, ...] = ()  # those with which an output can only begin
-    is_in: Callable[[Sequence[int]], bool] | None = None  # who knows of other ways too; else any of these will do
+    spellings: tuple[Phrase, ...]  # the tokens that a search aims for
+    opening: tuple[Phrase, ...] = ()  # those that can only begin an output
+    is_in: Callable[[Sequence[int]], bool] | None = None  # decides if it may be written in other ways too
 
     def occurs_in(self, tokens: Sequence[int]) -> bool:
         """Return True if an output that ends here would contain it."""
         if self.is_in is not None:
             return self.is_in(tokens)
-        begins = any(list(tokens[: len(each)]) == list(each) for each in self.opening)
-        return begins or any(occurs(each, tokens) for each in self.spellings)
+        begins = any(list(tokens[: len(phrase)]) == list(phrase) for phrase in self.opening)
+        return begins or any(occurs(phrase, tokens) for phrase in self.spellings)
 
 
 @dataclass(frozen=True)
 class Hypothesis:
     """One output: its tokens without the end, their log-probabilities with the end's last, and its score.
 
-    An output that was cut at its limit has no end, and no score of one. The token scores are the model's own
-    log-probabilities, whatever rules held. The score is what the search ranked by. Where a language model was fused
-    with the model, its log-probabilities stand beside them.
+    An output that was cut at its limit has no end, and no score for it. The token scores are always the model's own
+    log-probabilities. The score is what the search ranked by. If a language model was fused with the model,
+    `language_scores` holds its log-probabilities.
     """
 
     tokens: list[int]
@@ -52,9 +52,9 @@ class Hypothesis:
         return len(self.token_scores) > len(self.tokens)
 
 
-def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
-    """Refuse outputs of a model that gives no numbers, which are not outputs; a search may find none of them."""
-    for number, outputs in enumerate(found):
+def check_numbers(results: Sequence[Sequence[Hypothesis]]) -> None:
+    """Refuse outputs of a model that gives NaN; a search may also find no outputs then."""
+    for number, outputs in enumerate(results):
         if not outputs or math.isnan(outputs[0].score):
             raise TextFault(number, NO_NUMBERS)
 
@@ -63,16 +63,18 @@ def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
 class Demands:
     """Demands on the outputs of one batch, in tokens; none may name the end."""
 
-    prefixes: Sequence[Phrase] = ()  # what each sentence's output begins with; either none or one for each sentence
-    # phrases each sentence's output must have, those of one spelling by its tokens; none or one list for each
+    prefixes: Sequence[Phrase] = ()  # beginning of each sentence's output; either empty or one for each sentence
+    # phrases that each sentence's output must have, as tokens if there is one spelling; empty or one list for each
     required: Sequence[Sequence[Phrase | Wanted]] = ()
-    forbidden: Sequence[Phrase] = ()  # phrases no output may have
-    allowed: Sequence[int] | None = None  # if given, the only tokens, beside the end, that may be written
+    forbidden: Sequence[Phrase] = ()  # phrases that no output may have
+    allowed: Sequence[int] | None = None  # if given, the only tokens besides the end that may be written
 
     @property
     def wanted(self) -> list[list[Wanted]]:
-        """Phrases required of each sentence, each once."""
+        """Phrases required of each sentence, without duplicates."""
         return [
-            list(dict.fromkeys(each if isinstance(each, Wanted) else Wanted((tuple(each),)) for each in several))
-            for several in self.required
+            list(
+                dict.fromkeys(phrase if isinstance(phrase, Wanted) else Wanted((tuple(phrase),)) for phrase in phrases)
+            )
+            for phrases in self.required
         ]

@@ -1,4 +1,4 @@
-"""Searching for the most probable labelling of CTC, frame by frame, perhaps with a language model beside it.
+"""Search for the most probable labelling of CTC, frame by frame, optionally with a language model.
 
 A path search would follow single alignments; here hypotheses are prefixes of labellings, and each holds the sum over
 all its alignments so far (Graves et al. 2006, section 3.2, as a beam: Hannun et al. 2014, algorithm 1):
@@ -20,13 +20,13 @@ NEVER = -math.inf
 
 
 class NextLabels(Protocol):
-    """A language model over labels: log p of each label after a prefix, the end being the last of them."""
+    """A language model over labels: log p of each label after a prefix, with the end last."""
 
     def after(self, prefix: Prefix) -> Sequence[float]: ...
 
 
 class Found(NamedTuple):
-    """A labelling, log p of it as far as the search has summed it, and that of the language model, unweighted."""
+    """A labelling, its log p as far as the search has summed it, and the language model's, unweighted."""
 
     labels: Prefix
     score: float
@@ -67,38 +67,38 @@ class _LanguageScores:
 def prefix_beam(
     frames: Sequence[Sequence[float]], beam: int, language_model: NextLabels | None = None, weight: float = 0.0
 ) -> list[Found]:
-    """The best labellings of one row of log-probabilities (frame, symbol), the blank last; the best comes first."""
+    """Return the best labellings of one row of log-probabilities (frame, symbol), the blank last; best first."""
     language, blank = _LanguageScores(language_model, weight), len(frames[0]) - 1
     alive: dict[Prefix, _Sums] = {(): _Sums(blank=0.0)}
     for row in frames:
         between_steps()
         after: dict[Prefix, _Sums] = {}
         for prefix, sums in alive.items():
-            own = after.setdefault(prefix, _Sums())
+            same = after.setdefault(prefix, _Sums())
             both = sums.both
-            own.blank = _log_add(own.blank, both + row[blank])
-            if prefix:  # the last label goes on
-                own.label = _log_add(own.label, sums.label + row[prefix[-1]])
+            same.blank = _log_add(same.blank, both + row[blank])
+            if prefix:  # the last label continues
+                same.label = _log_add(same.label, sums.label + row[prefix[-1]])
             for label in range(blank):
-                # A label that is said twice needs a blank between.
+                # A repeated label needs a blank in between.
                 before = sums.blank if prefix and label == prefix[-1] else both
                 if before > NEVER and row[label] > NEVER:
                     longer = after.setdefault((*prefix, label), _Sums())
                     longer.label = _log_add(longer.label, before + row[label])
         alive = _best(after, beam, language)
-    found = [Found(prefix, sums.both, language.with_end(prefix)) for prefix, sums in alive.items()]
-    return sorted(found, key=lambda each: -(each.score + weight * each.language_score))
+    labellings = [Found(prefix, sums.both, language.with_end(prefix)) for prefix, sums in alive.items()]
+    return sorted(labellings, key=lambda labelling: -(labelling.score + weight * labelling.language_score))
 
 
 def _best(prefixes: Mapping[Prefix, _Sums], beam: int, language: _LanguageScores) -> dict[Prefix, _Sums]:
-    """The prefixes that rank highest."""
+    """Return the prefixes that rank highest."""
     plain = {prefix: sums.both for prefix, sums in prefixes.items()}
     ranked = sorted(plain, key=lambda prefix: -(plain[prefix] + language.weight * language.of(prefix)))
     return {prefix: prefixes[prefix] for prefix in ranked[:beam] if plain[prefix] > NEVER}
 
 
 def _log_add(one: float, other: float) -> float:
-    """log(e^one + e^other)."""
+    """Return log(e^one + e^other)."""
     if one < other:
         one, other = other, one
     return one if other == NEVER else one + math.log1p(math.exp(other - one))

@@ -1,11 +1,11 @@
 """Rules on the next token, shared by beam search and sampling.
 
-A mask is True where a token may be written. What may not is given -inf, so rules that only forbid leave the
-log-probabilities of everything else as the model gave them; nothing is normalised anew. Only the repetition penalty
-changes values: searches rank by the changed ones, and the token scores they report stay the model's own.
+A mask is True where a token may be written. Other tokens get -inf, so rules that only forbid leave all other
+log-probabilities unchanged; nothing is renormalised. Only the repetition penalty changes values: searches rank by the
+changed ones, and the token scores they report remain the model's own.
 
-Where rules meet, exactly: a prefix is written whatever else is forbidden; after it, at its length limit, an output must
-end, unless the search cuts it there; and the end is held back for the shortest length only while something else may be
+Where rules conflict: a prefix is written whatever else is forbidden; after it, at its length limit, an output must end,
+unless the search cuts it there; and the end is held back for the shortest length only while something else may be
 written. So there is always a next token, unless the model itself gives none.
 """
 
@@ -25,15 +25,15 @@ NOTHING = float("-inf")
 def penalise_repeats(log_probabilities: Tensor, tokens: Tensor, penalty: float) -> Tensor:
     """log p · penalty for every token already written (Keskar et al. 2019, section 4.1).
 
-    The paper divides logits, whose zero is arbitrary: above it the penalty lowers, below it it would raise. A
-    log-probability is never above zero, so here it always lowers.
+    The paper divides logits, whose zero is arbitrary: above zero the penalty lowers them, below zero it would raise
+    them. A log-probability is never above zero, so here it always lowers.
     """
     written = torch.zeros_like(log_probabilities, dtype=torch.bool).scatter_(1, tokens, True)
     return torch.where(written, log_probabilities * penalty, log_probabilities)
 
 
 def unrepeated_mask(tokens: Tensor, size: int, vocabulary: int) -> Tensor:
-    """Mask (row, token) of what repeats no sequence of `size` tokens of its row (Paulus et al. 2018, section 2.5)."""
+    """Mask (row, token) of tokens that repeat no sequence of `size` tokens of their row (Paulus et al. 2018, 2.5)."""
     rows, time = tokens.shape
     if time < size:
         return tokens.new_ones(rows, vocabulary, dtype=torch.bool)
@@ -44,14 +44,14 @@ def unrepeated_mask(tokens: Tensor, size: int, vocabulary: int) -> Tensor:
 
 
 def unforbidden(tokens: Tensor, phrases: Tensor, vocabulary: int) -> Tensor:
-    """Mask (row, token) of what completes none of these phrases (phrase, length)."""
+    """Mask (row, token) of tokens that complete none of these phrases (phrase, length)."""
     rows, time = tokens.shape
     earlier = phrases.shape[1] - 1
     if time < earlier:
         return tokens.new_ones(rows, vocabulary, dtype=torch.bool)
     recent = tokens[:, time - earlier :]
-    begun = (recent[:, None] == phrases[None, :, :-1]).all(dim=-1)
-    return _without(begun, phrases[:, -1].expand(rows, -1), vocabulary)
+    is_begun = (recent[:, None] == phrases[None, :, :-1]).all(dim=-1)
+    return _without(is_begun, phrases[:, -1].expand(rows, -1), vocabulary)
 
 
 def _without(blocked: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
@@ -61,7 +61,7 @@ def _without(blocked: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
 
 
 class Rules:
-    """All rules of one search: the options', the demands', and the length limits of its sentences."""
+    """All rules of one search: from its options, its demands, and the length limits of its sentences."""
 
     def __init__(self, options: DecodingOptions, demands: Demands, end: int, limits: Tensor) -> None:
         self.options, self.end, self.limits = options, end, limits
@@ -74,9 +74,9 @@ class Rules:
         self.prefixes = pad_rows(demands.prefixes, device) if demands.prefixes else None
 
     def __call__(self, log_probabilities: Tensor, tokens: Tensor, sentences: Tensor) -> Tensor:
-        """Return ranking scores, float64 (row, token): -inf for what may not follow `tokens` (row, time).
+        """Return ranking scores, float64 (row, token), with -inf for tokens that may not follow `tokens` (row, time).
 
-        `sentences` says for each row which sentence of the batch it is of.
+        `sentences` holds the place of each row's sentence in the batch.
         """
         vocabulary, time = log_probabilities.shape[1], tokens.shape[1]
         values = log_probabilities.double()
@@ -108,12 +108,12 @@ class Rules:
 
 
 def forced_ends(limits: Tensor, must_end: bool) -> Tensor:
-    """The lengths at which outputs are forced to end; a search that cuts them at their limits never reaches these."""
+    """Return the lengths at which outputs are forced to end; a search that cuts at the limits never reaches these."""
     return limits if must_end else limits + 1
 
 
 def pad_rows(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """The rows as one tensor, -1 after the shorter ones."""
+    """Return the rows as one tensor, padded with -1."""
     width = max((len(row) for row in rows), default=0)
     table = [[*row, *[-1] * (width - len(row))] for row in rows]
     return torch.tensor(table, dtype=torch.long, device=device).view(len(rows), width)
@@ -121,19 +121,22 @@ def pad_rows(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
 
 def _check(demands: Demands, end: int, limits: Tensor) -> None:
     """Refuse demands that no output can meet."""
-    for name, given in (("prefixes", demands.prefixes), ("lists of required phrases", demands.required)):
-        if given and len(given) != len(limits):
-            raise ValueError(f"{len(given)} {name} were given for {len(limits)} sentences")
-    required = (phrase for several in demands.wanted for phrase in several)
-    phrases = [*demands.forbidden, *(each for phrase in required for each in (*phrase.spellings, *phrase.opening))]
+    for name, demanded in (("prefixes", demands.prefixes), ("lists of required phrases", demands.required)):
+        if demanded and len(demanded) != len(limits):
+            raise ValueError(f"{len(demanded)} {name} were given for {len(limits)} sentences")
+    required = (phrase for phrases_of in demands.wanted for phrase in phrases_of)
+    phrases = [
+        *demands.forbidden,
+        *(spelling for phrase in required for spelling in (*phrase.spellings, *phrase.opening)),
+    ]
     if any(not phrase for phrase in phrases):
-        raise Fault("A phrase that must or must not occur is empty; give it at least one token.")
+        raise Fault("A phrase that must or must not occur is empty. Give it at least one token.")
     if any(end in phrase for phrase in [*phrases, *demands.prefixes]):
-        raise Fault("A phrase or prefix holds the end token, after which nothing can be written; leave it out.")
+        raise Fault("A phrase or prefix contains the end token, after which nothing can be written. Leave it out.")
     for number, (prefix, limit) in enumerate(zip(demands.prefixes, limits.tolist(), strict=False), start=1):
         if len(prefix) >= limit:
             raise TextFault(
                 number - 1,
-                f"its prefix has {len(prefix)} tokens, but its output may have {limit}, its end counted; shorten the "
+                f"its prefix has {len(prefix)} tokens, but its output may have {limit} with the end; shorten the "
                 "prefix or raise the limit.",
             )

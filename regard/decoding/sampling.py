@@ -1,9 +1,9 @@
 """Batched ancestral sampling over anything Stepwise.
 
 Every step puts the model's log-probabilities through the rules (`rules.py`), then through temperature, top-k, top-p,
-min-p and typical in this order (`filters.py`), and draws by one uniform number: the first token at which the cumulated
-probabilities, tokens in order of their numbers, exceed it. That number is a function of the seed, the line, the
-sample and the time (`chance.py`), so a sample does not depend on the batch it stands in, its order or the device.
+min-p and typical in this order (`filters.py`), and samples by one uniform number: the first token at which the
+cumulative probabilities, in order of token number, exceed it. That number is a function of the seed, the line, the
+sample and the time (`chance.py`), so a sample does not depend on its batch, its order or the device.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from regard.protocols import State, Stepwise
 
 @dataclass
 class _Drawn:
-    """The sentences still written; every tensor's rows are (sentence, sample)."""
+    """The sentences that are not finished; every tensor's rows are (sentence, sample)."""
 
-    numbers: Tensor  # (sentence) which of the batch each is
+    numbers: Tensor  # (sentence) the place of each in the batch
     tokens: Tensor  # (sentence, sample, time)
     scores: Tensor  # (sentence, sample, time) the model's log-probability of each token
     ended: Tensor  # (sentence, sample)
@@ -43,11 +43,11 @@ def sample(
     demands: Demands | None = None,
     must_end: bool = True,
 ) -> list[list[Hypothesis]]:
-    """`options.sampling.samples` outputs for each sentence, in the order of their sample numbers.
+    """Return `options.sampling.samples` outputs for each sentence, in the order of their sample numbers.
 
-    `limits` says how long each output may be, its end counted, and `lines` which line of the whole input each sentence
-    is (default: its place in the batch). At its limit an output `must_end`, or is cut there without one. Scores are the
-    sums of the model's own log-probabilities, undivided.
+    `limits` holds the longest length of each output, with its end, and `lines` the line of each sentence in the whole
+    input (default: its place in the batch). At its limit an output either `must_end` or is cut. Scores are the sums of
+    the model's own log-probabilities, undivided.
     """
     demands = demands or Demands()
     if any(demands.required):
@@ -58,7 +58,7 @@ def sample(
     if len(keys) != count:
         raise ValueError(f"{len(keys)} line numbers were given for {count} sentences")
     nothing = torch.empty(count, copies, 0, device=device)
-    drawn = _Drawn(
+    samples = _Drawn(
         torch.arange(count, device=device),
         nothing.long(),
         nothing.double(),
@@ -66,33 +66,33 @@ def sample(
     )
     state, last = task.start(batch).spread(copies), torch.full((count * copies,), task.begin, device=device)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
-    while len(drawn.numbers):
+    while len(samples.numbers):
         between_steps()
         log_probabilities, state = task.step(last, state)
-        values = rules(log_probabilities, drawn.tokens.flatten(0, 1), drawn.numbers.repeat_interleave(copies))
-        chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])
+        values = rules(log_probabilities, samples.tokens.flatten(0, 1), samples.numbers.repeat_interleave(copies))
+        chances = _chances(options.sampling.seed, keys[samples.numbers], copies, samples.tokens.shape[2])
         last = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
-        _append(drawn, last, log_probabilities, task.end)
-        drawn.ended |= (limits[drawn.numbers] <= drawn.tokens.shape[2])[:, None]
-        state, last = _move_on(drawn, state, last, task.end, must_end, results)
+        _append(samples, last, log_probabilities, task.end)
+        samples.ended |= (limits[samples.numbers] <= samples.tokens.shape[2])[:, None]
+        state, last = _move_on(samples, state, last, task.end, must_end, results)
     check_numbers(results)
     return results
 
 
 def never_stuck(values: Tensor, end: int) -> Tensor:
-    """Let rows end for which the model and the rules leave nothing."""
+    """Let rows end if the model and the rules leave them nothing to write."""
     stuck = ~values.isfinite().any(dim=1, keepdim=True)
     places = torch.arange(values.shape[1], device=values.device)
     return values.masked_fill(stuck, NOTHING).masked_fill(stuck & (places == end), 0.0)
 
 
 def draw(log_probabilities: Tensor, chances: Tensor) -> Tensor:
-    """For each row the first token at which the cumulated probabilities exceed its chance, a number in [0, 1)."""
-    cumulated = log_probabilities.double().exp().cumsum(dim=-1)
-    whole = cumulated[:, -1:].contiguous()
-    found = torch.searchsorted(cumulated, chances[:, None] * whole, right=True)
-    # Rounding may carry a chance next to 1 up to the whole, past the last token that has any probability.
-    return torch.minimum(found, torch.searchsorted(cumulated, whole)).squeeze(1)
+    """Return, for each row, the first token at which the cumulative probabilities exceed its chance in [0, 1)."""
+    cumulative = log_probabilities.double().exp().cumsum(dim=-1)
+    whole = cumulative[:, -1:].contiguous()
+    tokens = torch.searchsorted(cumulative, chances[:, None] * whole, right=True)
+    # Rounding may carry a chance next to 1 up to the total, past the last token with any probability.
+    return torch.minimum(tokens, torch.searchsorted(cumulative, whole)).squeeze(1)
 
 
 def _chances(seed: int, lines: Tensor, copies: int, time: int) -> Tensor:
@@ -101,39 +101,43 @@ def _chances(seed: int, lines: Tensor, copies: int, time: int) -> Tensor:
     return uniform(seed, line, number, torch.full_like(line, time))
 
 
-def _append(drawn: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) -> None:
-    """Write the tokens down; a sample that has ended goes on in place and is cut when it is read."""
-    own = log_probabilities.double().gather(1, tokens[:, None])
-    shape = (*drawn.ended.shape, 1)
-    drawn.tokens = torch.cat([drawn.tokens, tokens.view(shape)], dim=2)
-    drawn.scores = torch.cat([drawn.scores, own.view(shape)], dim=2)
-    drawn.ended = drawn.ended | (tokens == end).view(shape[:2])
+def _append(samples: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) -> None:
+    """Append the tokens; a sample that has ended continues in place and is cut when it is read."""
+    token_scores = log_probabilities.double().gather(1, tokens[:, None])
+    shape = (*samples.ended.shape, 1)
+    samples.tokens = torch.cat([samples.tokens, tokens.view(shape)], dim=2)
+    samples.scores = torch.cat([samples.scores, token_scores.view(shape)], dim=2)
+    samples.ended = samples.ended | (tokens == end).view(shape[:2])
 
 
 def _move_on(
-    drawn: _Drawn, state: State, last: Tensor, end: int, must_end: bool, results: list[list[Hypothesis]]
+    samples: _Drawn, state: State, last: Tensor, end: int, must_end: bool, results: list[list[Hypothesis]]
 ) -> tuple[State, Tensor]:
-    """Hand in the sentences of which all samples have ended, and go on with the others."""
-    done = drawn.ended.all(dim=1)
+    """Store the results of sentences whose samples have all ended, and continue with the others."""
+    done = samples.ended.all(dim=1)
     if not done.any():
         return state, last
     for place in done.nonzero().flatten().tolist():
-        written = zip(drawn.tokens[place].tolist(), drawn.scores[place].tolist(), strict=True)
-        results[int(drawn.numbers[place])] = [hypothesis_of(*each, end, must_end) for each in written]
-    stay = (~done).nonzero().flatten()
-    rows = torch.arange(done.numel() * drawn.ended.shape[1], device=stay.device).view(drawn.ended.shape)[stay].flatten()
-    drawn.numbers, drawn.ended = drawn.numbers[stay], drawn.ended[stay]
-    drawn.tokens, drawn.scores = drawn.tokens[stay], drawn.scores[stay]
-    return state.keep(stay, rows), last[rows]
+        written = zip(samples.tokens[place].tolist(), samples.scores[place].tolist(), strict=True)
+        results[int(samples.numbers[place])] = [hypothesis_of(*row, end, must_end) for row in written]
+    remaining = (~done).nonzero().flatten()
+    rows = (
+        torch.arange(done.numel() * samples.ended.shape[1], device=remaining.device)
+        .view(samples.ended.shape)[remaining]
+        .flatten()
+    )
+    samples.numbers, samples.ended = samples.numbers[remaining], samples.ended[remaining]
+    samples.tokens, samples.scores = samples.tokens[remaining], samples.scores[remaining]
+    return state.keep(remaining, rows), last[rows]
 
 
 def hypothesis_of(tokens: list[int], scores: list[float], end: int, must_end: bool) -> Hypothesis:
-    """The output up to its first end, or all of it where it was cut before one.
+    """Return the output up to its first end, or all of it if it was cut before one.
 
-    An end that has no probability was written where nothing else could be; an output that need not end was cut there.
+    An end without probability means that nothing else could be written; an output that need not end was cut there.
     """
     length = tokens.index(end) if end in tokens else len(tokens)
-    own = scores[: length + 1]
-    if not must_end and own[length:] == [NOTHING]:
-        own = own[:length]
-    return Hypothesis(tokens[:length], own, sum(own))
+    token_scores = scores[: length + 1]
+    if not must_end and token_scores[length:] == [NOTHING]:
+        token_scores = token_scores[:length]
+    return Hypothesis(tokens[:length], token_scores, sum(token_scores))

@@ -1,9 +1,9 @@
-"""The time that a search waits for a device, spent on the texts before and after it.
+"""Use the time that a search waits for a device to work on the texts before and after it.
 
-A GPU searches by itself for most of the time, and what its texts need before and after is work for the host. Threads
-help only with what needs no interpreter, for every operation that a search launches would have to wait its turn for it.
-So the rest of the work is cut into small pieces, and some are done in each pause between two steps (`pauses.py`), while
-the device goes on.
+A GPU searches by itself most of the time, while preparing and reading its texts is work for the host. Threads help only
+with work that does not need the interpreter, because every operation that a search launches would have to wait for it.
+So the rest of the work is cut into small pieces, and some are done in each pause between two steps (`pauses.py`) while
+the device continues.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -13,20 +13,20 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from regard.base.pauses import Pause, pausing
 
-PAUSE = 0.002  # seconds that a pause is used for at most: the device has steps for longer before it
+PAUSE = 0.002  # most seconds to use of a pause; the device has steps for longer than that
 
 Item = TypeVar("Item")
 Read = TypeVar("Read")
 Found = TypeVar("Found")
 Result = TypeVar("Result")
-Given = TypeVar("Given", contravariant=True)  # an item, and a result, as a protocol has to name them
+Given = TypeVar("Given", contravariant=True)  # an item and a result, with the variance that a protocol needs
 Gained = TypeVar("Gained", covariant=True)
-# Work that can be left between any two pieces, and what comes of it; it goes on when a future that it gives is done.
+# Work that can pause between any two pieces, and its result; it continues when a future that it yields is done.
 InPieces = Generator[Future[Any] | None, None, Result]
 
 
 class Stages(Protocol[Given, Read, Found, Gained]):
-    """Work on items of which only the middle needs the device."""
+    """Work on items of which only the middle stage needs the device."""
 
     def read(self, item: Given) -> InPieces[Read]: ...
     def search(self, read: Read) -> Found: ...
@@ -34,9 +34,9 @@ class Stages(Protocol[Given, Read, Found, Gained]):
 
 
 def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield the result of each item in order; while one is searched, the last is written and the next is read.
+    """Yield the result of each item in order; while one is searched, the previous is written and the next is read.
 
-    An error comes where the result of its item would have come.
+    An error is raised where the result of its item would be.
     """
     waiting = iter(items)
     reading, writing = _Begun(_read_next(stages, waiting)), None
@@ -44,10 +44,10 @@ def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item])
         while read := reading.result():
             reading = _Begun(_read_next(stages, waiting))
             with pausing(_spend_on([reading, writing] if writing else [reading])):
-                found = stages.search(read[0])
+                hypotheses = stages.search(read[0])
             if writing is not None:
                 yield writing.result()
-            writing = _Begun(stages.write(read[0], found))
+            writing = _Begun(stages.write(read[0], hypotheses))
     except Exception:
         if writing is not None:
             yield writing.result()
@@ -57,14 +57,14 @@ def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item])
 
 
 def _read_next(stages: Stages[Item, Read, Found, Result], items: Iterator[Item]) -> InPieces[tuple[()] | tuple[Read]]:
-    """The next item, read; nothing where there is none."""
+    """Read the next item; return nothing if there is none."""
     for item in items:
         return ((yield from stages.read(item)),)
     return ()
 
 
 class _Begun(Generic[Result]):
-    """Work that goes on piece by piece; its result, or the error that ended it, is kept till it is asked for."""
+    """Work in progress, done piece by piece; its result, or the error that ended it, is kept until needed."""
 
     def __init__(self, pieces: InPieces[Result]) -> None:
         self._pieces = pieces
@@ -73,7 +73,7 @@ class _Begun(Generic[Result]):
         self._awaited: Future[Any] | None = None
 
     def go_on(self) -> bool:
-        """Do one more piece, if that can be done now; whether it was."""
+        """Do one more piece, if possible now; return True if one was done."""
         if self._found or self._error is not None or (self._awaited is not None and not self._awaited.done()):
             return False
         try:
@@ -95,7 +95,7 @@ class _Begun(Generic[Result]):
 
 
 def _spend_on(works: "Sequence[_Begun[Any]]") -> Pause:
-    """Return a pause that works on the first of these that can go on."""
+    """Return a pause that works on the first of these that can continue."""
 
     def spend(is_free: bool) -> None:
         until = perf_counter() + PAUSE

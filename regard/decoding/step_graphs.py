@@ -1,4 +1,4 @@
-"""The captured steps of a search: kept for the next one, and followed without waiting for them."""
+"""The captured steps of a search: kept for later searches, and followed without waiting for them."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from regard.hardware.cuda_graphs import CapturedStep, Step, leaves
 
-MOST_CAPTURED = 16  # graphs that are kept, the longest unused going first
-AHEAD = 2  # steps that are launched before the outcome of one is looked at
+MOST_CAPTURED = 16  # graphs to keep; the least recently used one is dropped first
+AHEAD = 2  # steps launched before the outcome of one is read
 
 
 class CapturedSteps:
-    """The captured steps of one model, each made when it is first asked for.
+    """The captured steps of one model, each made on first use.
 
-    They share the memory that they work in, so one search has all of them at a time and another waits.
+    They share their working memory, so one search holds all of them at a time and others wait.
     """
 
     def __init__(self, graphs: bool = True, most: int = MOST_CAPTURED) -> None:
@@ -29,14 +29,14 @@ class CapturedSteps:
 
     @contextmanager
     def taken(self) -> Iterator["CapturedSteps"]:
-        """All of them for oneself."""
+        """Hold all of them exclusively."""
         with self._lock:
             yield self
 
     def of(self, key: Hashable, make: Callable[[], Step], tree: Any) -> CapturedStep:
-        """The step for trees of these shapes, loaded with this one; `make` makes it, and `key` says all it depends on.
+        """Return the step for trees of these shapes, loaded with this one; `make` makes it, `key` is all it depends on.
 
-        To be asked for inside `taken`.
+        Call it inside `taken`.
         """
         shapes = tuple((leaf.shape, leaf.dtype, leaf.device) for leaf in leaves(tree))
         captured = self._kept.pop((key, shapes), None)
@@ -52,7 +52,7 @@ class CapturedSteps:
         return len(self._kept)
 
     def __iter__(self) -> Iterator[CapturedStep]:
-        """Those that are kept, the longest unused first."""
+        """Iterate over those that are kept, the least recently used first."""
         return iter(self._kept.values())
 
     def _memory(self, device: torch.device) -> Any:
@@ -65,12 +65,12 @@ _captures: WeakKeyDictionary[nn.Module, tuple[tuple[int, ...], CapturedSteps]] =
 
 
 def captures_of(module: nn.Module) -> CapturedSteps:
-    """The captured steps of a module, kept for as long as it lives and its weights stay where they are."""
+    """Return the captured steps of a module, kept as long as it lives and its weights stay in place."""
     places = tuple(weights.data_ptr() for weights in (*module.parameters(), *module.buffers()))
-    kept = _captures.get(module)
-    if kept is None or kept[0] != places:
-        kept = _captures[module] = places, CapturedSteps()
-    return kept[1]
+    entry = _captures.get(module)
+    if entry is None or entry[0] != places:
+        entry = _captures[module] = places, CapturedSteps()
+    return entry[1]
 
 
 class Delayed:
@@ -91,7 +91,7 @@ class Delayed:
         self._coming.append((host, event))
 
     def read(self) -> int | None:
-        """The oldest of them, if more than `ahead` are on their way."""
+        """Return the oldest number, if more than `ahead` are on their way."""
         if len(self._coming) <= self._ahead:
             return None
         number, event = self._coming.popleft()

@@ -1,1 +1,1 @@
-"""To and from other tools: models of other toolkits brought in, and ours written for theirs."""
+"""To and from other tools: import models of other toolkits, and export ours to them."""

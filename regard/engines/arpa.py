@@ -1,4 +1,4 @@
-"""n-gram models to and from ARPA files, which KenLM, SRILM and others read and write, and to files that are mapped."""
+"""n-gram models to and from ARPA files, which KenLM, SRILM and others use, and to memory-mapped files."""
 
 import lzma
 import re
@@ -30,23 +30,23 @@ _SPACE = re.compile(r"[\0\t-\r ]")
 def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
     """Write the model of a task as an ARPA file."""
     if suffix := packing(out.name):
-        raise Fault(f"{out} would be plain text under the name of a packed file; omit its {suffix}.")
+        raise Fault(f"{out} would be plain text under a compressed file's name; omit its {suffix}.")
     names = _names(task, remark)
     with whole_file(out) as file:
         file.writelines(arpa_blocks(task.model, names))
 
 
 def export_mapped(task: CountedLanguage, recipe: Recipe, out: Path) -> None:
-    """Write the model of a task, with its tokeniser and its recipe, as one file that is mapped when it is opened."""
+    """Write the model of a task, with its tokeniser and recipe, as one file that is memory-mapped when opened."""
     header = f"Written by regard {__version__}: the recipe of an n-gram model."
     write_mapped(out, task.model, write(recipe, header), task.tokeniser.files("tokeniser"))
 
 
 def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
-    """Names of all tokens in the file: the special ones as ARPA has them, words that look like them otherwise."""
+    """Return the names of all tokens in the file: special ones as in ARPA; words that look like them are renamed."""
     tokeniser = task.tokeniser
     special = {tokeniser.unknown: UNKNOWN_WORD, task.begin: BEGIN_WORD, task.end: END_WORD}
-    behind: list[str | None] = [None] * (task.begin + 1 - tokeniser.size)  # a begin of the model's own
+    behind: list[str | None] = [None] * (task.begin + 1 - tokeniser.size)  # a begin token of the model's own
     names = [*tokeniser.pieces(range(tokeniser.size)), *behind]
     taken = set(names)
     for token, name in enumerate(names):
@@ -59,14 +59,14 @@ def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
         elif name in (UNKNOWN_WORD, BEGIN_WORD, END_WORD):
             while name in taken:
                 name = f"<{name}>"
-            remark(f"The word {names[token]} of the text is {name} in the file, where {names[token]} is not a word.")
+            remark(f"The word {names[token]} is written as {name}, because {names[token]} is special in ARPA files.")
             names[token] = name
             taken.add(name)
     return names
 
 
 def import_arpa(path: Path, out: Path) -> None:
-    """Make a model folder `out` of an ARPA file, plain or compressed; its words are those that spaces part."""
+    """Make a model folder `out` from an ARPA file, plain or compressed; its words are separated by spaces."""
     special = {UNKNOWN_WORD: SpaceTokeniser.unknown, BEGIN_WORD: SpaceTokeniser.begin, END_WORD: SpaceTokeniser.end}
     try:
         with open_content(path) as stream:
@@ -78,7 +78,7 @@ def import_arpa(path: Path, out: Path) -> None:
     normal = [unicodedata.normalize("NFC", word) for word in words]
     if len(set(normal)) < len(normal):
         twice = next(word for number, word in enumerate(normal) if word in normal[:number])
-        raise Fault(f"{path} has the word '{twice}' in two forms of Unicode that are one in NFC, as all text is here.")
+        raise Fault(f"{path} has the word '{twice}' in two Unicode forms that are the same in NFC, which regard uses.")
     recipe = check_recipe(
         {
             "family": "ngram",
@@ -90,5 +90,5 @@ def import_arpa(path: Path, out: Path) -> None:
     header = f"Written by regard {__version__}: the recipe of {path.name}, an n-gram model that was imported."
     weights = {name: torch.from_numpy(array) for name, array in model_as_arrays(model).items()}
     files = {checkpoint.RECIPE: write(recipe, header).encode(), **SpaceTokeniser(normal).files("tokeniser")}
-    with whole_folder(out, MODEL_FOLDER) as beside:
-        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
+    with whole_folder(out, MODEL_FOLDER) as partial:
+        checkpoint.update_folder(partial, files | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})

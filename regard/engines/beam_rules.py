@@ -1,10 +1,10 @@
-"""Rules on which beam searches exports can do, and our length penalty; importing this costs no numpy."""
+"""Which beam searches exports can do, and our length penalty; imports no numpy."""
 
 from regard.decoding.options import DecodingOptions
 
 
 def first_unsupported(options: DecodingOptions) -> str | None:
-    """Return the first option that asks for more than a plain beam, or None."""
+    """Return the first option that asks for more than a plain beam search, or None."""
     impossible = {
         "coverage_penalty": options.coverage_penalty > 0,
         "ctc": options.ctc > 0,
@@ -18,7 +18,7 @@ def first_unsupported(options: DecodingOptions) -> str | None:
 
 
 def divisor(options: DecodingOptions, length: int) -> float:
-    """Return our length penalty of `length` tokens, the end counted (`regard.decoding.hypothesis_scores`)."""
+    """Return our length penalty for `length` tokens, including the end (`regard.decoding.hypothesis_scores`)."""
     alpha = options.length_penalty
     match options.length_penalty_kind:
         case "wu":

@@ -1,4 +1,4 @@
-"""The folder of an export for a fast engine: what it was made from, and whether it is whole and of the same weights.
+"""The folder of an export for a fast engine: its origin, and whether it is complete and up to date.
 
 None of this loads torch, so that a model can translate without it.
 """
@@ -18,10 +18,10 @@ from regard.base.recipe import Options, check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
 
-CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
-SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
+CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # subfolders of a model folder where exports are looked for
+SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # CTranslate2's, which fixes the name, and the one next to ONNX graphs
 RECORD = "export.json"
-_UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS)  # files of a model folder that no export depends on
+_UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS)  # files of a model folder that exports do not depend on
 _FORMAT = 1
 
 
@@ -37,12 +37,12 @@ class Record(BaseModel):
 
 
 def origins(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The checksums of those files of a model that its export depends on: weights and tokenisers."""
+    """Return the checksums of the model files that its export depends on: weights and tokenisers."""
     return {name: checksum(content) for name, content in files.items() if name not in _UNCOPIED}
 
 
 def write_record(folder: Path, quantisation: str, made_from: dict[str, str]) -> None:
-    """Close a folder that holds a new export."""
+    """Write the record that completes a new export."""
     files = {path.name: checksum(path.read_bytes()) for path in sorted(folder.iterdir())}
     record = Record(format=_FORMAT, quantisation=quantisation, made_from=made_from, files=files)
     write_file(folder / RECORD, record.model_dump_json(indent=1).encode())
@@ -54,37 +54,40 @@ def is_export(folder: Path) -> bool:
 
 
 def read_export(folder: Path) -> dict[str, bytes]:
-    """The files of an export in a model folder, each as it was written and all made from the model as it is now."""
+    """Read the files of an export in a model folder; check that they are intact and up to date with the model."""
     model = folder.parent
     if folder.is_symlink():
-        raise Fault(f"{folder} is a link; an export lies in the folder of its model.")
+        raise Fault(f"{folder} is a link; an export must be a folder inside its model folder.")
     if not is_export(folder):
         raise Fault(f"{model} holds no export; make one with `{_command(folder)}`.")
     record = read_record(folder)
     manifest = read_manifest(model)
-    if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
+    if any(checksum_of_file not in manifest.get(name, []) for name, checksum_of_file in record.made_from.items()):
         raise Fault(f"{folder} was made before the model changed; {_again(folder, record)}.")
     for name in {SHORTLIST, LISTED} - record.files.keys():
         if (folder / name).exists():
-            raise Fault(f"{folder / name} is not in {RECORD}, so nothing vouches for it; {_again(folder, record)}.")
-    return {name: _read_checked(folder, name, [made], _again(folder, record)) for name, made in record.files.items()}
+            raise Fault(f"{folder / name} is not in {RECORD}, so it cannot be trusted; {_again(folder, record)}.")
+    return {
+        name: _read_checked(folder, name, [checksum_of_file], _again(folder, record))
+        for name, checksum_of_file in record.files.items()
+    }
 
 
 class Surroundings(NamedTuple):
     """Parts of a model that an engine needs besides the network."""
 
     tokenisers: tuple[Tokeniser, Tokeniser]
-    decoding: DecodingOptions  # the search that the recipe asks for
-    longest: int  # tokens of a text, its end counted
-    learnt: int  # those of the longest text that the model learnt from
+    decoding: DecodingOptions  # the search set in the recipe
+    longest: int  # tokens of a text, including its end
+    learnt: int  # length of the longest text that the model learnt from
     language: str  # of the texts
 
 
 def read_surroundings(folder: Path) -> Surroundings:
-    """Those of the model folder that an export lies in, whose files are checked."""
+    """Read these parts from the model folder that contains an export, after checking its files."""
     model = folder.parent
     made_from = read_record(folder).made_from
-    read_folder(model, [name for name in made_from if name != WEIGHTS])  # these are in the export
+    read_folder(model, [name for name in made_from if name != WEIGHTS])  # the weights are in the export
     table = read_recipe(model)
     with faults_of(model / RECIPE):
         recipe = check(_Recipe, table)
@@ -94,7 +97,7 @@ def read_surroundings(folder: Path) -> Surroundings:
 
 
 class _Some(Options):
-    """Options of which the others are for torch alone."""
+    """Options that ignore others, which are for torch alone."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -127,17 +130,17 @@ def try_out(engine: _Translates, folder: Path) -> None:
     """Translate a word, so that an export that cannot is refused when it is loaded."""
     try:
         engine.translate(["a"], DecodingOptions(beam=1, longest_ratio=1e-6, longest_extra=4))
-    except TextFault:  # the weights are to blame, which is said of the first text that meets it
+    except TextFault:  # the weights are at fault, which is reported for the first text that meets it
         return
     except Fault:
         raise
-    except Exception as error:  # what two libraries in C++ make of files that are whole and wrong
+    except Exception as error:  # errors of two C++ libraries on files that are intact but wrong
         reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         raise Fault(f"{folder} cannot translate ({reason}); {_again(folder, read_record(folder))}.") from None
 
 
 def _again(folder: Path, record: Record | None = None) -> str:
-    """Return the command that repeats an export, with its record so that it becomes the same again."""
+    """Return the advice to repeat an export, with the options in its record."""
     options = []
     if record is not None:
         options += ["--quantisation", record.quantisation]
@@ -162,7 +165,7 @@ def read_record(folder: Path) -> Record:
 
 def _read_checked(folder: Path, name: str, allowed: list[str], remedy: str) -> bytes:
     if not is_inner_file(folder, name):
-        raise Fault(f"{name[:100]!r} is to be a file of {folder}, but lies outside it; {remedy}.")
+        raise Fault(f"{name[:100]!r} should be a file in {folder}, but is outside it; {remedy}.")
     try:
         content = read_regular_file(folder / name)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The fast engine of a model folder: the export that it holds, whichever it is."""
+"""The fast engine of a model folder: whichever export it holds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from regard.engines.translated import Translated
 Named = Literal["ctranslate2", "onnx"]
 Choice = Literal["auto", "torch", "ctranslate2", "onnx"]
 CALLED: dict[str, str] = {CTRANSLATE2: "CTranslate2", ONNX: "onnxruntime"}
-_LOADERS = {  # what opens an export, imported when one is opened; the first that a folder has an export for is taken
+_LOADERS = {  # loaders, imported on demand; the first with an export is used
     CTRANSLATE2: "regard.engines.ctranslate2.engine:load_engine",
     ONNX: "regard.engines.onnx.engine:load_engine",
 }
@@ -25,28 +25,28 @@ class FastEngine(Protocol):
     name: Named
     source: Tokeniser
     target: Tokeniser
-    decoding: DecodingOptions  # the search that the model's recipe asks for
-    longest: int  # tokens of a text, its end counted
-    learnt: int  # those of the longest text that the model learnt from
-    language: str  # of the texts, if it is known
-    shares_shortlist: bool  # whether what may be written depends on the other texts of a batch
+    decoding: DecodingOptions  # the search set in the model's recipe
+    longest: int  # tokens of a text, including its end
+    learnt: int  # length of the longest text that the model learnt from
+    language: str  # of the texts, if known
+    shares_shortlist: bool  # True if the possible outputs depend on the other texts of a batch
 
     def translations(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
-        """The best output of each text, and its other candidates."""
+        """Return the best output of each text with its other candidates."""
 
 
 def load_fast(folder: Path, choice: Choice = "auto") -> FastEngine | None:
-    """Load the engine of that name, whose export must be there; by auto any that has one, or none."""
+    """Load the engine of this name, whose export must exist; with auto, any that has one, or None."""
     if choice == "torch":
         return None
-    there = _exports(folder) if choice == "auto" else [choice]
-    return _load(folder, there[0]) if there else None
+    names = _exports(folder) if choice == "auto" else [choice]
+    return _load(folder, names[0]) if names else None
 
 
 def load_fastest_alone(folder: Path, choice: Choice = "auto") -> FastEngine | None:
-    """Load the engine that is faster with a sentence alone than the one for batches, if a folder has both exports."""
+    """Load the engine that is faster for single sentences than the one for batches, if a folder has both exports."""
     both = choice == "auto" and _exports(folder) == list(_LOADERS)
     return _load(folder, ONNX) if both else None
 

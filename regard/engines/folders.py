@@ -1,4 +1,4 @@
-"""Folders, of other tools and of models, that are whole or not there."""
+"""Folders of other tools and of models that are written completely or not at all."""
 
 import fcntl
 import glob
@@ -20,13 +20,13 @@ MARIAN, GPT2, BERT = "marian", "gpt2", "bert"
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A kind of folder, by patterns of file names: those it is known by, and others."""
+    """A kind of folder, by patterns of file names: those that identify it, and others."""
 
     marks: tuple[str, ...]
     others: tuple[str, ...] = ()
 
     def obstacle(self, folder: Path) -> str | None:
-        """Why a folder is not of this kind; an empty one may be of any."""
+        """Return why a folder is not of this kind, or None; an empty folder may be of any kind."""
         names = sorted(path.name for path in folder.iterdir())
         foreign = next((name for name in names if not _fits(name, self.marks + self.others)), None)
         if foreign is not None:
@@ -54,7 +54,7 @@ def _fits(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def check_replaceable(out: Path, kind: FolderKind) -> None:
-    """Refuse to put a folder of this kind where something else lies."""
+    """Refuse to write a folder of this kind over something else."""
     if out.exists() and not out.is_dir():
         raise Fault(f"{out} is a file; name a folder.")
     if out.exists() and (obstacle := kind.obstacle(out)):
@@ -63,52 +63,52 @@ def check_replaceable(out: Path, kind: FolderKind) -> None:
 
 @contextmanager
 def whole_folder(out: Path, kind: FolderKind) -> Iterator[Path]:
-    """A folder to write into that appears at `out` when the block ends well; until then what was there stays.
+    """Yield a folder to write into, which appears at `out` if the block succeeds; until then the old one stays.
 
     Only a folder of the same kind is replaced; a link to one stays a link.
     """
     check_replaceable(out, kind)
     place = out.resolve()
-    beside = place.with_name(f".{place.name}.partial")
-    with _hold(beside, out):
+    partial = place.with_name(f".{place.name}.partial")
+    with _hold(partial, out):
         _clear_up(place)
         check_replaceable(out, kind)
-        yield beside
+        yield partial
         before = place.with_name(f".{place.name}.before-{os.getpid()}")
         if place.exists():
             place.rename(before)
-        beside.rename(place)
+        partial.rename(place)
         shutil.rmtree(before, ignore_errors=True)
 
 
 @contextmanager
-def _hold(beside: Path, out: Path) -> Iterator[None]:
-    """An empty folder that no other process writes into, and that is gone behind the block unless it was renamed."""
+def _hold(partial: Path, out: Path) -> Iterator[None]:
+    """Hold an empty folder that no other process writes into; it is removed after the block unless it was renamed."""
     busy = Fault(f"Another process is writing {out}; wait for it, or choose another folder.")
-    beside.mkdir(parents=True, exist_ok=True)
+    partial.mkdir(parents=True, exist_ok=True)
     try:
-        handle = os.open(beside, os.O_RDONLY)
-    except FileNotFoundError:  # the other one has just finished
+        handle = os.open(partial, os.O_RDONLY)
+    except FileNotFoundError:  # the other process has just finished
         raise busy from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise busy from None
-        if not (beside.exists() and os.path.samestat(os.fstat(handle), beside.stat())):
+        if not (partial.exists() and os.path.samestat(os.fstat(handle), partial.stat())):
             raise busy
         try:
-            _empty(beside)
+            _empty(partial)
             yield
         finally:
-            if beside.exists() and os.path.samestat(os.fstat(handle), beside.stat()):
-                shutil.rmtree(beside, ignore_errors=True)
+            if partial.exists() and os.path.samestat(os.fstat(handle), partial.stat()):
+                shutil.rmtree(partial, ignore_errors=True)
     finally:
         os.close(handle)
 
 
 def _empty(folder: Path) -> None:
-    """Take away what an earlier process that was killed has left."""
+    """Remove what a killed process left behind."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -117,7 +117,7 @@ def _empty(folder: Path) -> None:
 
 
 def _clear_up(place: Path) -> None:
-    """Put back what was here if a process was killed between taking it away and putting the new one here."""
+    """Restore the old folder if a process was killed between removing it and putting the new one here."""
     for before in place.parent.glob(f".{glob.escape(place.name)}.before-*"):
         if not place.exists():
             with suppress(OSError):

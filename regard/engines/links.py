@@ -1,4 +1,4 @@
-"""Which word stands for which, from attention weights in plain lists: `regard.attention.alignments` without torch."""
+"""Word links from attention weights in plain lists: `regard.attention.alignments` without torch."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 def word_links(
     weights: Sequence[Sequence[float]], query_words: Sequence[int], key_words: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """For each word that looks the word it looks at most, its weights summed over the tokens of both.
+    """Return for each query word the key word with the largest weight, summed over the tokens of both.
 
-    The links are (word looked at, word that looks), in the order of the latter. The words are given by their number,
-    token by token; -1 is a token of no word, and tokens past the end of a list count as such.
+    The links are (key word, query word), ordered by query word. Words are given by number, token by token; -1 is a
+    token of no word, and so are tokens past the end of a list.
     """
     keys = max(key_words, default=-1) + 1
     sums = [[0.0] * keys for _ in range(max(query_words, default=-1) + 1)]

@@ -1,8 +1,8 @@
 """A lexical shortlist: the few target tokens that the tokens of a source sentence can become, learnt from pairs.
 
 An output layer over the whole vocabulary is a large part of a small translator's work. With a shortlist it covers the
-tokens that occur everywhere, and for each source token those it is translated by (Jean et al. 2015, section 3.3).
-Which these are is learnt by IBM Model 1 (Brown et al. 1993, section 4.1).
+most frequent tokens, and for each source token its translations (Jean et al. 2015, section 3.3). These are learnt by
+IBM Model 1 (Brown et al. 1993, section 4.1).
 """
 
 import io
@@ -20,10 +20,10 @@ from regard.data.corpora.prepared import PreparedPairs, open_prepared
 from regard.data.corpora.shards import Pairs
 from regard.data.tokenisers.tokeniser import Tokeniser
 
-COMMON = 1000  # tokens that are always candidates, the most frequent
-TRANSLATIONS = 60  # of a source token at most
-ROUNDS = 5  # of expectation and maximisation
-MOST_LINKS = 12_000_000  # pairs of tokens looked at; of a larger corpus, rows spread evenly over it
+COMMON = 1000  # the most frequent tokens, always candidates
+TRANSLATIONS = 60  # most translations of a source token
+ROUNDS = 5  # of expectation maximisation
+MOST_LINKS = 12_000_000  # pairs of tokens used; from a larger corpus, evenly spread rows
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,23 @@ class Shortlist:
 
     def candidates(self, source: Sequence[int]) -> set[int]:
         """Return the target tokens that may translate a sentence."""
-        return {*self.common, *(token for each in source for token in self.translations.get(each, []))}
+        return {*self.common, *(token for word in source for token in self.translations.get(word, []))}
 
     def text(self, source_names: Sequence[str], target_names: Sequence[str]) -> str:
-        """The shortlist as CTranslate2 reads it, a source token a line; no name may hold a space."""
-        lines = [("", self.common), *((source_names[token], found) for token, found in self.translations.items())]
-        return "".join(f"{name}\t{' '.join(target_names[token] for token in found)}\n" for name, found in lines)
+        """Return the shortlist as CTranslate2 reads it, one source token per line; names must not contain spaces."""
+        lines = [("", self.common), *((source_names[token], tokens) for token, tokens in self.translations.items())]
+        return "".join(f"{name}\t{' '.join(target_names[token] for token in tokens)}\n" for name, tokens in lines)
 
     def to_bytes(self) -> bytes:
-        """The shortlist as a file of arrays, which is read in no time."""
-        found = [*self.translations.values()]
+        """Return the shortlist as a file of arrays, which loads quickly."""
+        lists = [*self.translations.values()]
         file = io.BytesIO()
         np.savez_compressed(
             file,
             common=np.array(self.common, np.int32),
             sources=np.array([*self.translations], np.int32),
-            counts=np.array([*map(len, found)], np.int32),
-            tokens=np.fromiter(chain.from_iterable(found), np.int32),
+            counts=np.array([*map(len, lists)], np.int32),
+            tokens=np.fromiter(chain.from_iterable(lists), np.int32),
         )
         return file.getvalue()
 
@@ -61,9 +61,9 @@ class Shortlist:
         common, sources, counts, tokens = _arrays(content, "common", "sources", "counts", "tokens")
         listed = np.concatenate([common, tokens])
         if len(sources) != len(counts) or counts.sum() != len(tokens) or (counts < 0).any():
-            raise ValueError("its counts are not those of its tokens")
+            raise ValueError("its counts do not match its tokens")
         if listed.size and not 0 <= listed.min() <= listed.max() < target_size:
-            raise ValueError(f"it lists tokens that are none of the {target_size:,}")
+            raise ValueError(f"it lists tokens outside the {target_size:,} of the vocabulary")
         order = np.argsort(sources, kind="stable")
         ends = np.cumsum(counts, dtype=np.int64)
         if (np.diff(sources[order]) == 0).any():
@@ -71,9 +71,9 @@ class Shortlist:
         return cls(common.tolist(), _StoredRows(sources[order], (ends - counts)[order], ends[order], tokens))
 
 
-@dataclass(frozen=True, eq=False)  # as any mapping, it equals one of the same entries
+@dataclass(frozen=True, eq=False)  # like any mapping, it equals one with the same entries
 class _StoredRows(Mapping[int, Sequence[int]]):
-    """Translations as a file has them: as lists of Python they would take ten times as much memory."""
+    """Translations as stored in a file; as Python lists they would take ten times the memory."""
 
     sources: np.ndarray  # in ascending order
     starts: np.ndarray
@@ -84,8 +84,8 @@ class _StoredRows(Mapping[int, Sequence[int]]):
         row = int(np.searchsorted(self.sources, source))
         if row == len(self.sources) or self.sources[row] != source:
             raise KeyError(source)
-        found: list[int] = self.tokens[self.starts[row] : self.ends[row]].tolist()
-        return found
+        tokens: list[int] = self.tokens[self.starts[row] : self.ends[row]].tolist()
+        return tokens
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.sources.tolist())
@@ -95,11 +95,11 @@ class _StoredRows(Mapping[int, Sequence[int]]):
 
 
 def _arrays(content: bytes, *names: str) -> list[np.ndarray]:
-    """Return the rows of whole numbers of these names in a file of arrays."""
-    found = [*arrays_in(content, *names).values()]
-    if not all(array.ndim == 1 and array.dtype == np.int32 for array in found):
+    """Return the rows of whole numbers with these names in a file of arrays."""
+    arrays = [*arrays_in(content, *names).values()]
+    if not all(array.ndim == 1 and array.dtype == np.int32 for array in arrays):
         raise ValueError("it does not hold rows of whole numbers")
-    return found
+    return arrays
 
 
 @dataclass(frozen=True)
@@ -108,27 +108,25 @@ class _Links:
 
     source: np.ndarray
     target: np.ndarray
-    place: np.ndarray  # the target token's number among all of them
+    place: np.ndarray  # the target token's number among all target tokens
 
 
 def training_corpus(model: Path, prepared: str | None, tokenisers: dict[str, bytes]) -> PreparedPairs:
-    """The corpus that a model was trained on, if it is still there; `tokenisers` are the model's."""
+    """Open the corpus that a model was trained on, if it still exists; `tokenisers` are the model's."""
     folder = Path(prepared).expanduser() if prepared else model / "training" / "corpus"
     if not folder.is_dir():
-        raise Fault(
-            f"A shortlist is learnt from the training data, but its prepared corpus is not at {folder} any more."
-        )
+        raise Fault(f"A shortlist is learnt from the training data, but its prepared corpus is no longer at {folder}.")
     corpus = open_prepared(folder)
-    own = corpus.source.files("source") | corpus.target.files("target")
-    if set(own.values()) != set(tokenisers.values()):
-        raise Fault(f"{folder} was cut into tokens by other tokenisers than those of {model}, so it cannot be used.")
+    files = corpus.source.files("source") | corpus.target.files("target")
+    if set(files.values()) != set(tokenisers.values()):
+        raise Fault(f"{folder} was tokenised differently from {model}, so it cannot be used.")
     return corpus
 
 
 def learnt_for(
     model: Path, prepared: str | None, source: Tokeniser, target: Tokeniser, progress: Progress = silent
 ) -> Shortlist:
-    """The shortlist of the model in a folder, learnt from the data that it was trained on."""
+    """Learn the shortlist of the model in a folder from its training data."""
     corpus = training_corpus(model, prepared, source.files("source") | target.files("target"))
     pieces = source.pieces(range(source.size)), target.pieces(range(target.size))
     return learn_shortlist(corpus.train, *pieces, progress)
@@ -137,19 +135,19 @@ def learnt_for(
 def learn_shortlist(
     pairs: Pairs, source_pieces: Sequence[str], target_pieces: Sequence[str], progress: Progress = silent
 ) -> Shortlist:
-    """The most frequent target tokens, and for each source token its likeliest translations and its own like.
+    """Return the most frequent target tokens, and for each source token its likeliest translations and itself.
 
-    A name, a number or a foreign word is often written as it was read, so the same piece is a candidate too.
+    A name, a number or a foreign word is often copied, so the same piece is a candidate too.
     """
     links = _link_words(pairs, none=len(source_pieces))
     frequent = np.bincount(links.target[links.source == len(source_pieces)], minlength=len(target_pieces))
     common = np.argsort(-frequent, kind="stable")[:COMMON]
     translations = _translations(links, len(target_pieces), progress)
     translations.pop(len(source_pieces), None)
-    alike = {piece: token for token, piece in enumerate(target_pieces)}
+    same_piece = {piece: token for token, piece in enumerate(target_pieces)}
     for token, piece in enumerate(source_pieces):
-        if piece in alike:
-            translations[token] = [*dict.fromkeys([*translations.get(token, []), alike[piece]])]
+        if piece in same_piece:
+            translations[token] = [*dict.fromkeys([*translations.get(token, []), same_piece[piece]])]
     return Shortlist(common[frequent[common] > 0].tolist(), dict(sorted(translations.items())))
 
 
@@ -173,7 +171,9 @@ def _rows(pairs: Pairs, rows: range, none: int) -> Iterator[tuple[np.ndarray, np
 
 
 def _translations(links: _Links, target_size: int, progress: Progress) -> dict[int, list[int]]:
-    """t(target | source), by expectation and maximisation: c(f | e) = Σ t(f | e) / Σ_i t(f | e_i), then normalised."""
+    """Return t(target | source) by expectation maximisation: c(f | e) = Σ t(f | e) / Σ_i t(f | e_i), then
+    normalised.
+    """
     cells, cell = np.unique(links.source * target_size + links.target, return_inverse=True)
     of_source = cells // target_size
     probability = np.ones(len(cells))

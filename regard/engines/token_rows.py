@@ -11,10 +11,10 @@ from regard.engines.translated import Translated
 
 @dataclass(frozen=True)
 class Written:
-    """One output: its tokens without the end and its score, and where it was to be explained what led to it.
+    """One output: its tokens without the end and its score, with details if it was to be explained.
 
-    The token scores are log-probabilities, the end's last; the alignment has (source word, target word) for each
-    target word. Both are empty where nobody asked for them.
+    The token scores are log-probabilities, the end's last; the alignment has (source word, target word) for each target
+    word. Both are empty unless requested.
     """
 
     tokens: list[int]
@@ -23,12 +23,12 @@ class Written:
     alignment: list[tuple[int, int]]
 
 
-NOTHING = Written([], 0.0, [0.0], [])  # of a text that says nothing
+NOTHING = Written([], 0.0, [0.0], [])  # for an empty text
 
 
 @dataclass(frozen=True)
 class Row:
-    """A text to be translated: its number among all, its tokens, and how many its output may have, the end counted."""
+    """A text to translate: its number, its tokens, and the most tokens its output may have, including the end."""
 
     number: int
     tokens: list[int]
@@ -36,7 +36,7 @@ class Row:
 
 
 def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: DecodingOptions) -> list[Row]:
-    """The texts that say something, each with its limit; `longest` is how many tokens one may have, its end counted."""
+    """Return the non-empty texts, each with its limit; `longest` is the most tokens of a text, including its end."""
     if isinstance(texts, str):
         raise TypeError("translate takes a list of texts; write translate([text], options)")
     numbers = [number for number, text in enumerate(texts) if text.strip()]
@@ -46,19 +46,19 @@ def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: Deco
         if length > longest:
             text = texts[number][:40]
             raise TooLong(number, f"{text!r}… has {length} tokens, but the model takes {longest} at most; split it.")
-        if tokens:  # a text may be of nothing but what no token stands for
+        if tokens:  # a text may have only characters without tokens
             rows.append(Row(number, tokens, options.limit(length, longest)))
     return rows
 
 
 def translation_of(outputs: Sequence[Written], target: Tokeniser) -> Translated:
-    """The best output of a text, and its other candidates, as any engine tells them."""
+    """Return the best output of a text with its other candidates, as every engine does."""
     best = outputs[0]
     return Translated(
         target.decode(best.tokens),
         best.score,
         target.pieces(best.tokens),
         best.token_scores,
-        [(target.decode(each.tokens), each.score) for each in outputs],
+        [(target.decode(output.tokens), output.score) for output in outputs],
         lambda: best.alignment,
     )

@@ -1,4 +1,4 @@
-"""Translations, whichever engine made them, and how those of sentences join into a line's.
+"""Translations by any engine, and how translations of sentences join into that of a line.
 
 Nothing here needs torch, so that a fast engine can answer without loading it.
 """
@@ -17,15 +17,15 @@ from regard.data.corpora.sentences import Sentence, rejoin, replace_texts, split
 
 Alignment = list[tuple[int, int]]
 _WORD = re.compile("[^ ]+")
-_BESIDE = 3  # tokens that come to those of the letters, at most: a space, a code for the language, the end
+_BESIDE = 3  # most tokens besides those of the letters: a space, a language code, the end
 
 
 @dataclass(frozen=True)
 class Translated:
     """One translation: the best text and its score, its tokens, and the other candidates.
 
-    The token scores are the translator's log-probabilities; where a language model was fused with it, its own stand
-    beside them.
+    The token scores are the translator's log-probabilities; if a language model was fused with it, `language_scores`
+    has that model's.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Translated:
     n_best: list[tuple[str, float]]
     _align: Callable[[], Alignment] = field(repr=False, compare=False)
     language_scores: list[float] = field(default_factory=list)
-    unsure: bool | None = None  # whether the model is less sure of it than it usually is; None where nobody can tell
+    unsure: bool | None = None  # True if the model is less sure of it than usual; None if unknown
 
     def __repr__(self) -> str:
         others = f", {len(self.n_best) - 1} others" if len(self.n_best) > 1 else ""
@@ -50,7 +50,7 @@ class Translated:
 
     @cached_property
     def alignment(self) -> Alignment:
-        """For each word of the output the word of the input it looked at most: (source word, target word)."""
+        """For each word of the output, the input word with the most attention: (source word, target word)."""
         return self._align()
 
 
@@ -59,20 +59,20 @@ class Cutting:
     """Cutting of lines before translation: whole, by sentences, or so that every part fits."""
 
     language: str
-    measure: Callable[[str], int]  # tokens of a text, its end counted
-    longest: int  # tokens that the model has met in one piece, the end counted: it writes too little of longer ones
+    measure: Callable[[str], int]  # tokens of a text, including its end
+    longest: int  # most tokens the model has seen in one piece, including the end; of longer texts it writes too little
     sentences: bool = False
     long_ones: Literal["split", "truncate", "refuse"] = "refuse"
 
     def __call__(self, line: str) -> list[Sentence]:
-        found = split_sentences(line, self.language) if self.sentences else [Sentence("", line, "")]
+        sentences = split_sentences(line, self.language) if self.sentences else [Sentence("", line, "")]
         if self.long_ones == "refuse":
-            return found
-        return [part for sentence in found for part in self._fitting(sentence)]
+            return sentences
+        return [part for sentence in sentences for part in self._fitting(sentence)]
 
     def is_long(self, text: str) -> bool:
-        """Return True if a text is longer than any that the model was trained on."""
-        if text.isascii() and len(text) + _BESIDE < self.longest:  # no letter of these is several tokens
+        """Return True if a text is longer than any in the training data."""
+        if text.isascii() and len(text) + _BESIDE < self.longest:  # each ASCII letter is at most one token
             return False
         return self.measure(text) > self.longest
 
@@ -88,13 +88,13 @@ class Cutting:
 
 
 def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
-    """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
+    """Join the translations of a line's sentences: texts with their white space, tokens in order, scores added.
 
-    Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
-    of an inner sentence cost is counted with its last token. The model is unsure of it if it is so of any sentence.
+    The n-th best candidate consists of the n-th best of every sentence, or of its last. The cost of an inner sentence's
+    end is added to its last token. The line is unsure if any sentence is.
     """
     if len(parts) == 1 and not (sentences[0].before or sentences[0].after):
-        only = parts[0]  # most lines are of one sentence, and `replace` would take four times as long
+        only = parts[0]  # most lines have one sentence, and `replace` would take four times as long
         return Translated(
             only.text,
             only.score,
@@ -106,7 +106,7 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
             only.unsure,
         )
     is_fused = any(part.language_scores for part in parts)
-    # A sentence of white space alone has no token of which anyone could say something.
+    # A sentence of white space alone has no tokens to score.
     language_scores = [part.language_scores or [0.0] for part in parts] if is_fused else []
     ranks = range(max(len(part.n_best) for part in parts))
     candidates = [[part.n_best[min(rank, len(part.n_best) - 1)] for part in parts] for rank in ranks]
@@ -115,7 +115,10 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
         sum(part.score for part in parts),
         [token for part in parts for token in part.tokens],
         _in_a_row([part.token_scores for part in parts]),
-        [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
+        [
+            (rejoin(sentences, [text for text, _ in candidate]), sum(score for _, score in candidate))
+            for candidate in candidates
+        ],
         lambda: _align(sentences, parts),
         _in_a_row(language_scores),
         None if all(part.unsure is None for part in parts) else any(part.unsure for part in parts),
@@ -123,20 +126,20 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
 
 
 def _in_a_row(parts: Sequence[Sequence[float]]) -> list[float]:
-    """The scores of all tokens, and of the last end; none where nobody asked for them."""
+    """Return the scores of all tokens, and of the last end; empty if not requested."""
     if not parts or not all(parts):
         return []
     scores: list[float] = []
     unwritten = 0.0  # ends of sentences that have no token
-    for *own, end in parts[:-1]:
-        unwritten += 0.0 if own else end
-        scores += [*own[:-1], own[-1] + end] if own else []
-    *own, end = parts[-1]
-    return [*scores, *own, end + unwritten]
+    for *token_scores, end in parts[:-1]:
+        unwritten += 0.0 if token_scores else end
+        scores += [*token_scores[:-1], token_scores[-1] + end] if token_scores else []
+    *token_scores, end = parts[-1]
+    return [*scores, *token_scores, end + unwritten]
 
 
 class Linked(NamedTuple):
-    """The words of a line's sentences and of their translations, by their places, and which come from which."""
+    """The words of a line's sentences and of their translations, by position, and which come from which."""
 
     sources: list[tuple[int, int]]
     targets: list[tuple[int, int]]
@@ -144,9 +147,9 @@ class Linked(NamedTuple):
 
 
 def link_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked:
-    """Each word of each sentence by itself, even where no white space parts the last of one from the first of the next.
+    """Link the words of each sentence, even if no white space separates two sentences.
 
-    Links to words that a sentence does not have, of which a model without spaces may speak, are left out.
+    Links to words that a sentence does not have are dropped; a model without spaces may produce them.
     """
     sources, targets, links = list[tuple[int, int]](), list[tuple[int, int]](), Alignment()
     translations = replace_texts(sentences, [part.text for part in parts])
@@ -162,7 +165,7 @@ def link_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
 
 
 def _word_places(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
-    """The words of each sentence by their places in the line."""
+    """Yield the words of each sentence by their positions in the line."""
     place = 0
     for before, text, after in sentences:
         place += len(before)
@@ -171,14 +174,14 @@ def _word_places(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]
 
 
 def _align(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
-    """The alignment of a line; where two sentences are joined without white space they share a word."""
+    """Return the alignment of a line; two sentences joined without white space share a word."""
     sources, targets, links = link_sentences(sentences, parts)
     read, written = _numbers(sources), _numbers(targets)
     return list(dict.fromkeys((read[source], written[target]) for source, target in links))
 
 
 def _numbers(words: Sequence[tuple[int, int]]) -> list[int]:
-    """The number of each word among those of its line: one that begins where another ends belongs to it."""
+    """Return the number of each word in its line: one that begins where another ends belongs to it."""
     begins = (start != end for (_, end), (start, _) in pairwise(words))
     return list(accumulate(begins, initial=0))
 
@@ -186,7 +189,7 @@ def _numbers(words: Sequence[tuple[int, int]]) -> list[int]:
 def line_key(line: int, part: int) -> int:
     """Return the random key of a part of a line, unique among all parts of all lines."""
     if line >= _LINES:
-        raise Fault(f"Sampling can tell {_LINES:,} lines apart; translate the rest in a second run.")
+        raise Fault(f"Sampling supports at most {_LINES:,} lines; translate the rest in a second run.")
     return line + part * _LINES
 
 

@@ -1,4 +1,4 @@
-"""Word vectors to and from the files of word2vec, GloVe, fastText and all that read them, as gensim and spaCy."""
+"""Word vectors to and from files of word2vec, GloVe and fastText, which gensim and spaCy also read."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from regard.training import checkpoint
 
 
 def import_vectors(path: Path, out: Path, most: int | None, progress: Progress, remark: Remark) -> None:
-    """Make a model folder `out` of a file of vectors in any format: all words, or the first `most`.
+    """Make a model folder `out` from a file of vectors in any format: all words, or the first `most`.
 
-    Whatever made them, they become a word2vec with vectors of centres alone, for a file has no others, and no n-grams
-    of letters that fastText could compose words of.
+    Whatever made them, they become a word2vec model with centre vectors only, because a file has no others, and none of
+    the letter n-grams from which fastText composes words.
     """
     vectors = read_vectors(path, most, progress, remark)
     recipe = check_recipe(
@@ -32,5 +32,5 @@ def import_vectors(path: Path, out: Path, most: int | None, progress: Progress, 
     header = f"Written by regard {__version__}: the recipe of {path.name}, word vectors that were imported."
     weights = checkpoint.weights_to_bytes({"centres": torch.from_numpy(vectors.matrix)})
     files = {checkpoint.RECIPE: write(recipe, header).encode(), **SpaceTokeniser(vectors.words).files("tokeniser")}
-    with whole_folder(out, MODEL_FOLDER) as beside:
-        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: weights})
+    with whole_folder(out, MODEL_FOLDER) as partial:
+        checkpoint.update_folder(partial, files | {checkpoint.WEIGHTS: weights})

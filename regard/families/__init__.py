@@ -19,12 +19,12 @@ AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
 
 def with_settings(recipe: AnyRecipe, settings: Sequence[str]) -> AnyRecipe:
-    """A recipe changed by settings such as `training.steps=200`."""
+    """Return a recipe changed by settings such as `training.steps=200`."""
     return cast(AnyRecipe, check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings)))
 
 
 def check_recipe(table: dict[str, Any]) -> Recipe:
-    """The recipe in a table, with every fault in it named at once."""
+    """Return the recipe in a table, or report all its faults at once."""
     whole = _with_task(table)
     return check(
         recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
@@ -38,7 +38,7 @@ def recipe_kind(table: dict[str, Any]) -> type[Recipe]:
 
 
 def check_settings(table: dict[str, Any]) -> None:
-    """Refuse what no recipe can have, before the rest of the recipe is known."""
+    """Refuse options that no recipe can have, before the rest of the recipe is known."""
     whole = _with_task(table)
     check_alone(
         recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
@@ -46,52 +46,52 @@ def check_settings(table: dict[str, Any]) -> None:
 
 
 def described_options(family: str = "transformer") -> dict[str, str]:
-    """Every option of a family's recipe by its path, with its sentence."""
+    """Return every option of a family's recipe by its path, with its description."""
     return describe_options(recipe_class(family, FAMILIES[family].tasks[0]))
 
 
 @cache
 def recipe_class(family: str, task: str) -> type[Recipe]:
-    """The recipes of a family for one of its tasks."""
+    """Return the recipe class of a family for one of its tasks."""
     options = FAMILIES[family].load_options()
     way = FAMILIES[family].way(task)
     if way.model is not None:
         options = create_model(options.__name__, __base__=(options, find_place(way.model)))
     base: type[Recipe] = find_place(way.recipe)
     model = (options, Field(description=base.model_fields["model"].description))
-    made = create_model(base.__name__, __base__=base, model=model)
-    made.network, made.check_other = FAMILIES[family].network, staticmethod(check_recipe)
-    return made
+    kind = create_model(base.__name__, __base__=base, model=model)
+    kind.network, kind.check_other = FAMILIES[family].network, staticmethod(check_recipe)
+    return kind
 
 
 def task_class(recipe: Recipe) -> type[Any]:
-    """The class of a recipe's task."""
+    """Return the class of a recipe's task."""
     return find_place(FAMILIES[recipe.family].way(recipe.task).task)
 
 
 def refuse_family(family: Any) -> Fault:
-    """Return the fault that says that there is no such family, and which there are."""
+    """Return the fault that there is no such family, with a list of families."""
     return Fault(
         f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}",
-        "a family of another package is there once it is installed, or named by --plugin MODULE",
+        "to use a family of another package, install that package or name it with --plugin MODULE",
     )
 
 
 def plugin_record(recipe: Recipe) -> bytes | None:
-    """Return what a model folder says of the plugins that a recipe needs; None if it needs none."""
+    """Return the record of the plugins that a recipe needs, for its model folder; None if it needs none."""
     rows = {"family": (recipe.family, FAMILIES.source(recipe.family)), "task": (recipe.task, TASKS.source(recipe.task))}
     for name, field in type(recipe.model).model_fields.items():
-        for table in (each for each in field.metadata if isinstance(each, OrRowOf)):
+        for table in (item for item in field.metadata if isinstance(item, OrRowOf)):
             chosen = getattr(recipe.model, name)
             rows[f"model.{name}"] = chosen, table.source(chosen)
     return record_of(rows)
 
 
-AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
+AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names that are spoken with a vowel first
 
 
 def with_article(family: str) -> str:
-    """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
+    """Return the name of a family with its article, for use in a sentence: a gat, an ngram, an rnn."""
     return f"{'an' if family[0] in 'aeio' or family.startswith(AN) else 'a'} {family}"
 
 
@@ -110,14 +110,14 @@ def _with_task(table: dict[str, Any]) -> dict[str, Any]:
 
 def _belonging(family: str, task: str) -> Elsewhere:
     """Return a function that says which recipes an option belongs to."""
-    own = FAMILIES[family].way(task)
+    own_way = FAMILIES[family].way(task)
 
     def sentence(path: str) -> str | None:
         owners = [
             (name, learning)
             for name, kind in TASKS.shipped.items()
             for learning, way in kind.ways.items()
-            if way != own and path in describe_options(find_place(way.recipe))
+            if way != own_way and path in describe_options(find_place(way.recipe))
         ]
         if not owners:
             return None
@@ -125,6 +125,6 @@ def _belonging(family: str, task: str) -> Elsewhere:
         belongs = f"the tasks {', '.join(others)} and {last}" if others else f"the task {last}"
         if FAMILIES[family].learns != "gradient" and {learning for _, learning in owners} == {"gradient"}:
             belongs = "models that learn by gradient"
-        return f"{path} belongs to {belongs}; a task of {task} {own.trains}"
+        return f"{path} belongs to {belongs}; a task of {task} {own_way.trains}"
 
     return sentence

@@ -1,7 +1,7 @@
-"""Verbs of a model by its family and task, and the sentences that refuse others; no torch.
+"""The verbs of a model by its family and task, and the refusals of others; imports no torch.
 
-The tables say it: a way to learn a task has verbs (`regard/tasks`), and a family may lack some of them. A test holds
-them to the capabilities of the tasks.
+The tables define them: a way to learn a task has verbs (`regard/tasks`), and a family may lack some of them. A test
+checks them against the capabilities of the tasks.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from regard.tasks import TASKS
 _OUTPUT = ("translate", "generate", "caption", "transcribe", "answer", "speak", "draw")
 _VECTORS = ("embed", "neighbours", "analogy", "map")
 _LOOKING = ("look", "attention", "next", "beam", "heads")
-# Verbs that people use for the same purpose, the likelier first; some of them are addresses of the server alone.
+# Verbs that serve the same purpose, the likelier first; some are only addresses of the server.
 PURPOSES = (_OUTPUT, _VECTORS, _LOOKING)
-# All verbs, in the order in which people are told of them.
+# All verbs, in the order in which people see them.
 VERBS = (
     "train", "evaluate", *_OUTPUT, "embed", "neighbours", "analogy", "look", "heads", "info", "compare", "average",
     "serve",
@@ -26,23 +26,23 @@ COMMAND, METHOD, ADDRESS = "`regard {}`", "`model.{}`", "/v1/{}"  # ways to ask 
 
 
 def verbs_of(family: str, task: str) -> list[str]:
-    """Return what a model of a family that was trained for a task can be asked for."""
-    made = FAMILIES[family]
-    can = {*_OF_ALL, *made.way(task).can, *(["average"] if made.learns == "gradient" else [])}
-    if not made.looks or task in made.blind_for:
+    """Return the verbs of a model of this family that was trained for this task."""
+    row = FAMILIES[family]
+    can = {*_OF_ALL, *row.way(task).can, *(["average"] if row.learns == "gradient" else [])}
+    if not row.looks or task in row.blind_for:
         can -= {"look", "heads"}
-    can -= {verb for verb, has in (("heads", made.heads), ("embed", made.embeds)) if not has}
-    return [*(verb for verb in VERBS if verb in can), *(verb for verb in made.way(task).can if verb not in VERBS)]
+    can -= {verb for verb, has in (("heads", row.heads), ("embed", row.embeds)) if not has}
+    return [*(verb for verb in VERBS if verb in can), *(verb for verb in row.way(task).can if verb not in VERBS)]
 
 
 def has(task: type, capability: type) -> bool:
-    """Return True if a class of tasks has the methods of a capability."""
+    """Return True if a task class has the methods of a capability."""
     methods = [name for name, value in vars(capability).items() if callable(value) and not name.startswith("_")]
     return all(hasattr(task, name) for name in methods)
 
 
 def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
-    """Refuse a verb that a model does not have, in a sentence that says which verb to use instead, in this way."""
+    """Refuse a verb that a model lacks, and name the verb to use instead, in the form of `way`."""
     verbs = verbs_of(recipe.family, recipe.task)
     if verb not in verbs:
         kind = TASKS[recipe.task]
@@ -51,7 +51,7 @@ def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
 
 
 def needs_words(recipe: Recipe, what: str) -> None:
-    """Refuse options or formats for word vectors, said of in the plural by `what`, with a model that has none."""
+    """Refuse options or formats for word vectors, named in the plural by `what`, if the model has none."""
     if "neighbours" not in verbs_of(recipe.family, recipe.task):
         gives = TASKS[recipe.task].gives
         raise Fault(f"{what} are for models of word vectors; {with_article(recipe.family)} gives {gives}.")
@@ -66,7 +66,7 @@ def refusal(gives: str, verb: str, verbs: Sequence[str], own: str, way: str) -> 
 
 
 def verb_instead(verb: str, verbs: Sequence[str], own: str) -> str | None:
-    """Return a verb of the model that serves the purpose of another, or else its own; None where nothing does."""
+    """Return a verb of the model with the same purpose, or its own main verb; None if neither fits."""
     purpose = next((purpose for purpose in PURPOSES if verb in purpose), _LOOKING)
-    same = next((each for each in purpose if each in verbs), None)
+    same = next((candidate for candidate in purpose if candidate in verbs), None)
     return same or (own if purpose is not _LOOKING and own in verbs else None)

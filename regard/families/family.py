@@ -10,30 +10,30 @@ from regard.tasks import TASKS, Learning, Way
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of model: what it is for, the paper that describes it, and where its code stands."""
+    """One kind of model: its purpose, the paper that describes it, and where its code is."""
 
     summary: str
     paper: str
-    tasks: tuple[str, ...]  # that it can be trained for; the first is meant where a recipe names none
+    tasks: tuple[str, ...]  # tasks it can be trained for; the first is the default
     module: str
     model: str
-    options: str  # a name in the same module, or module:name where they are told without torch
+    options: str  # a name in the same module, or module:name if they load without torch
     learns: Learning = "gradient"
-    looks: bool = True  # whether its networks have attention, or something like it, that can be watched
-    heads: bool = True  # and whether they look with heads that can be reported on, where their task can
-    embeds: bool = True  # whether they have vectors of words to hand out, where their task can
-    blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
-    toy: str | None = None  # what `regard check-family` tries it on, as module:name of a Toy
-    cost: str | None = None  # what finds the cost of an input by options and shapes of weights alone, without torch
+    looks: bool = True  # True if its networks have attention, or something similar, that can be watched
+    heads: bool = True  # True if they have attention heads to report on, if the task can
+    embeds: bool = True  # True if they have word vectors to return, if the task can
+    blind_for: tuple[str, ...] = ()  # tasks for which they have none of these
+    toy: str | None = None  # the toy for `regard check-family`, as module:name
+    cost: str | None = None  # function that computes the cost of an input from options and weight shapes, without torch
 
     def load(self) -> tuple[type[Any], type[Options]]:
-        """Return the model's class and its options' class; torch is imported here and not before."""
+        """Return the model's class and its options' class; torch is imported only here."""
         return find_place(self.network), self.load_options()
 
     def load_options(self) -> type[Options]:
-        """Return the class of its options; torch is imported only where they stand in the module of the network."""
-        found: type[Options] = find_place(self.options if ":" in self.options else f"{self.module}:{self.options}")
-        return found
+        """Return the class of its options; torch is imported only if they are in the network's module."""
+        options: type[Options] = find_place(self.options if ":" in self.options else f"{self.module}:{self.options}")
+        return options
 
     @property
     def network(self) -> str:

@@ -1,4 +1,4 @@
-"""Model folders without their weights: the recipe, the files beside it, and what can be said of a model; no torch."""
+"""Model folders without their weights: the recipe, the other files, and a description; imports no torch."""
 
 import io
 from math import prod
@@ -14,14 +14,14 @@ from regard.families import FAMILIES, check_recipe
 
 
 class OpenFolder(NamedTuple):
-    """The recipe of a model folder, and the content of every file but its weights."""
+    """The recipe of a model folder, and the content of every file except its weights."""
 
     recipe: Recipe
     files: dict[str, bytes]
 
 
 class Description(NamedTuple):
-    """Facts about a model, without asking it anything."""
+    """Facts about a model, without running it."""
 
     recipe: Recipe
     facts: dict[str, Any]
@@ -29,7 +29,7 @@ class Description(NamedTuple):
 
 
 def open_folder(folder: Path) -> OpenFolder:
-    """Read a model folder but for its weights, checking each file against the manifest."""
+    """Read a model folder except its weights, checking each file against the manifest."""
     table = read_recipe(folder)
     with faults_of(folder / RECIPE):
         recipe = check_recipe(table)
@@ -39,12 +39,12 @@ def open_folder(folder: Path) -> OpenFolder:
     unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
                 if (folder / file).exists() and file not in listed]  # fmt: skip
     if unlisted:
-        raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
+        raise Fault(f"{folder / unlisted[0]} is not in the manifest, so it cannot be trusted.")
     return OpenFolder(recipe, read_folder(folder, [name for name in listed if name != WEIGHTS]))
 
 
 def facts_of(recipe: Recipe, parameters: int, more: dict[str, Any]) -> dict[str, Any]:
-    """Return what a model is, by name: family and task, languages, how large it is, and what its task knows of it."""
+    """Return facts about a model by name: family and task, languages, size, and the facts of its task."""
     facts: dict[str, Any] = {"family": recipe.family, "task": recipe.task}
     if hasattr(recipe.data, "source_language"):
         facts["languages"] = f"{recipe.data.source_language}-{recipe.data.target_language}"
@@ -52,7 +52,7 @@ def facts_of(recipe: Recipe, parameters: int, more: dict[str, Any]) -> dict[str,
 
 
 def describe_folder(folder: Path, size: int) -> Description | None:
-    """Describe the model in a folder by its files alone; None if its network must be built for that.
+    """Describe the model in a folder from its files alone; None if its network must be built for that.
 
     The cost is that of an input of this size.
     """
@@ -66,6 +66,6 @@ def describe_folder(folder: Path, size: int) -> Description | None:
     weights = read_folder(folder, [WEIGHTS])[WEIGHTS]
     shapes = read_shapes(io.BytesIO(weights), str(folder / WEIGHTS))
     if sum(map(prod, shapes.values())) > len(weights):
-        raise Fault(f"{folder / WEIGHTS} is damaged: its head tells of more numbers than it can hold.")
+        raise Fault(f"{folder / WEIGHTS} is damaged: its header lists more numbers than it can hold.")
     parameters, facts, cost = find_place(describe)(recipe, files, shapes, find_place(family.cost), size)
     return Description(recipe, facts_of(recipe, parameters, facts), cost)

@@ -6,7 +6,7 @@ from regard.tasks import TASKS
 
 _FAMILIES: dict[str, Family] = {
     "transformer": Family(
-        summary="encoder and decoder of multi-head attention, for any text to any text",
+        summary="encoder and decoder with multi-head attention, from any text to any text",
         paper="Vaswani et al. 2017, Attention Is All You Need",
         tasks=("translation",),
         module="regard.models.transformer.network",
@@ -23,7 +23,7 @@ _FAMILIES: dict[str, Family] = {
         options="Seq2SeqOptions",
     ),
     "online": Family(
-        summary="reads step by step and decides at each to write or to wait, for outputs in the order of their inputs",
+        summary="reads step by step and decides at each to write or wait, for outputs in the order of their inputs",
         paper="Luo et al. 2016, Learning Online Alignments with Continuous Rewards Policy Gradient",
         tasks=("translation",),
         module="regard.models.online.text",
@@ -31,7 +31,7 @@ _FAMILIES: dict[str, Family] = {
         options="OnlineOptions",
     ),
     "online-sounds": Family(
-        summary="hears a sound step by step and decides at each to write the next label or to wait",
+        summary="hears a sound step by step and decides at each step to write the next label or wait",
         paper="Luo et al. 2016, Learning Online Alignments with Continuous Rewards Policy Gradient",
         tasks=("transcription",),
         module="regard.models.online.sounds",
@@ -39,7 +39,7 @@ _FAMILIES: dict[str, Family] = {
         options="ListenerOptions",
     ),
     "ctc-text": Family(
-        summary="an encoder of text whose frames say the output without a decoder, aligned from left to right",
+        summary="a text encoder whose frames give the output without a decoder, aligned from left to right",
         paper="Graves et al. 2006, Connectionist Temporal Classification",
         tasks=("translation",),
         module="regard.models.ctc.text",
@@ -47,7 +47,7 @@ _FAMILIES: dict[str, Family] = {
         options="CTCTextOptions",
     ),
     "transducer-text": Family(
-        summary="an encoder of text and a network of the labels so far, which together write along the source",
+        summary="a text encoder and a network over the labels so far, which together write along the source",
         paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks",
         tasks=("translation",),
         module="regard.models.transducer.text",
@@ -63,7 +63,7 @@ _FAMILIES: dict[str, Family] = {
         options="HredOptions",
     ),
     "gat": Family(
-        summary="graph attention: every node looks at its neighbours, and gets a class",
+        summary="graph attention: every node attends to its neighbours and gets a class",
         paper="Veličković et al. 2018, Graph Attention Networks; Brody et al. 2022",
         tasks=("nodes",),
         module="regard.models.gat",
@@ -71,7 +71,7 @@ _FAMILIES: dict[str, Family] = {
         options="GATOptions",
     ),
     "ram": Family(
-        summary="a few glimpses of a picture, each where the ones before it led, then its class",
+        summary="a few glimpses of a picture, each placed by those before it, then its class",
         paper="Mnih et al. 2014, Recurrent Models of Visual Attention",
         tasks=("glimpses",),
         module="regard.models.ram",
@@ -80,7 +80,7 @@ _FAMILIES: dict[str, Family] = {
         heads=False,
     ),
     "convnet": Family(
-        summary="convolutions over a whole picture, then its class: what glimpses are measured against",
+        summary="convolutions over a whole picture, then its class: the baseline for glimpses",
         paper="LeCun et al. 1998, Gradient-Based Learning Applied to Document Recognition",
         tasks=("glimpses",),
         module="regard.models.convolution",
@@ -97,7 +97,7 @@ _FAMILIES: dict[str, Family] = {
         options="PatchOptions",
     ),
     "captioner": Family(
-        summary="an LSTM that looks at places of a picture, or frames of a video, before each word, or does not look",
+        summary="an LSTM that may attend to places of a picture, or frames of a video, before each word",
         paper="Xu et al. 2015, Show, Attend and Tell; Vinyals et al. 2015, Show and Tell; Yao et al. 2015, video",
         tasks=("captioning",),
         module="regard.models.captions.captioner",
@@ -105,7 +105,7 @@ _FAMILIES: dict[str, Family] = {
         options="CaptionerOptions",
     ),
     "caption-transformer": Family(
-        summary="an encoder of multi-head attention over the places of a picture, and a decoder that writes of it",
+        summary="an encoder with multi-head attention over the places of a picture, and a decoder that describes it",
         paper="Vaswani et al. 2017, Attention Is All You Need; Herdade et al. 2019",
         tasks=("captioning",),
         module="regard.models.captions.transformer",
@@ -113,7 +113,7 @@ _FAMILIES: dict[str, Family] = {
         options="CaptionTransformerOptions",
     ),
     "draw": Family(
-        summary="a picture comes to be on a canvas, step by step, through a window that moves",
+        summary="draws a picture on a canvas step by step, through a moving window",
         paper="Gregor et al. 2015, DRAW: A Recurrent Neural Network for Image Generation",
         tasks=("drawing",),
         module="regard.models.draw.network",
@@ -138,7 +138,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "decoder": Family(
-        summary="the decoder of a Transformer over the same sequences: each step looks back at all before it",
+        summary="a Transformer decoder over the same sequences: each step attends to all before it",
         paper="Vaswani et al. 2017, Attention Is All You Need",
         tasks=("sequences",),
         module="regard.models.sequences.decoder",
@@ -146,7 +146,7 @@ _FAMILIES: dict[str, Family] = {
         options="DecoderOptions",
     ),
     "ntm": Family(
-        summary="a neural Turing machine: heads find slots of a memory by content, and go on from slot to slot",
+        summary="a neural Turing machine: heads find memory slots by content, and move from slot to slot",
         paper="Graves et al. 2014, Neural Turing Machines; Collier and Beel 2018",
         tasks=("algorithms",),
         module="regard.models.machines.ntm",
@@ -162,7 +162,7 @@ _FAMILIES: dict[str, Family] = {
         options="DNCOptions",
     ),
     "sam": Family(
-        summary="sparse access memory: a step touches a few slots, the nearest and the least used, of however many",
+        summary="sparse access memory: a step touches only a few slots, the nearest and the least used",
         paper="Rae et al. 2016, Scaling Memory-Augmented Neural Networks with Sparse Reads and Writes",
         tasks=("algorithms",),
         module="regard.models.machines.sam",
@@ -170,7 +170,7 @@ _FAMILIES: dict[str, Family] = {
         options="SAMOptions",
     ),
     "lstm": Family(
-        summary="layers of LSTM with no memory but their state: what machines with a memory are measured against",
+        summary="LSTM layers with no memory but their state: the baseline for networks with a memory",
         paper="Hochreiter and Schmidhuber 1997, Long Short-Term Memory",
         tasks=("algorithms",),
         module="regard.models.machines.lstm",
@@ -179,7 +179,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "memory": Family(
-        summary="hops through the facts of a story, several times softly, then the answer to a question about it",
+        summary="several hops of soft attention through the facts of a story, then the answer to a question",
         paper="Sukhbaatar et al. 2015, End-To-End Memory Networks; Weston et al. 2015, Memory Networks",
         tasks=("answering",),
         module="regard.models.stories.end_to_end",
@@ -187,7 +187,7 @@ _FAMILIES: dict[str, Family] = {
         options="MemoryOptions",
     ),
     "dmn": Family(
-        summary="episodes over the facts of a story, each by a GRU whose gates attention opens, then the answer",
+        summary="episodes over the facts of a story, each by a GRU gated by attention, then the answer",
         paper="Kumar et al. 2016, Ask Me Anything: Dynamic Memory Networks; Xiong et al. 2016",
         tasks=("answering",),
         module="regard.models.stories.dynamic",
@@ -203,7 +203,7 @@ _FAMILIES: dict[str, Family] = {
         options="RecogniserOptions",
     ),
     "transducer": Family(
-        summary="layers over the frames of a sound and a network of the labels so far, summed over all alignments",
+        summary="layers over the frames of a sound and a network over the labels so far, summed over all alignments",
         paper="Graves 2012, Sequence Transduction with Recurrent Neural Networks; Graves et al. 2013",
         tasks=("transcription",),
         module="regard.models.transducer.sounds",
@@ -211,7 +211,7 @@ _FAMILIES: dict[str, Family] = {
         options="SoundTransducerOptions",
     ),
     "bag": Family(
-        summary="words and n-grams counted, whatever their order, and logistic regression over them",
+        summary="counts of words and n-grams in any order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",
         tasks=("classification",),
         module="regard.models.text.bag",
@@ -221,7 +221,7 @@ _FAMILIES: dict[str, Family] = {
         embeds=False,
     ),
     "averaging": Family(
-        summary="the mean of the vectors of words, and layers above it",
+        summary="the mean of word vectors, and layers above it",
         paper="Iyyer et al. 2015, Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
         tasks=("classification",),
         module="regard.models.text.averaging",
@@ -230,16 +230,16 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "rnn": Family(
-        summary="vanilla, LSTM or GRU over words, one way or both, for a class of a text or a tag for each word",
+        summary="vanilla, LSTM or GRU over words, in one or both directions, for a class per text or a tag per word",
         paper="Yang et al. 2016, Hierarchical Attention Networks; Wang et al. 2016, ATAE-LSTM",
         tasks=("classification", "tagging"),
         module="regard.models.text.recurrent",
         model="RecurrentReader",
         options="RnnOptions",
-        blind_for=("tagging",),  # it pools nothing there
+        blind_for=("tagging",),  # it has no pooling there
     ),
     "encoder": Family(
-        summary="the encoder of a Transformer over words, from scratch, for a class of a text or a tag for each word",
+        summary="a Transformer encoder over words, from scratch, for a class per text or a tag per word",
         paper="Vaswani et al. 2017, Attention Is All You Need",
         tasks=("classification", "tagging"),
         module="regard.models.text.encoder",
@@ -247,7 +247,7 @@ _FAMILIES: dict[str, Family] = {
         options="EncoderOptions",
     ),
     "bert": Family(
-        summary="an encoder that fills masks in text that it reads both ways, and then learns classes or tags",
+        summary="an encoder that fills masks in text, reading in both directions, and then learns classes or tags",
         paper="Devlin et al. 2019, BERT; Liu et al. 2019, RoBERTa",
         tasks=("masked", "classification", "tagging"),
         module="regard.models.bert",
@@ -255,7 +255,7 @@ _FAMILIES: dict[str, Family] = {
         options="BertOptions",
     ),
     "rnnlm": Family(
-        summary="recurrent layers that remember a text word by word, and predict how it goes on",
+        summary="recurrent layers that read a text word by word and predict how it continues",
         paper="Mikolov et al. 2010; Zaremba et al. 2014; Merity et al. 2018",
         tasks=("language",),
         module="regard.models.recurrent.language",
@@ -265,7 +265,7 @@ _FAMILIES: dict[str, Family] = {
         embeds=False,
     ),
     "gpt": Family(
-        summary="the decoder of a Transformer alone, which looks back at a text and predicts how it goes on",
+        summary="a Transformer decoder alone, which attends to a text and predicts how it continues",
         paper="Radford et al. 2018, GPT; Radford et al. 2019, GPT-2",
         tasks=("language",),
         module="regard.models.gpt.network",
@@ -282,7 +282,7 @@ _FAMILIES: dict[str, Family] = {
         options="FromGatesOptions",
     ),
     "tacotron": Family(
-        summary="symbols become frames of sound, some in each step, by a decoder that looks along the symbols",
+        summary="turns symbols into frames of sound, several per step, with a decoder that attends along the symbols",
         paper="Wang et al. 2017, Tacotron; Shen et al. 2018, Tacotron 2; Griffin and Lim 1984",
         tasks=("speaking",),
         module="regard.models.tacotron",
@@ -290,7 +290,7 @@ _FAMILIES: dict[str, Family] = {
         options="TacotronOptions",
     ),
     "sketchformer": Family(
-        summary="a causal Transformer that draws, by a mixture density or by tokens; or one that names what is drawn",
+        summary="a causal Transformer that draws, by a mixture density or tokens, or classifies drawings",
         paper="Ribeiro et al. 2020, Sketchformer; Graves 2013, Generating Sequences With Recurrent Neural Networks",
         tasks=("strokes", "recognition"),
         module="regard.models.strokes.network",
@@ -298,7 +298,7 @@ _FAMILIES: dict[str, Family] = {
         options="SketchformerOptions",
     ),
     "sketch-rnn": Family(
-        summary="recurrent layers that draw, by a mixture density or by tokens; or that name what is drawn",
+        summary="recurrent layers that draw, by a mixture density or tokens, or classify drawings",
         paper="Ha and Eck 2017, A Neural Representation of Sketch Drawings",
         tasks=("strokes", "recognition"),
         module="regard.models.strokes.network",
@@ -307,7 +307,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "ngram": Family(
-        summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",
+        summary="counts of consecutive words, with interpolated modified Kneser–Ney, back-off or add-k",
         paper="Chen and Goodman 1998; Heafield et al. 2013",
         tasks=("language",),
         module="regard.models.ngram",
@@ -316,7 +316,7 @@ _FAMILIES: dict[str, Family] = {
         learns="counting",
     ),
     "bilm": Family(
-        summary="two recurrent language models over the same words, one each way, for vectors of words in contexts",
+        summary="two recurrent language models over the same words, one per direction, for contextual word vectors",
         paper="Peters et al. 2018, Deep Contextualized Word Representations",
         tasks=("contexts",),
         module="regard.models.recurrent.bilm",
@@ -325,7 +325,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "word2vec": Family(
-        summary="vectors by which words predict those around them (skip-gram), or are predicted by them (CBOW)",
+        summary="vectors that predict the words around a word (skip-gram), or a word from those around it (CBOW)",
         paper="Mikolov et al. 2013, Distributed Representations of Words and Phrases",
         tasks=("words",),
         module="regard.models.words",
@@ -335,7 +335,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "glove": Family(
-        summary="vectors whose products are the logarithms of how often words stand near each other",
+        summary="vectors whose products are the logarithms of how often words occur near each other",
         paper="Pennington et al. 2014, GloVe: Global Vectors for Word Representation",
         tasks=("words",),
         module="regard.models.words",
@@ -345,7 +345,7 @@ _FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "fasttext": Family(
-        summary="word2vec with words made of their n-grams of letters, so that unknown words have vectors too",
+        summary="word2vec with words made of letter n-grams, so that unknown words have vectors too",
         paper="Bojanowski et al. 2017, Enriching Word Vectors with Subword Information",
         tasks=("words",),
         module="regard.models.words",
@@ -358,7 +358,7 @@ _FAMILIES: dict[str, Family] = {
 
 
 def _check(family: Family) -> str | None:
-    """Return what is wrong with the row of a plugin: a task that there is not, or that is not learnt in its way."""
+    """Return what is wrong with a plugin's row: an unknown task, or one that is not learnt in its way."""
     if unknown := next((task for task in family.tasks if task not in TASKS), None):
         return f"there is no task '{unknown}'"
     if odd := next((task for task in family.tasks if family.learns not in TASKS[task].ways), None):

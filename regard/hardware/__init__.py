@@ -1,1 +1,1 @@
-"""The machine, without any model: threads, running out of memory, captured and replayed GPU steps."""
+"""The machine, without any model: devices, threads, running out of memory, captured and replayed GPU steps."""

@@ -1,4 +1,4 @@
-"""Where to compute: the device of a name, made ready for its work."""
+"""Choose the device for computing, and prepare it."""
 
 from contextlib import suppress
 
@@ -10,47 +10,47 @@ from regard.hardware.threads import suit_threads
 
 
 def pick_device(name: str) -> torch.device:
-    """The device of that name; `auto` is the GPU where there is one."""
+    """Return the device of that name; `auto` is the GPU if there is one."""
     if name == "auto":
         return _make_ready(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.") from None
+        raise Fault(f"There is no device '{name}'. Give auto, cpu, cuda or cuda:1.") from None
     if device.type not in ("cpu", "cuda"):
-        raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.")
+        raise Fault(f"There is no device '{name}'. Give auto, cpu, cuda or cuda:1.")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise Fault(
-            f"There is no device '{name}': torch finds {quantity(torch.cuda.device_count(), 'GPU')}; give cpu or auto."
+            f"There is no device '{name}': torch finds {quantity(torch.cuda.device_count(), 'GPU')}. Give cpu or auto."
         )
     return _make_ready(device)
 
 
 def _make_ready(device: torch.device) -> torch.device:
-    """Choose settings of torch that suit the device, batches of ever new shapes, and runs that resume bit by bit."""
+    """Choose torch settings that suit the device, batches of changing shapes, and runs that resume bit for bit."""
     suit_threads(device)
     if device.type == "cuda":
-        torch.backends.cudnn.deterministic = True  # convolutions would else add up gradients in any order
-        torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
+        torch.backends.cudnn.deterministic = True  # otherwise convolutions would sum gradients in any order
+        torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which takes seconds
     return device
 
 
 def wait_for_gpu() -> None:
-    """Wait for the work that this process has given to a GPU, before the process ends without Python's own end.
+    """Wait for this process's work on a GPU, before the process ends without Python's normal shutdown.
 
-    Several processes that shared a GPU by NVIDIA's MPS once failed together when one of them was interrupted; nobody
-    has shown that work left on the GPU was the reason, but leaving none costs nothing.
+    Several processes that shared a GPU by NVIDIA's MPS once failed together when one of them was interrupted. It is not
+    proven that work left on the GPU was the reason, but leaving none costs nothing.
     """
     if torch.cuda.is_initialized():
-        with suppress(RuntimeError):  # a GPU that has failed already says so again
+        with suppress(RuntimeError):  # a GPU that has already failed reports it again
             torch.cuda.synchronize()
 
 
 def seed_generators(seed: int, device: torch.device) -> None:
-    """Seed what draws numbers on this device, and on the CPU.
+    """Seed the random generators of this device and of the CPU.
 
-    On a CPU this is not `torch.manual_seed`, which, where there is no GPU, writes down the whole stack for the day that
-    there is one: that takes longer than a step of a small model.
+    On a CPU this is not `torch.manual_seed`, which without a GPU records the whole stack for when there is one: that
+    takes longer than a step of a small model.
     """
     if device.type == "cpu":
         torch.default_generator.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Number of torch's threads: few next to a GPU, which they feed; on a CPU as many as the run began with."""
+"""Number of torch's threads: few next to a GPU, which they feed; on a CPU as many as the run started with."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,15 +8,15 @@ import torch
 
 from regard.base.processes import cores
 
-ENOUGH = 2  # to hand a GPU its work
-CHOSEN = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")  # by whoever set one of these
+ENOUGH = 2  # threads to feed a GPU
+CHOSEN = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")  # variables that mean that the user chose a number
 
 
 def threads_beside_gpu() -> int:
-    """As many as someone chose, else what is enough.
+    """Return the number of threads that the user chose, or else what is enough.
 
-    Torch by itself takes a thread for each core, or for each two that are halves of one; with fewer than that someone
-    has called `torch.set_num_threads`.
+    By default torch takes a thread per core, or per two hyperthreads of one; if there are fewer, someone has called
+    `torch.set_num_threads`.
     """
     present = torch.get_num_threads()
     return present if _is_chosen(present) else min(ENOUGH, present)
@@ -27,20 +27,20 @@ def _is_chosen(present: int) -> bool:
 
 
 def suit_threads(device: torch.device) -> None:
-    """Give torch the threads that suit a device; beside a CPU that computes, they stay as they are."""
+    """Give torch the threads that suit a device; on a CPU they stay unchanged."""
     if device.type == "cuda":
         torch.set_num_threads(threads_beside_gpu())
 
 
 def share_of_threads(jobs: int, device: torch.device) -> int:
-    """The threads of one process when so many work on this device: more than cores would wait for each other."""
+    """Return the threads of one process when `jobs` work on this device: with more than cores they would wait."""
     share = max(1, cores() // jobs)
     return min(ENOUGH, share) if device.type == "cuda" else share
 
 
 @contextmanager
 def so_many_threads(count: int) -> Iterator[None]:
-    """Inside this block torch has so many threads."""
+    """Give torch this many threads inside this block."""
     present = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -51,16 +51,16 @@ def so_many_threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def same_threads(before: int | None, device: torch.device, remark: Callable[[str], None]) -> Iterator[None]:
-    """Inside this block a CPU has as many threads as a run had `before`, for other numbers round its sums otherwise.
+    """Give a CPU as many threads as a run had `before` inside this block, since other numbers round sums differently.
 
-    Where someone chose another number, or there are too few cores, they stay, and it is remarked what that means.
+    If the user chose another number, or there are too few cores, they stay, and a remark says what that means.
     """
     present = torch.get_num_threads()
     if before is None or before == present or device.type != "cpu":
         yield
     elif before > cores() or _is_chosen(present):
         remark(
-            f"so far this run had {before} threads and now it has {present}: "
+            f"this run had {before} threads so far and now has {present}: "
             "it will not end with the same bits as one that was never stopped"
         )
         yield

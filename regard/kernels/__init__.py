@@ -1,8 +1,8 @@
-"""Fused kernels for a GPU, written in Triton, each beside the torch operations that it stands for; and loops for a CPU
-that numba compiles: for word vectors, whose updates are too small for torch, and for n-grams.
+"""Fused GPU kernels in Triton, each equivalent to plain torch operations, and CPU loops compiled by numba: for word
+vectors, whose updates are too small for torch, and for n-grams.
 
-Whoever trains never sees them: `regard.models.transformer.packed`, `regard.models.cross_entropy` and others call them
-where there are a GPU and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.
+Users never see them: `regard.models.transformer.packed`, `regard.models.cross_entropy` and others call them if there is
+a GPU and Triton. Tests compare each with plain torch, in Triton's interpreter if there is no GPU.
 """
 
 from functools import cache
@@ -10,12 +10,12 @@ from importlib.util import find_spec
 
 import torch
 
-OLDEST = (8, 0)  # the first GPUs that multiply in bf16
+OLDEST = (8, 0)  # compute capability of the first GPUs that multiply in bf16
 
 
 @cache
 def obstacle() -> str | None:
-    """Why no kernel can run here, in a few words; None where they can."""
+    """Return why no kernel can run here, in a few words; None if they can."""
     if not torch.cuda.is_available():
         return "there is no GPU"
     if find_spec("triton") is None:
@@ -27,7 +27,7 @@ def obstacle() -> str | None:
     device = torch.device("cuda")
     try:
         losses_and_gradients(torch.zeros(1, 2, device=device), torch.zeros(1, dtype=torch.long, device=device), 0.0)
-    except Exception as error:  # Triton needs a C compiler and more, and says so in many ways
+    except Exception as error:  # Triton needs a C compiler and more, and reports this in many ways
         return f"Triton cannot compile them ({str(error).strip().partition(chr(10))[0]})"
     return None
 

@@ -1,16 +1,16 @@
-"""Lines of ARPA files, put together by loops that numba compiles.
+"""Lines of ARPA files, assembled by loops that numba compiles.
 
-A number has the nine digits that give back the same float32, as Python's `.9g` writes them. It is m · 2^q with a whole
-m below 2^24, so its digits are those of m · 10^p, which fits into 64 bits, shifted by q and rounded half to even.
+Numbers are written with nine digits, which restore the same float32, as Python's `.9g` does. A number is m · 2^q with
+an integer m below 2^24, so its digits are those of m · 10^p, which fits into 64 bits, shifted by q and rounded half to
+even.
 
-The loops call no functions with arrays: numba counts the references to them at each call, which takes longer than the
-work.
+The loops call no functions with arrays: numba counts references to them at each call, which takes longer than the work.
 """
 
 import numpy as np
 from numba import njit
 
-LEAST, MOST = 1e-4, 1e5  # numbers between them, and 0, are written here, and no others
+LEAST, MOST = 1e-4, 1e5  # only numbers between them, and 0, are written here
 LONGEST_NUMBER = 16  # bytes
 _DIGITS = 9
 _TRIPLES = np.frombuffer("".join(f"{number:03}" for number in range(1000)).encode(), np.uint8)
@@ -21,9 +21,9 @@ _ZERO, _POINT, _MINUS, _TAB, _SPACE, _LINE = (ord(character) for character in "0
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def write_numbers(values, bits, texts, lengths):
-    """Write numbers as text, a row each, and how many bytes that is; of those outside the bounds the length is 0."""
+    """Write numbers as text, a row each, and their lengths in bytes; the length is 0 for numbers out of bounds."""
     for row in range(len(values)):
-        size, lengths[row] = abs(np.float64(values[row])), 0  # the bounds are no float32
+        size, lengths[row] = abs(np.float64(values[row])), 0  # the bounds are not exact in float32
         if size != 0 and not LEAST <= size < MOST:
             continue
         at = np.int64(bits[row] >> 31)
@@ -53,7 +53,7 @@ def write_numbers(values, bits, texts, lengths):
             texts[row, at + 1 + place] = _TRIPLES[3 * millions + place]
             texts[row, at + 4 + place] = _TRIPLES[3 * (thousands - 1000 * millions) + place]
             texts[row, at + 7 + place] = _TRIPLES[3 * (digits - 1000 * thousands) + place]
-        if leading >= 0:  # the whole part makes room for the point
+        if leading >= 0:  # move the whole part to make room for the point
             for place in range(at, at + leading + 1):
                 texts[row, place] = texts[row, place + 1]
             texts[row, at + leading + 1] = _POINT
@@ -65,7 +65,7 @@ def write_numbers(values, bits, texts, lengths):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def go_up(keys, rows, size, words):
-    """Write the last words of some n-grams, and put the rows of the words before in the place of their rows."""
+    """Write the last words of some n-grams, and replace their rows by those of the words before."""
     for index in range(len(rows)):
         key = keys[rows[index]]
         parent = key // size
@@ -74,7 +74,7 @@ def go_up(keys, rows, size, words):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def write_lines(out, words, names, name_ends, scores, score_lengths, backoffs, backoff_lengths):
-    """Write a line for each n-gram and return how many bytes that is; a back-off weight without a text is left out."""
+    """Write a line for each n-gram and return the number of bytes; empty back-off weights are left out."""
     order, at = words.shape[0], 0
     for row in range(words.shape[1]):
         for place in range(score_lengths[row]):

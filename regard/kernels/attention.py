@@ -1,7 +1,7 @@
 """Attention over packed sentences, a whole sentence and head at a time.
 
-Sentences of a translator are short: the scores of one head fit the registers of one program, so there is neither
-padding nor a table of scores in memory, and the backward pass makes the weights again instead of reading them.
+Sentences of a translator are short: the scores of one head fit the registers of one program, so there is no padding and
+no table of scores in memory, and the backward pass computes the weights again instead of reading them.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from torch import Tensor
 
 from regard.kernels.dropping import Dropping, dropped
 
-WARPS = {16: (1, 1), 32: (2, 2), 64: (4, 4), 128: (4, 8)}  # by the room of a program: forwards, and backwards
+WARPS = {16: (1, 1), 32: (2, 2), 64: (4, 4), 128: (4, 8)}  # by the room of a program: forward and backward
 MOST_WARPS = (8, 8)
 
 
 @triton.jit
 def _weights(queries, keys, key_count, scale, room: tl.constexpr, causal: tl.constexpr):
-    """softmax(Q Kᵀ · scale) of one sentence and head; what is not there gets no weight."""
+    """softmax(Q Kᵀ · scale) of one sentence and head; padding gets no weight."""
     scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * scale
     place = tl.arange(0, room)[None, :]
     allowed = place < key_count
@@ -28,12 +28,14 @@ def _weights(queries, keys, key_count, scale, room: tl.constexpr, causal: tl.con
         allowed = allowed & (place <= tl.arange(0, room)[:, None])
     highest = tl.max(tl.where(allowed, scores, float("-inf")), 1)[:, None]
     powers = tl.exp(tl.where(allowed, scores - highest, float("-inf")))
-    return powers / tl.maximum(tl.sum(powers, 1)[:, None], 1.0)  # the highest gives 1; nothing but no keys gives less
+    return powers / tl.maximum(
+        tl.sum(powers, 1)[:, None], 1.0
+    )  # the highest gives 1; the sum is less only without keys
 
 
 @triton.jit
 def _tile(pointer, first, count, stride, room: tl.constexpr, depth: tl.constexpr):
-    """The addresses of one sentence's rows, and which of them are real."""
+    """Return the addresses of one sentence's rows, and which of them are real."""
     rows = tl.arange(0, room)
     places = (first + rows).to(tl.int64)[:, None] * stride + tl.arange(0, depth)[None, :]
     return pointer + places, (rows < count)[:, None]
@@ -41,7 +43,7 @@ def _tile(pointer, first, count, stride, room: tl.constexpr, depth: tl.constexpr
 
 @triton.jit
 def _chances(first, head, heads: tl.constexpr, room: tl.constexpr):
-    """A number of its own for every weight of a batch."""
+    """Return a distinct number for every weight of a batch."""
     rows = (first + tl.arange(0, room)) * heads + head
     return rows[:, None] * 128 + tl.arange(0, room)[None, :]
 
@@ -131,7 +133,7 @@ def _look_gradient_kernel(
     found = tl.dot(tl.trans(used.to(upstream.dtype)), upstream, input_precision="ieee")
     at, there = _tile(of_value + head * depth, key_first, key_count, key_stride, room, depth)
     tl.store(at, found, there)
-    # of the softmax: w · (gradient − Σ w · gradient)
+    # gradient of the softmax: w · (gradient − Σ w · gradient)
     gradient = weights * (gradient - tl.sum(weights * gradient, 1)[:, None]) * scale
     gradient = gradient.to(keys.dtype)
     at, real = _tile(of_query + head * depth, query_first, query_count, query_stride, room, depth)
@@ -142,12 +144,12 @@ def _look_gradient_kernel(
 
 @dataclass(frozen=True)
 class Shape:
-    """Between which sentences, by how many heads: offsets say where each sentence begins, and where the last ends."""
+    """The sentences and heads of an attention: offsets hold the start of each sentence and the end of the last."""
 
     heads: int
     query_offsets: Tensor
     key_offsets: Tensor
-    room: int  # a power of two that no sentence is longer than
+    room: int  # a power of two that is at least the length of every sentence
     causal: bool = False
 
 
@@ -175,7 +177,7 @@ class _Look(torch.autograd.Function):
 
 
 def _parts(projected: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
-    """Queries, keys and values: side by side in one tensor, or keys and values in a memory of their own."""
+    """Return queries, keys and values: side by side in one tensor, or keys and values in a separate memory."""
     return projected.chunk(3, dim=1) if memory is None else (projected, *memory.chunk(2, dim=1))
 
 
@@ -209,7 +211,7 @@ def _launch(
 def look(projected: Tensor, memory: Tensor | None, shape: Shape, dropping: Dropping) -> Tensor:
     """softmax(Q Kᵀ / √depth) V of every sentence and head, (row, width).
 
-    Without a memory `projected` holds queries, keys and values side by side (row, 3 · width); with one it holds the
-    queries, and the memory keys and values (row of the memory, 2 · width).
+    Without a memory, `projected` holds queries, keys and values side by side (row, 3 · width); with one it holds the
+    queries, and the memory holds keys and values (row of the memory, 2 · width).
     """
     return _Look.apply(projected, memory, shape, dropping)

@@ -1,18 +1,18 @@
-"""From logits to losses and to the logits' gradients, in their place: one kernel, and no other table of their size."""
+"""Turn logits into losses and, in place, into the logits' gradients: one kernel, and no other table of their size."""
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-BLOCK = 4096  # tokens of the vocabulary at once
+BLOCK = 4096  # tokens of the vocabulary processed at once
 
 
 @triton.jit
 def _loss_kernel(logits, wanted, losses, tokens, stride, smoothing, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     own = logits + row * stride
-    # Looked up before the sums over all threads, behind which each writes gradients where others may still read.
+    # Read before the sums over all threads, after which each thread writes gradients where others may still read.
     right = tl.load(wanted + row)
     of_right = tl.load(own + right, right >= 0, 0.0).to(tl.float32)
     highest, total, sum_of_logits = float("-inf"), 0.0, 0.0
@@ -39,7 +39,7 @@ def _loss_kernel(logits, wanted, losses, tokens, stride, smoothing, block: tl.co
 def _agreeing_loss_kernel(logits, wanted, losses, rows, tokens, smoothing, consistency, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     one, other = logits + row * tokens, logits + (rows + row) * tokens
-    right = tl.load(wanted + row)  # before the sums here too
+    right = tl.load(wanted + row)  # before the sums, as above
     of_right = tl.load(one + right, right >= 0, 0.0).to(tl.float32)
     of_right += tl.load(other + right, right >= 0, 0.0).to(tl.float32)
     highest_p, total_p, highest_q, total_q, sum_of_logits = float("-inf"), 0.0, float("-inf"), 0.0, 0.0
@@ -80,15 +80,15 @@ def _agreeing_loss_kernel(logits, wanted, losses, rows, tokens, smoothing, consi
 
 
 def losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float, tokens: int | None = None) -> Tensor:
-    """The smoothed cross-entropy of each row of `logits` (row, token), which becomes its own gradient.
+    """Return the smoothed cross-entropy of each row of `logits` (row, token), and replace the row by its gradient.
 
-    A row whose wanted token is negative is padding: it costs nothing and has no gradient. If there are fewer `tokens`
-    than columns, the columns behind them are left as they are.
+    Rows whose wanted token is negative are padding: they cost nothing and have no gradient. If there are fewer `tokens`
+    than columns, the columns behind them stay unchanged.
     """
     rows, stride = logits.shape
     tokens = tokens or stride
     losses = torch.empty(rows, dtype=torch.float32, device=logits.device)
-    with torch.cuda.device_of(logits):  # Triton launches on the device that is current
+    with torch.cuda.device_of(logits):  # Triton launches on the current device
         _loss_kernel[(rows,)](logits, wanted, losses, tokens, stride, smoothing, **_block(tokens))
     return losses
 

@@ -59,14 +59,14 @@ class _Embedded(torch.autograd.Function):
     ) -> Tensor:
         factor, dropping, dtype = settings
         rows, width = len(tokens), weight.shape[1]
-        found = torch.empty(rows, width, dtype=dtype, device=weight.device)
+        states = torch.empty(rows, width, dtype=dtype, device=weight.device)
         ctx.block = {"width": width, "block": triton.next_power_of_2(width)}
         ctx.chance = dropping.arguments
         flags = {"placed": table is not None, "drops": dropping.share > 0}
-        _embed_kernel[(rows,)](tokens, places, weight, table, found, factor, *ctx.chance, **flags, **ctx.block)
+        _embed_kernel[(rows,)](tokens, places, weight, table, states, factor, *ctx.chance, **flags, **ctx.block)
         ctx.save_for_backward(tokens, places)
         ctx.sizes, ctx.factor, ctx.drop = (len(weight), None if table is None else len(table)), factor, flags["drops"]
-        return found
+        return states
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -88,8 +88,8 @@ class _Embedded(torch.autograd.Function):
 def embedded(
     weight: Tensor, table: Tensor | None, tokens: Tensor, places: Tensor, settings: tuple[float, Dropping, torch.dtype]
 ) -> Tensor:
-    """dropout(factor · weight[token] + table[place]) of each token as (row, width), where there is a table.
+    """dropout(factor · weight[token] + table[place]) of each token as (row, width); `table` may be None.
 
-    `settings` are the factor, the dropout and the precision of what is given out.
+    `settings` holds the factor, the dropout and the precision of the result.
     """
     return _Embedded.apply(weight, table, tokens, places, settings)

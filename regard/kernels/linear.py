@@ -1,4 +1,4 @@
-"""Linear layers whose biases' gradients are summed by a kernel, together with those of an activation behind them."""
+"""Linear layers whose bias gradients are summed by a kernel, together with those of an activation after them."""
 
 from typing import Any, Literal
 
@@ -8,8 +8,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-PROGRAMS = 64  # that share out the rows
-PIECE, ACTIVE_PIECE = (32, 64), (16, 128)  # rows and columns that a program works on at once
+PROGRAMS = 64  # programs that share the rows
+PIECE, ACTIVE_PIECE = (32, 64), (16, 128)  # rows and columns that a program processes at once
 Activation = Literal["none", "relu", "gelu-tanh"]
 
 
@@ -17,7 +17,7 @@ Activation = Literal["none", "relu", "gelu-tanh"]
 def _gelu_slope(x):
     """d/dx x σ(2u), where u = √(2/π) (x + 0.044715 x³): 0.5 (1 + tanh u) is σ(2u)."""
     twice = 1.5957691216057308 * (x + 0.044715 * x * x * x)
-    small = tl.exp(-tl.abs(twice))  # which never overflows
+    small = tl.exp(-tl.abs(twice))  # never overflows
     share = tl.where(twice >= 0, 1.0, small) / (1 + small)
     return share + x * share * (1 - share) * 1.5957691216057308 * (1 + 0.134145 * x * x)
 
@@ -54,7 +54,7 @@ def _column_sums_kernel(
 
 
 def _column_sums(upstream: Tensor, kept: Tensor | None, activation: Activation) -> tuple[Tensor, Tensor]:
-    """The gradient before an activation, and its sum over rows; `kept` is what a ReLU gave, or a GELU was given."""
+    """Return the gradient before an activation, and its sum over rows; `kept` is a ReLU's output, or a GELU's input."""
     rows, width = upstream.shape
     height, breadth = PIECE if kept is None else ACTIVE_PIECE
     programs = min(triton.cdiv(rows, height), PROGRAMS)
@@ -71,25 +71,25 @@ class _Linear(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, activation: Activation) -> Tensor:
         lowered = bias.to(states.dtype)
         if activation == "relu":
-            kept = found = torch._addmm_activation(lowered, states, weight.T)
+            kept = outputs = torch._addmm_activation(lowered, states, weight.T)
         else:
-            kept = found = torch.addmm(lowered, states, weight.T)
+            kept = outputs = torch.addmm(lowered, states, weight.T)
             if activation == "gelu-tanh":
-                found = F.gelu(kept, approximate="tanh")
+                outputs = F.gelu(kept, approximate="tanh")
         ctx.activation = activation
         ctx.save_for_backward(states, weight, None if activation == "none" else kept)
-        return found
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         states, weight, kept = ctx.saved_tensors
         gradient, of_bias = _column_sums(upstream[0].contiguous(), kept, ctx.activation)
-        of_states, of_weight, *_ = ctx.needs_input_grad  # either may be frozen, or come from what is
+        of_states, of_weight, *_ = ctx.needs_input_grad  # either may be frozen, or depend only on frozen weights
         return gradient @ weight if of_states else None, gradient.T @ states if of_weight else None, of_bias, None
 
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """states · weightᵀ + bias of (row, width) states; the bias may be of higher precision."""
+    """states · weightᵀ + bias of (row, width) states; the bias may have higher precision."""
     return _Linear.apply(states, weight, bias, "none")
 
 
@@ -99,5 +99,5 @@ def rectified_linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def gelu_linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """GELU(states · weightᵀ + bias) in the form with tanh."""
+    """GELU(states · weightᵀ + bias), in its tanh form."""
     return _Linear.apply(states, weight, bias, "gelu-tanh")

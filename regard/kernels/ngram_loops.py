@@ -1,23 +1,23 @@
 """Loops over n-grams that numba compiles: counting, adding up counts, finding suffixes, and scoring text.
 
-Each gives the same numbers, to the bit, as the numpy code beside its caller in `regard.models.ngram`, which is what
-runs for small inputs, where numba is not installed, and in the tests that compare both.
+Each gives the same numbers, to the bit, as the numpy code next to its caller in `regard.models.ngram`, which runs for
+small inputs, without numba, and in the tests that compare both.
 
-The loops call no functions with arrays, and give no array another name: numba counts references then, which takes
+The loops call no functions with arrays, and give no array a second name: numba would count references, which takes
 longer than the work. A row that does not exist is -1.
 """
 
 import numpy as np
 from numba import njit
 
-LAST = np.iinfo(np.int64).max  # behind every key
-_MOST_BITS = 14  # of a token that one pass of the sort looks at
+LAST = np.iinfo(np.int64).max  # larger than every key
+_MOST_BITS = 14  # most bits of a token that one pass of the sort looks at
 
 
 def sorted_places(tokens, starts, order, size):
-    """Return all places of a text, sorted by the `order` tokens that begin there, and how many each sentence has left.
+    """Return all places of a text, sorted by the `order` tokens that begin there, and the tokens left in each sentence.
 
-    A radix sort from the last token to the first; what lies behind the end of a sentence comes before all tokens.
+    This is a radix sort from the last token to the first; what is beyond the end of a sentence comes before all tokens.
     """
     left = _tokens_left(starts, order)
     places, others = np.arange(len(tokens), dtype=np.int32), np.empty(len(tokens), np.int32)
@@ -33,7 +33,7 @@ def sorted_places(tokens, starts, order, size):
 
 @njit(cache=True, nogil=True)
 def _tokens_left(starts, order):
-    """Return how many tokens there are from each place to the end of its sentence, at most `order`."""
+    """Return the number of tokens from each place to the end of its sentence, at most `order`."""
     left = np.empty(len(starts), np.int8)
     length = 0
     for place in range(len(starts) - 1, -1, -1):
@@ -46,7 +46,7 @@ def _tokens_left(starts, order):
 
 @njit(cache=True, nogil=True)
 def _sort(tokens, left, ahead, shift, mask, places, others):
-    """Write places in the order of some bits of the token `ahead` of each; equal ones stay as they are."""
+    """Write places in the order of some bits of the token `ahead` of each; equal ones keep their order."""
     ends = np.zeros(mask + 2, np.int64)
     for place in range(len(tokens)):
         digit = ((tokens[place + ahead] + 1) >> shift) & mask if left[place] > ahead else 0
@@ -62,7 +62,7 @@ def _sort(tokens, left, ahead, shift, mask, places, others):
 
 @njit(cache=True, nogil=True)
 def shared_lengths(tokens, places, left, order):
-    """Return how many tokens each sorted n-gram shares with the one before, and how many n-grams there are by order."""
+    """Return how many tokens each sorted n-gram shares with the one before, and the number of n-grams of each order."""
     shared, numbers = np.zeros(len(places), np.int8), np.zeros(order + 1, np.int64)
     before = 0
     for index in range(len(places)):
@@ -73,15 +73,15 @@ def shared_lengths(tokens, places, left, order):
             while length < most and tokens[before + length] == tokens[place + length]:
                 length += 1
         shared[index] = length
-        for each in range(length + 1, left[place] + 1):
-            numbers[each] += 1
+        for longer in range(length + 1, left[place] + 1):
+            numbers[longer] += 1
         before = place
     return shared, numbers
 
 
 @njit(cache=True, nogil=True)
 def fill_counts(tokens, places, left, shared, size, firsts, keys, counts):
-    """Write the key and the count of every n-gram; those of an order stand together, from the place in `firsts` on."""
+    """Write the key and the count of every n-gram; those of an order are together, from the place in `firsts` on."""
     rows = np.full(len(firsts), -1, np.int64)
     for index in range(len(places)):
         place = places[index]
@@ -96,25 +96,25 @@ def fill_counts(tokens, places, left, shared, size, firsts, keys, counts):
 
 @njit(cache=True, nogil=True)
 def merge(mine, theirs, my_counts, their_counts, my_parents, their_parents, size, my_rows, their_rows, keys, counts):
-    """Add up the counts of an order, write which row of the sum each row has become, and return how many there are.
+    """Add up the counts of an order, write the row of the sum that each row has become, and return the number of rows.
 
-    `mine` and `theirs` are keys; the parents say which row of the sum each row of the order below has become.
+    `mine` and `theirs` are keys; the parents hold the row of the sum that each row of the order below has become.
     """
     row = me = they = 0
     while me < len(mine) or they < len(theirs):
-        own = other = LAST
+        my_key = their_key = LAST
         if me < len(mine):
             parent = mine[me] // size
-            own = (my_parents[parent] - parent) * size + mine[me]
+            my_key = (my_parents[parent] - parent) * size + mine[me]
         if they < len(theirs):
             parent = theirs[they] // size
-            other = (their_parents[parent] - parent) * size + theirs[they]
-        keys[row], counts[row] = min(own, other), 0
-        if own <= other:
+            their_key = (their_parents[parent] - parent) * size + theirs[they]
+        keys[row], counts[row] = min(my_key, their_key), 0
+        if my_key <= their_key:
             counts[row] += my_counts[me]
             my_rows[me] = row
             me += 1
-        if other <= own:
+        if their_key <= my_key:
             counts[row] += their_counts[they]
             their_rows[they] = row
             they += 1
@@ -124,12 +124,12 @@ def merge(mine, theirs, my_counts, their_counts, my_parents, their_parents, size
 
 @njit(cache=True, nogil=True)
 def fill_firsts(keys, size, firsts):
-    """Write at which key the children of each row of the order below begin; one more entry is the number of keys."""
+    """Write at which key the children of each row of the order below begin, and the number of keys at the end."""
     parent = 0
     firsts[0] = 0
     for row in range(len(keys)):
-        own = keys[row] // size
-        while parent < own:
+        parent_of_row = keys[row] // size
+        while parent < parent_of_row:
             parent += 1
             firsts[parent] = row
     firsts[parent + 1 :] = len(keys)
@@ -137,9 +137,9 @@ def fill_firsts(keys, size, firsts):
 
 @njit(cache=True, nogil=True)
 def fill_suffixes(keys, shorter_keys, firsts, parent_suffixes, size, suffixes):
-    """Write the row, among the n-grams of the order below, of all words of each n-gram but the first.
+    """Write, for each n-gram, the row of all its words but the first among the n-grams of the order below.
 
-    `firsts` are those of `shorter_keys`, and `parent_suffixes` the suffixes of the order below.
+    `firsts` belongs to `shorter_keys`, and `parent_suffixes` are the suffixes of the order below.
     """
     before, reached = -1, 0
     for row in range(len(keys)):
@@ -188,11 +188,11 @@ def find_rows(keys, firsts, size, parents, tokens, rows):
 
 @njit(cache=True, nogil=True)
 def score_order(keys, firsts, size, tokens, starts, shorter, backoffs, log_probabilities, rows, scores):
-    """Bring the scores of all places from one order to the next, and write the rows of the n-grams that end there.
+    """Update the scores of all places from one order to the next, and write the rows of the n-grams that end there.
 
-    Where the n-gram is in the model it has the score of its own. Elsewhere the weight of its first words is added,
-    which are `shorter` at the place before, if they are in the model. Whatever the arrays of the model hold, nothing
-    outside them is read.
+    An n-gram in the model has its own score. Otherwise the back-off weight of its first words is added, which are
+    `shorter` at the place before, if they are in the model. Whatever the arrays of the model hold, nothing outside them
+    is read.
     """
     most_parents = min(len(firsts) - 1, len(backoffs))
     for place in range(len(tokens)):
@@ -202,7 +202,7 @@ def score_order(keys, firsts, size, tokens, starts, shorter, backoffs, log_proba
             continue
         wanted = parent * size + tokens[place]
         low = max(firsts[parent], 0)
-        # A word is behind no more others than its number says, and that of a frequent word is small.
+        # A word has at most as many others before it as its number, which is small for a frequent word.
         number = min(firsts[parent + 1] - low, len(keys) - low, tokens[place] + 1)
         while number > 1:
             half = number >> 1

@@ -1,4 +1,4 @@
-"""Bias, dropout, residual and layer norm in one kernel: what stands between two sublayers of a Transformer."""
+"""Bias, dropout, residual and layer norm in one kernel: everything between two sublayers of a Transformer."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.kernels.dropping import Dropping, dropped
 
-PROGRAMS, SUMS = 2048, 2**20  # that share out the rows of a backward pass; columns that all of them sum up together
+PROGRAMS, SUMS = 2048, 2**20  # programs that share the rows of a backward pass; columns that all of them sum together
 
 
 @triton.jit(do_not_specialize=["site", "threshold"])
@@ -163,12 +163,12 @@ class _AddNorm(torch.autograd.Function):
 
 
 def normed(states: Tensor, norm: torch.nn.LayerNorm, dtype: torch.dtype) -> Tensor:
-    """The layer norm of (row, width) states, given out as `dtype`."""
+    """Return the layer norm of (row, width) states as `dtype`."""
     return _AddNorm.apply(states, None, None, norm.weight, norm.bias, (norm.eps, Dropping(), dtype))[1]
 
 
 def added_and_normed(
     residual: Tensor, branch: Tensor, bias: Tensor, dropping: Dropping, norm: torch.nn.LayerNorm, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """residual + dropout(branch + bias), and the layer norm of it as `dtype`; all (row, width)."""
+    """residual + dropout(branch + bias), and its layer norm as `dtype`; all (row, width)."""
     return _AddNorm.apply(residual, branch, bias, norm.weight, norm.bias, (norm.eps, dropping, dtype))

@@ -1,7 +1,7 @@
-"""Rows asked for before they are needed: what learns word vectors waits for memory more than it computes.
+"""Prefetch rows before they are needed: training word vectors waits for memory more than it computes.
 
-numba has no prefetch of its own, but lets one be written in terms of LLVM, whose `llvm.prefetch` is a hint and nothing
-else: what is computed stays the same. In plain Python it does nothing.
+numba has no prefetch, but lets one be written in terms of LLVM, whose `llvm.prefetch` is only a hint: the results stay
+the same. In plain Python it does nothing.
 """
 
 from llvmlite import ir
@@ -13,7 +13,7 @@ _FOR_WRITING, _TO_STAY, _OF_DATA = 1, 3, 1
 
 
 def ask_for_row(table, row):
-    """Have a row of a table brought near."""
+    """Prefetch a row of a table."""
 
 
 @overload(ask_for_row, inline="always")

@@ -1,9 +1,9 @@
-"""Writing through one window and reading through the next in one kernel: what stands between two steps of DRAW.
+"""Write through one window and read through the next in one kernel: everything between two steps of DRAW.
 
     c' = c + γ_w⁻¹ F_Yᵀ w F_X            seen = [γ_r F_Y [x, x − σ(c')] F_Xᵀ, h^dec, h^enc]
 
-by the filters of `regard.models.draw.filters`, which `regard.models.draw.pointwise.turn` stands for in plain torch. One
-program has a picture: all that it computes in between stays in registers, and a step has a kernel where it had dozens.
+with the filters of `regard.models.draw.filters`; `regard.models.draw.pointwise.turn` is the same in plain torch. One
+program handles a picture: everything it computes in between stays in registers, and a step has one kernel, not dozens.
 """
 
 from typing import Any
@@ -13,13 +13,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-NUMBERS = tl.constexpr(5)  # of a window, and the place of each among them: g̃_X, g̃_Y, log σ², log δ̃ and log γ
+NUMBERS = tl.constexpr(5)  # numbers that describe a window, and their indices: g̃_X, g̃_Y, log σ², log δ̃ and log γ
 ACROSS, DOWN, LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = (tl.constexpr(place) for place in range(5))
 
 
 @triton.jit
 def _pixels(row, height: tl.constexpr, width: tl.constexpr, block: tl.constexpr):
-    """Where the pixels of a picture lie (down, across), and which places of a square block are pixels."""
+    """Return where the pixels of a picture lie (down, across), and which places of a square block are pixels."""
     down, across = tl.arange(0, block)[:, None], tl.arange(0, block)[None, :]
     return row * height * width + down * width + across, (down < height) & (across < width)
 
@@ -28,7 +28,7 @@ def _pixels(row, height: tl.constexpr, width: tl.constexpr, block: tl.constexpr)
 def _filters(
     window, place, number, grid: tl.constexpr, pixels: tl.constexpr, longer: tl.constexpr, block: tl.constexpr
 ):
-    """Filters (filter, pixel) along one axis, how far each pixel is from its middle, 1/2σ² and δ; g̃ is at `place`."""
+    """Return filters (filter, pixel) along one axis, the pixels' distances to them, 1/2σ² and δ; g̃ is at `place`."""
     centre = (pixels + 1) / 2 * (tl.load(window + place) + 1)
     precision = tl.exp(-tl.load(window + LOG_VARIANCE)) / 2
     distance = (longer - 1) / (grid - 1) * tl.exp(tl.load(window + LOG_DISTANCE))
@@ -41,7 +41,7 @@ def _filters(
 
 @triton.jit
 def _gradient_of_means(filters, of_filters, far, precision):
-    """∂L/∂μ of each filter, and ∂L/∂log σ² by all of them, where they are softmaxes of −(a − μ)² / 2σ²."""
+    """Return ∂L/∂μ of each filter, and ∂L/∂log σ² through all of them; they are softmaxes of −(a − μ)² / 2σ²."""
     of_logits = filters * (of_filters - tl.sum(filters * of_filters, 1)[:, None])
     return tl.sum(2 * of_logits * far, 1) * precision, tl.sum(of_logits * far * far) * precision
 
@@ -59,7 +59,7 @@ def _store_gradient(
     height: tl.constexpr,
     width: tl.constexpr,
 ):
-    """The gradients of a window's numbers, the first of them from those of the means down and across."""
+    """Store the gradients of a window's numbers, the first of them from those of the means down and across."""
     tl.store(of_window + ACROSS, (width + 1) / 2 * tl.sum(of_across))
     tl.store(of_window + DOWN, (height + 1) / 2 * tl.sum(of_down))
     tl.store(of_window + LOG_VARIANCE, of_log_variance)
@@ -133,7 +133,7 @@ def _store_gradient_of_writing(
     write_block: tl.constexpr,
     block: tl.constexpr,
 ):
-    """The gradients of the writing window and of what is written, from that of the canvas."""
+    """Store the gradients of the writing window and of the patch, from that of the canvas."""
     number, window = tl.arange(0, write_block), said + NUMBERS
     rows, far_down, precision, distance = _filters(window, DOWN, number, write, height, longer, block)
     columns, far_across, _, _ = _filters(window, ACROSS, number, write, width, longer, block)
@@ -250,15 +250,15 @@ class _Turn(torch.autograd.Function):
         rows, height, width = pictures.shape
         units = decoder.shape[1]
         ctx.sizes = _sizes(grids, height, width, units)
-        given = [each.contiguous() for each in (said, canvas, pictures, decoder, encoder)]
-        written, seen = torch.empty_like(given[1]), said.new_empty(rows, 2 * grids[0] ** 2 + 2 * units)
-        _turn_kernel[(rows,)](*given, written, seen, **ctx.sizes)
-        ctx.save_for_backward(given[0], written, given[2])
+        inputs = [tensor.contiguous() for tensor in (said, canvas, pictures, decoder, encoder)]
+        written, seen = torch.empty_like(inputs[1]), said.new_empty(rows, 2 * grids[0] ** 2 + 2 * units)
+        _turn_kernel[(rows,)](*inputs, written, seen, **ctx.sizes)
+        ctx.save_for_backward(inputs[0], written, inputs[2])
         return written, seen
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        of_written, of_seen = (each.contiguous() for each in upstream)
+        of_written, of_seen = (gradient.contiguous() for gradient in upstream)
         said, written, pictures = ctx.saved_tensors
         of_said, of_canvas = torch.empty_like(said), torch.empty_like(written)
         _turn_gradient_kernel[(len(said),)](
@@ -271,9 +271,9 @@ class _Turn(torch.autograd.Function):
 def turn(
     pictures: Tensor, canvas: Tensor, said: Tensor, decoder: Tensor, encoder: Tensor, grids: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """The canvas with what the decoder said, and what the encoder is given next; pictures have no gradient.
+    """Return the canvas with the decoder's patch added, and the encoder's next input; pictures have no gradient.
 
-    The grids are filters a side of the window that reads, and of the one that writes.
+    `grids` holds the filters per side of the reading window and of the writing window.
     """
     written, seen = _Turn.apply(pictures, canvas, said, decoder, encoder, grids)
     return written, seen

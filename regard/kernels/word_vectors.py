@@ -1,9 +1,9 @@
-"""Word vectors on a GPU, in Triton: parts of a batch learn side by side without locks, each place after place.
+"""Word vectors on a GPU, in Triton: parts of a batch learn in parallel without locks, each place by place.
 
-What several programs add to the same row is added atomically, so nothing is lost, but a row may be read while others
-add to it, as in lock-free threads on a CPU: no two runs are equal to the bit. The formulas are those of `text_updates`
-and `glove_updates`. There must not be too many programs: where hundreds of them move the row of a frequent word at once
-and none sees the steps of the others, the vectors explode, as they did with one program for each place.
+Several programs add to the same row atomically, so nothing is lost, but a row may be read while others add to it, as
+with lock-free threads on a CPU: no two runs are equal to the bit. The formulas are those of `text_updates` and
+`glove_updates`. There must not be too many programs: if hundreds of them move the row of a frequent word at once
+without seeing each other's steps, the vectors explode, as they did with one program for each place.
 """
 
 import torch
@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-_FEWEST_ROWS = 8  # of a tile: the right word and those that were drawn
+_FEWEST_ROWS = 8  # rows of a tile: the true word and the sampled ones
 
 
 @triton.jit
@@ -55,7 +55,7 @@ def _learn_place(
     for aim in range(first_aim, last_aim):
         if (is_cbow and count > 0) or (not is_cbow and aim != place):
             right = tl.load(words + aim)
-            # The right word first, then those that were drawn for this place and this distance.
+            # The true word first, then those sampled for this place and this distance.
             slot = place * 1 if is_cbow else place * 2 * window + aim - place + window - (aim > place).to(tl.int32)
             others = tl.load(negatives + slot.to(tl.int64) * drawn + row - 1, (row > 0) & (row <= drawn), 0)
             target = tl.where(row == 0, right, others).to(tl.int64)
@@ -87,7 +87,7 @@ def _learn_place(
 
 @triton.jit
 def _step(values, sums, gradient, rate, inside):
-    """AdaGrad's, on places that others may be adding to."""
+    """AdaGrad's step, on places that other programs may be adding to."""
     square = gradient * gradient
     before = tl.atomic_add(sums, square, inside, sem="relaxed")
     sums_now = tl.where(inside, before + square, 1.0)
@@ -132,7 +132,7 @@ def _learn_pair(
     slope = weight * error
     _step(centres + of_row, centres_sums + of_row, slope * context, rate, inside)
     _step(contexts + of_column, contexts_sums + of_column, slope * centre, rate, inside)
-    alone = tl.zeros([block], tl.int64)  # the biases are single numbers: the first place of the block stands for them
+    alone = tl.zeros([block], tl.int64)  # the biases are single numbers: the first place of the block represents them
     slopes = tl.zeros([block], tl.float32) + slope
     _step(centre_biases + row + alone, centre_biases_sums + row + alone, slopes, rate, is_first)
     _step(context_biases + column + alone, context_biases_sums + column + alone, slopes, rate, is_first)
@@ -152,10 +152,10 @@ def learn_places(
     window: int,
     programs: int,
 ) -> Tensor:
-    """Learn from all places of some text by negative sampling, in so many programs; gives the loss of each place.
+    """Learn from all places of some text by negative sampling, in `programs` programs; return the loss of each place.
 
-    The window of a place reaches from its low to before its high. `negatives` has a row of words that were drawn for
-    each prediction that there may be: of CBOW one for each place, of skip-gram one for each place and distance.
+    The window of a place reaches from its low to before its high. `negatives` has a row of sampled words for each
+    possible prediction: for CBOW one per place, for skip-gram one per place and distance.
     """
     width, drawn = centres.shape[1], negatives.shape[-1]
     losses = torch.empty(len(words), dtype=torch.float32, device=words.device)
@@ -179,17 +179,17 @@ def learn_cooccurrences(
     rate: float,
     programs: int,
 ) -> Tensor:
-    """Learn from all of some pairs by GloVe's error, in so many programs; gives the loss of each pair.
+    """Learn from some pairs by GloVe's error, in `programs` programs; return the loss of each pair.
 
     `tables` are named as in the model.
     """
     width = tables["centres"].shape[1]
     losses = torch.empty(len(rows), dtype=torch.float32, device=rows.device)
     names = ("centres", "contexts", "centre_biases", "context_biases")
-    given = [tables[name] for name in names] + [tables[f"{name}_sums"] for name in names]
+    arguments = [tables[name] for name in names] + [tables[f"{name}_sums"] for name in names]
     with torch.cuda.device_of(rows):
         _pair_kernel[(programs,)](
-            rows, columns, logarithms, weights, losses, len(rows), -(-len(rows) // programs), rate, width, *given,
+            rows, columns, logarithms, weights, losses, len(rows), -(-len(rows) // programs), rate, width, *arguments,
             block=triton.next_power_of_2(width), num_warps=1 if width <= 128 else 4,
         )  # fmt: skip
     return losses

@@ -1,4 +1,4 @@
-"""Measures of what models write."""
+"""Metrics of what models write."""
 
 from regard.base.scores import Score
 from regard.metrics.errors import References, by_sentence

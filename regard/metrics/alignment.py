@@ -1,20 +1,20 @@
-"""Pairing the words of two texts by a table of which may go together.
+"""Pair the words of two texts, given a table of possible pairs.
 
-Of all pairings in which no word is used twice, the best is the one (Denkowski and Lavie 2011, section 2.1)
+Among all pairings that use no word twice, the best one (Denkowski and Lavie 2011, section 2.1)
 
-1. that pairs the most words,
-2. of these, with the fewest chunks: runs of words that are neighbours, in the same order, on both sides,
-3. of these, with the smallest sum of distances between partners,
-4. and, where that leaves a choice, with the greatest weight.
+1. pairs the most words,
+2. then has the fewest chunks: runs of words that are neighbours, in the same order, on both sides,
+3. then has the smallest sum of distances between partners,
+4. and finally has the greatest weight.
 
-The first METEOR (Banerjee and Lavie 2005) had the fewest crossings in place of the second; fewest chunks, which the
-score is made of, replaced it.
+The first METEOR (Banerjee and Lavie 2005) used the fewest crossings as its second criterion; the fewest chunks, from
+which the score is computed, replaced it.
 
-Most words have one candidate, which has no other: they are settled. The others fall into groups that have no candidate
-and no chunk in common, so that each group is searched by itself, from left to right. A pair is joined to the one before
-if it continues its chunk: with as many pairs, the more joins the fewer chunks. Of the beginnings that can go on alike
-the search keeps the best, and once a pairing is known it drops those that cannot come to as many joins. Then so few are
-left that the pairing found is the best there is; where texts repeat themselves over and over it can be missed.
+Most words have a single candidate, which has no other: they are settled. The others fall into groups that share no
+candidate and no chunk, so each group is searched separately, from left to right. A pair is joined to the one before if
+it continues its chunk: for the same number of pairs, more joins mean fewer chunks. Among beginnings with the same
+continuations the search keeps the best. Once it has a pairing, it drops beginnings that cannot reach as many joins. So
+few remain that the result is optimal; only in texts that repeat themselves endlessly may it miss the optimum.
 """
 
 from collections import Counter
@@ -22,36 +22,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-_FEW, _KEPT = 12, 200  # beginnings, in a first search and in one that knows how good the first was
-_WORK = 40_000  # beginnings times candidates in that one, at the most, so that endless repetitions do not take forever
+_FEW, _KEPT = 12, 200  # beginnings to keep, in a first search and in one that knows the first result
+_WORK = 40_000  # most beginnings times candidates in the latter, so that endless repetition takes limited time
 
-Candidates = Sequence[Mapping[int, float]]  # for each word written the words wanted that it may go with, and the weight
+Candidates = Sequence[Mapping[int, float]]  # for each output word, the reference words it may pair with, and weights
 
 
 class Pair(NamedTuple):
-    """Partners, by their places, and how much the pair is worth."""
+    """Partners, by their places, and the weight of the pair."""
 
     written: int
     wanted: int
     weight: float
 
 
-# A pairing of the first words of a group. What is less is better, element by element: words left alone, joins less than
-# none, sum of distances, weight lost, a bit for each word wanted that has a partner, and the pairs.
+# A pairing of the first words of a group; less is better, element by element: unpaired words, negative joins, sum of
+# distances, lost weight, a bit for each paired reference word, and the pairs.
 _Beginning = tuple[int, int, int, float, int, tuple[tuple[int, int, float], ...]]
 _NO_PAIR = -2, -2, 0.0
 
 
 def align(candidates: Candidates) -> list[Pair]:
-    """The best pairing, in the order of writing."""
+    """Return the best pairing, in output order."""
     wooers = Counter(chain.from_iterable(candidates))
     pairs: list[Pair] = []
     unsettled: list[int] = []
-    for written, own in enumerate(candidates):
-        place, weight = next(iter(own.items())) if own else (-1, 0.0)
-        if len(own) == wooers[place] == 1:
+    for written, choices in enumerate(candidates):
+        place, weight = next(iter(choices.items())) if choices else (-1, 0.0)
+        if len(choices) == wooers[place] == 1:
             pairs.append(Pair(written, place, weight))
-        elif own:
+        elif choices:
             unsettled.append(written)
     if not unsettled:
         return pairs
@@ -68,27 +68,27 @@ def chunks(pairs: Sequence[Pair]) -> int:
 
 
 def _groups(candidates: Candidates, unsettled: Sequence[int]) -> Iterator[list[int]]:
-    """The unsettled words in groups: those that share a candidate or may be joined belong together."""
-    members: dict[int, list[int]] = {}  # by word written; all members of a group have the same list
-    takers: dict[int, int] = {}  # by word wanted, some word that may go with it
+    """Yield the unsettled words in groups: words that share a candidate or may be joined belong together."""
+    members: dict[int, list[int]] = {}  # by output word; all members of a group share one list
+    takers: dict[int, int] = {}  # by reference word, some word that may pair with it
     for written in unsettled:
         members[written] = [written]
-        own = candidates[written]
-        others = {takers.setdefault(place, written) for place in own}
-        if written - 1 in members and any(place - 1 in candidates[written - 1] for place in own):
+        choices = candidates[written]
+        others = {takers.setdefault(place, written) for place in choices}
+        if written - 1 in members and any(place - 1 in candidates[written - 1] for place in choices):
             others.add(written - 1)
         for other in others:
             if members[other] is not members[written]:
                 larger, smaller = members[other], members[written]
                 larger += smaller
-                for each in smaller:
-                    members[each] = larger
+                for member in smaller:
+                    members[member] = larger
     for group in {id(group): group for group in members.values()}.values():
         yield sorted(group)
 
 
 class _Search:
-    """The way through the words of one group."""
+    """Search through the words of one group."""
 
     def __init__(
         self, candidates: Candidates, group: Sequence[int], settled: Mapping[int, int], wooers: Mapping[int, int]
@@ -97,7 +97,7 @@ class _Search:
         self.wanted_later = _wanted_later(candidates, group)
 
     def best(self) -> Sequence[tuple[int, int, float]]:
-        """The pairs of the best pairing."""
+        """Return the pairs of the best pairing."""
         best, is_all = self._through(_FEW)
         if not is_all:
             most = _WORK // sum(len(self.candidates[written]) for written in self.group)
@@ -105,7 +105,7 @@ class _Search:
         return best[-1]
 
     def _through(self, most: int, goal: "_Goal | None" = None) -> tuple[_Beginning, bool]:
-        """The best pairing that is found while keeping so many beginnings, and whether these were all there were."""
+        """Return the best pairing found while keeping `most` beginnings, and True if none had to be dropped."""
         beginnings: list[_Beginning] = [(0, 0, 0, 0.0, 0, ())]
         is_all = True
         for step in range(len(self.group) - 1):
@@ -114,18 +114,18 @@ class _Search:
         return min(self._grow(beginnings, len(self.group) - 1)), is_all
 
     def _grow(self, beginnings: Sequence[_Beginning], step: int) -> list[_Beginning]:
-        """Every beginning with the next word paired in every way."""
+        """Return every beginning with the next word paired in every way."""
         grown: list[_Beginning] = []
         written = self.group[step]
-        own = self.candidates[written].items()
+        choices = self.candidates[written].items()
         left, right = self.settled.get(written - 1, -2) + 1, self.settled.get(written + 1, -2) - 1
-        # Who has a candidate to themselves never gains by staying alone.
-        may_stay_alone = 1 not in [self.wooers[place] for place, _ in own]
+        # A word with an exclusive candidate never gains by staying unpaired.
+        may_stay_alone = 1 not in [self.wooers[place] for place, _ in choices]
         for alone, unjoined, distance, lost, taken, pairs in beginnings:
             before, place_before, _ = pairs[-1] if pairs else _NO_PAIR
             next_place = place_before + 1 if before + 1 == written else -1
             is_alone = True
-            for place, weight in own:
+            for place, weight in choices:
                 if not taken >> place & 1:
                     is_alone = False
                     less = unjoined - (place == left) - (place == right) - (place == next_place)
@@ -136,60 +136,62 @@ class _Search:
         return grown
 
     def _best(self, beginnings: list[_Beginning], step: int, most: int, goal: "_Goal | None") -> list[_Beginning]:
-        """The best beginnings, of those that can go on alike the better one, and none that cannot become the best."""
-        written, wanted = self.group[step], self.wanted_later[step]
+        """Return the best beginnings: one for each way to continue, without those that cannot become the best."""
+        written, open_places = self.group[step], self.wanted_later[step]
         next_is_open = step + 1 < len(self.group) and self.group[step + 1] == written + 1
         following = self.candidates[written + 1] if next_is_open else {}
-        kept: dict[tuple[int, int], _Beginning] = {}
+        best_by_end: dict[tuple[int, int], _Beginning] = {}
         for beginning in sorted(beginnings):
             alone, unjoined, _, _, taken, pairs = beginning
             before, place_before, _ = pairs[-1] if pairs else _NO_PAIR
             next_place = place_before + 1 if before == written and place_before + 1 in following else -1
-            end = taken & wanted, next_place
-            if end in kept or (goal and not goal.may_be_reached(alone, (next_place >= 0) - unjoined, taken, written)):
+            end = taken & open_places, next_place
+            if end in best_by_end or (
+                goal and not goal.may_be_reached(alone, (next_place >= 0) - unjoined, taken, written)
+            ):
                 continue
-            kept[end] = beginning
-            if len(kept) == most:
+            best_by_end[end] = beginning
+            if len(best_by_end) == most:
                 break
-        return list(kept.values())
+        return list(best_by_end.values())
 
 
 class _Goal:
     """Bounds of the search: how good the best pairing must be, and how good a beginning can become."""
 
-    def __init__(self, candidates: Candidates, group: Sequence[int], known: _Beginning) -> None:
+    def __init__(self, candidates: Candidates, group: Sequence[int], first_result: _Beginning) -> None:
         self.alone = _fewest_alone(candidates, group)
-        self.joins = -known[1] if known[0] == self.alone else 0
+        self.joins = -first_result[1] if first_result[0] == self.alone else 0
         self.joinable, self.joining_places = _links(candidates, group)
 
     def may_be_reached(self, alone: int, joins: int, taken: int, written: int) -> bool:
         """Return True if a beginning with these numbers of unpaired words and joins can still become as good.
 
-        No more words can be joined to those before than may be at all, nor more than there are places left to join.
+        The number of further joins is limited by the joinable words and by the free places.
         """
         places = self.joining_places[written + 2] & ~(taken | taken << 1)
         return alone <= self.alone and joins + min(self.joinable[written + 2], places.bit_count()) >= self.joins
 
 
 def _wanted_later(candidates: Candidates, group: Sequence[int]) -> list[int]:
-    """For each word of a group a bit for every place that some word after it may take."""
-    found, wanted = [], 0
+    """Return, for each word of a group, a bit for every place that some later word may take."""
+    masks, mask = [], 0
     for written in reversed(group):
-        found.append(wanted)
+        masks.append(mask)
         for place in candidates[written]:
-            wanted |= 1 << place
-    return found[::-1]
+            mask |= 1 << place
+    return masks[::-1]
 
 
 def _fewest_alone(candidates: Candidates, group: Sequence[int]) -> int:
-    """Return how many words of a group stay unpaired whatever is done, by augmenting paths (Berge 1957)."""
+    """Return how many words of a group must stay unpaired, by augmenting paths (Berge 1957)."""
     partners: dict[int, int] = {}
 
-    def finds_partner(written: int, asked: set[int]) -> bool:
+    def finds_partner(written: int, tried: set[int]) -> bool:
         for place in candidates[written]:
-            if place not in asked:
-                asked.add(place)
-                if place not in partners or finds_partner(partners[place], asked):
+            if place not in tried:
+                tried.add(place)
+                if place not in partners or finds_partner(partners[place], tried):
                     partners[place] = written
                     return True
         return False
@@ -198,15 +200,15 @@ def _fewest_alone(candidates: Candidates, group: Sequence[int]) -> int:
 
 
 def _links(candidates: Candidates, group: Sequence[int]) -> tuple[list[int], list[int]]:
-    """For each word how many from there on may be joined to the one before, and a bit for each place where they may be.
+    """Return how many words from each word on may be joined to the one before, and a bit for each such place.
 
-    That is, of those in the group and right after one of the group.
+    Only words in the group, or directly after one of the group, count.
     """
     counts, places = [0] * (len(candidates) + 2), [0] * (len(candidates) + 2)
-    beside = {each + after for each in group for after in (0, 1)}
+    adjacent = {member + after for member in group for after in (0, 1)}
     for written in range(len(candidates) - 1, 0, -1):
-        before = candidates[written - 1] if written in beside else {}
-        own = sum(1 << place for place in candidates[written] if place - 1 in before)
-        counts[written] = counts[written + 1] + bool(own)
-        places[written] = places[written + 1] | own
+        before = candidates[written - 1] if written in adjacent else {}
+        joining = sum(1 << place for place in candidates[written] if place - 1 in before)
+        counts[written] = counts[written + 1] + bool(joining)
+        places[written] = places[written + 1] | joining
     return counts, places

@@ -1,16 +1,16 @@
-"""Scores of parses that are written as lines (regard/data/trees/linear.py): labelled brackets, and well-formedness.
+"""Scores of parses written as lines (regard/data/trees/linear.py): labelled brackets, and well-formedness.
 
 A bracket is a phrase: its label, its first word and its last. As EVALB counts them with Collins' parameters:
 
     precision = brackets in both / brackets written      recall = brackets in both / brackets wanted
     F1 = 2 · precision · recall / (precision + recall)
 
-over the whole corpus. Punctuation marks (, . : `` '') are removed first and phrases of nothing else with them, a root
-TOP does not count, ADVP and PRT are one label, and parts of speech are no brackets. Where a bracket occurs twice it
-counts twice.
+over the whole corpus. Punctuation marks (, . : `` '') are removed first, with phrases that hold nothing else. A root
+TOP does not count, ADVP and PRT are one label, and parts of speech are not brackets. A bracket that occurs twice counts
+twice.
 
-EVALB passes over an output with another number of words than the sentence. Here it is mended and counts: brackets over
-words that are not there are cut off, and words that are missing are in no bracket.
+EVALB skips an output with another number of words than the sentence. Here it is repaired and counts: brackets over
+surplus words are cut off, and missing words are in no bracket.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ _HOW = "brackets:labelled|punctuation:out|rules:collins|malformed:mended"
 
 
 def brackets() -> Summed:
-    """The F1 of labelled brackets, from 0 to 100; of several references the one that is best for a sentence counts."""
+    """Return the metric F1 of labelled brackets, from 0 to 100; the best reference of a sentence counts."""
 
     def row(hypothesis: Tree, reference: Tree) -> Row:
         leaves = [leaf.tag for leaf in reference.leaves()]
@@ -38,7 +38,7 @@ def brackets() -> Summed:
 
 
 def well_formed() -> Summed:
-    """The percentage of outputs that are a tree as they stand, with as many words as the sentence has."""
+    """Return the metric of outputs that are valid trees with as many words as the sentence, in percent."""
 
     def row(line: str, reference: Tree) -> Row:
         try:
@@ -53,19 +53,20 @@ def well_formed() -> Summed:
 def _best_rows(
     row: Callable[[str, Tree], Row], finish: Callable[[Row], float]
 ) -> Callable[[Sequence[str], Sequence[Sequence[str]]], list[Row]]:
-    """The row of each sentence, against the one of its references that gives the highest value."""
+    """Return a function for the row of each sentence, against the reference that gives the highest value."""
 
     def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
         sides = enumerate(zip(hypotheses, sentences, strict=True), 1)
         return [
-            max((row(line, _read_reference(text, number)) for text in own), key=finish) for number, (line, own) in sides
+            max((row(line, _read_reference(text, number)) for text in references), key=finish)
+            for number, (line, references) in sides
         ]
 
     return rows
 
 
 def _f1(total: Sequence[float]) -> float:
-    """Both in common, twice, over all written and all wanted, which is the harmonic mean of precision and recall."""
+    """Return twice the common brackets over all written and wanted: the harmonic mean of precision and recall."""
     common, written, wanted = total
     return 200 * common / (written + wanted) if written + wanted else 0.0
 
@@ -84,11 +85,11 @@ def _read_reference(line: str, number: int) -> Tree:
 
 
 def _brackets_of(tree: Tree, leaves: Sequence[str]) -> Counter[tuple[str, int, int]]:
-    """The brackets of a tree over words with these leaves, their places counted without punctuation."""
+    """Return the brackets of a tree over words with these leaves, with places counted without punctuation."""
     places = [0, *accumulate(leaf not in PUNCTUATION for leaf in leaves)]
-    found: Counter[tuple[str, int, int]] = Counter()
+    counted: Counter[tuple[str, int, int]] = Counter()
     for label, start, end in spans(tree):
         first, last = (places[min(place, len(leaves))] for place in (start, end))
         if first < last and label != NAMELESS_ROOT:
-            found[_SAME.get(label, label), first, last] += 1
-    return found
+            counted[_SAME.get(label, label), first, last] += 1
+    return counted

@@ -1,12 +1,12 @@
-"""CIDEr: how much a caption agrees with what people wrote of the same picture (Vedantam et al. 2015).
+"""CIDEr: how much a caption agrees with what people wrote about the same picture (Vedantam et al. 2015).
 
-A text is for each n from 1 to 4 a vector g over n-grams: how often one occurs (tf) times how rare it is (idf),
+For each n from 1 to 4, a text is a vector g over n-grams: the count of each (tf) times its rarity (idf),
 
     idf(w) = log(sentences of the test set / sentences with w in a reference)      (equation 1)
 
-and two texts agree by the cosine of their vectors, averaged over the references and over n (equations 2 and 3). The
-variant everyone reports is CIDEr-D (equation 4), which common evaluation tools print as CIDEr: an n-gram counts no
-more often than the reference has it, a length l other than the reference's costs, and the whole is ten times as large:
+and the agreement of two texts is the cosine of their vectors, averaged over the references and over n (equations 2 and
+3). The usual variant is CIDEr-D (equation 4), which common evaluation tools print as CIDEr: an n-gram counts at most as
+often as in the reference, a length l other than the reference's is penalised, and the result is multiplied by ten:
 
     CIDEr-D_n(c, s) = 10 · exp(−(l(c) − l(s))² / 2σ²) · Σ_w min(g_w(c), g_w(s)) · g_w(s) / (‖g(c)‖ ‖g(s)‖),   σ = 6
 
@@ -26,7 +26,7 @@ from regard.metrics.summed import Row, Summed, mean
 ORDERS = (1, 2, 3, 4)
 _SPREAD = 6.0  # σ of the paper
 _SCALE = 10.0
-_REMEMBERED = 2**16  # references whose vectors are kept, for captions that are drawn again and again
+_REMEMBERED = 2**16  # references whose vectors are cached, for captions that are drawn repeatedly
 
 _Vector = dict[Ngram, float]
 
@@ -39,30 +39,33 @@ class _Text(NamedTuple):
 
 
 def cider(clipped: bool = True) -> Summed:
-    """CIDEr-D, or with `clipped` off the plain CIDEr of equations 1 to 3, which runs from 0 to 1."""
+    """Return CIDEr-D or, if not `clipped`, the plain CIDEr of equations 1 to 3, which runs from 0 to 1."""
     variant, range_ = ("D", "0-10") if clipped else ("plain", "0-1")
     how = f"case:lc|norm:NFC|tok:words|stem:off|ref:mean|idf:references|mean:text|variant:{variant}|range:{range_}"
 
     def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
         agreement = CiderAgreement(sentences, clipped)
-        return [(agreement(text, own), 1.0) for text, own in zip(hypotheses, sentences, strict=True)]
+        return [(agreement(text, references), 1.0) for text, references in zip(hypotheses, sentences, strict=True)]
 
     return Summed(rows, mean, lambda: how)
 
 
 class CiderAgreement:
-    """Agreement of single captions with references, words weighted by their rarity."""
+    """Agreement of single captions with references, with words weighted by rarity."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], clipped: bool = True) -> None:
-        """Weigh by these sentences, each with one or more references."""
+        """Compute weights from these sentences, each with one or more references."""
         if len(sentences) < 2:
             raise Fault("CIDEr weighs words by how few sentences have them; give it at least two sentences.")
-        self._rarity, self._clipped = _rarity([[words(text) for text in own] for own in sentences]), clipped
+        self._rarity, self._clipped = (
+            _rarity([[words(text) for text in references] for references in sentences]),
+            clipped,
+        )
         self._reference = lru_cache(_REMEMBERED)(self._weigh)
 
     def __call__(self, text: str, references: Sequence[str]) -> float:
-        """CIDEr-D of one caption, or the plain CIDEr of one."""
-        return _agreement(self._weigh(text), [self._reference(each) for each in references], self._clipped)
+        """Return the CIDEr-D, or plain CIDEr, of one caption."""
+        return _agreement(self._weigh(text), [self._reference(reference) for reference in references], self._clipped)
 
     def _weigh(self, text: str) -> _Text:
         return _weight(words(text), self._rarity)
@@ -75,14 +78,14 @@ class _Rarity(NamedTuple):
     having: Counter[Ngram]
 
     def of(self, ngram: Ngram) -> float:
-        # An n-gram that no reference has is as rare as one that a single sentence has.
+        # An n-gram that is in no reference counts as rare as one in a single sentence.
         return math.log(self.sentences / max(1, self.having[ngram]))
 
 
 def _rarity(sentences: Sequence[Sequence[Sequence[str]]]) -> _Rarity:
     having: Counter[Ngram] = Counter()
-    for own in sentences:
-        having.update({ngram for text in own for order in ORDERS for ngram in counts(text, order)})
+    for references in sentences:
+        having.update({ngram for text in references for order in ORDERS for ngram in counts(text, order)})
     return _Rarity(len(sentences), having)
 
 
@@ -92,7 +95,7 @@ def _weight(text: Sequence[str], rarity: _Rarity) -> _Text:
 
 
 def _agreement(written: _Text, references: Sequence[_Text], clipped: bool) -> float:
-    """The mean over references and orders."""
+    """Return the mean over references and orders."""
     return sum(_compare(written, wanted, clipped) for wanted in references) / len(references)
 
 
@@ -105,8 +108,8 @@ def _compare(written: _Text, wanted: _Text, clipped: bool) -> float:
 
 
 def _cosine(written: _Vector, wanted: _Vector, clipped: bool) -> float:
-    """The cosine of the angle between two vectors; clipped, what is written counts at most as what is wanted."""
+    """Return the cosine of two vectors; clipped, an output's weight counts at most as the reference's."""
     norms = math.hypot(*written.values()) * math.hypot(*wanted.values())
-    common = [ngram for ngram in written if ngram in wanted]  # no set, whose order would change the rounding
+    common = [ngram for ngram in written if ngram in wanted]  # not a set, whose order would change the rounding
     inner = sum((min(written[ngram], wanted[ngram]) if clipped else written[ngram]) * wanted[ngram] for ngram in common)
     return inner / norms if norms else 0.0

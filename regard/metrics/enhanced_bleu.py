@@ -1,25 +1,26 @@
-"""Two metrics called eBLEU: one by vectors of words, the other by precision and recall.
+"""Two metrics named eBLEU: one based on word vectors, the other on precision and recall.
 
-**eBLEU** (ElNokrashy and Kocmi 2023) lets words of like meaning match. Ours follows the idea of the paper's abstract,
-similarities of word vectors in place of equal strings in an algorithm like BLEU's; the paper's own formulas were not at
-hand. Words u and v are alike by
+**eBLEU** (ElNokrashy and Kocmi 2023) lets words of similar meaning match. Ours follows the idea of the paper's
+abstract: similarities of word vectors instead of equal strings, in an algorithm like BLEU's. The paper's own formulas
+were not available. The similarity of words u and v is
 
-    s(u, v) = 1 if u = v, else max(0, cos(u, v)), and 0 where one of them has no vector
+    s(u, v) = 1 if u = v, else max(0, cos(u, v)), and 0 if one of them has no vector
 
-and n-grams by the product over their words. The n-grams of an output take partners in the reference one by one, the
-most alike first and none twice; m_n is the sum of their likeness. With the counts summed up over the test set
+and that of n-grams the product over their words. The n-grams of an output are paired with those of the reference one by
+one, the most similar first and none twice; m_n is the sum of their similarities. With counts summed over the test set
 
-    p_n = Σ m_n / Σ n-grams written,   eBLEU = BP · exp(¼ Σ ln p_n),   BP = exp(1 − r / c) where c < r
+    p_n = Σ m_n / Σ n-grams written,   eBLEU = BP · exp(¼ Σ ln p_n),   BP = exp(1 − r / c) if c < r
 
-so that vectors at right angles give BLEU, without smoothing. The value runs from 0 to 100.
+so that orthogonal vectors give BLEU, without smoothing. The value runs from 0 to 100.
 
-**EBLEU** (Han et al. 2013), enhanced BLEU, has recall beside precision and a penalty on both sides:
+**EBLEU** (Han et al. 2013), enhanced BLEU, uses recall as well as precision and a penalty on both sides:
 
     EBLEU = LP · H,   LP = exp(1 − longer / shorter),   H = (β + α) / (β / P + α / R)
 
-P and R being the shares of the words written and wanted that are in both, β = 9 and α = 1. So has it the authors'
-program, which compares parts of speech with those of the source, while we compare words with those of a reference; the
-paper writes a sum over n-grams, of which the program has the first term. The value is the mean over sentences, 0 to 1.
+where P and R are the shares of output and reference words that are in both, β = 9 and α = 1. This is the formula of the
+authors' program, which compares parts of speech with those of the source; we compare words with those of a reference.
+The paper has a sum over n-grams, of which the program uses the first term. The value is the mean over sentences, from
+0 to 1.
 """
 
 import math
@@ -37,7 +38,7 @@ _ORDERS = 4
 
 
 def ebleu(vectors: WordVectors) -> Summed:
-    """Return eBLEU by these vectors; a word is looked up as it is written, then in lower case."""
+    """Return eBLEU with these vectors; a word is looked up unchanged, then in lower case."""
     how = f"case:mixed|norm:NFC|tok:13a|ref:best|smooth:none|vectors:{len(vectors)}x{vectors.width}"
 
     def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
@@ -54,7 +55,7 @@ def ebleu(vectors: WordVectors) -> Summed:
 
 def _check_known(vectors: WordVectors, texts: Sequence[Sequence[str]]) -> None:
     if not any(_row_of(vectors, word) is not None for words in texts for word in words):
-        raise Fault("None of the words to score has a word vector; give vectors of the language of the outputs.")
+        raise Fault("None of the scored words has a word vector; give vectors for the language of the outputs.")
 
 
 def _row_of(vectors: WordVectors, word: str) -> int | None:
@@ -63,7 +64,7 @@ def _row_of(vectors: WordVectors, word: str) -> int | None:
 
 
 def _row(vectors: WordVectors, written: Sequence[str], wanted: Sequence[str]) -> Row:
-    """Return for each order what matches and how many n-grams there are, then both lengths."""
+    """Return matches and number of n-grams for each order, then both lengths."""
     alike = _alike(vectors, written, wanted)
     counts: list[float] = []
     for order in range(1, _ORDERS + 1):
@@ -74,14 +75,14 @@ def _row(vectors: WordVectors, written: Sequence[str], wanted: Sequence[str]) ->
 
 
 def _alike(vectors: WordVectors, written: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
-    """Return the likeness of every word written to every word wanted."""
+    """Return the similarity of every output word to every reference word."""
     equal = np.array([[word == other for other in wanted] for word in written]).reshape(len(written), len(wanted))
     cosines = _units(vectors, written) @ _units(vectors, wanted).T
     return np.where(equal, 1.0, np.clip(cosines, 0.0, 1.0))
 
 
 def _units(vectors: WordVectors, words: Sequence[str]) -> np.ndarray:
-    """Return the vector of each word divided by its length, zeros for a word that has none."""
+    """Return the vector of each word divided by its length, zeros for a word without one."""
     units = np.zeros((len(words), vectors.width))
     for place, word in enumerate(words):
         if (row := _row_of(vectors, word)) is not None:
@@ -90,7 +91,7 @@ def _units(vectors: WordVectors, words: Sequence[str]) -> np.ndarray:
 
 
 def _paired(likeness: np.ndarray) -> float:
-    """Return the sum over pairs that are taken one by one, the most alike first and nothing twice."""
+    """Return the sum over pairs chosen greedily, the most similar first and nothing twice."""
     total, free = 0.0, likeness.copy()
     for _ in range(min(likeness.shape)):
         row, column = np.unravel_index(free.argmax(), free.shape)

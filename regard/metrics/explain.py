@@ -1,18 +1,18 @@
-"""BLEU worked out, step by step (Papineni et al. 2002).
+"""BLEU explained step by step (Papineni et al. 2002).
 
-An n-gram of a hypothesis counts no more often than the reference that holds it most often has it; that is its clipped
-count. Over all sentences of the corpus, for every order n,
+An n-gram of a hypothesis counts at most as often as in the reference that has it most often; that is its clipped count.
+Over all sentences of the corpus, for every order n,
 
     p_n  = Σ clipped counts / Σ counts                     (section 2.1.1)
     BP   = 1 if c > r, else exp(1 − r / c)                 (section 2.3)
     BLEU = BP · exp(Σ_n w_n · ln p_n)                      (section 2.3)
 
-where c is the length of the hypotheses and r that of the references; of several references of a sentence, the one
-closest in length gives its length to r. The weights w_n sum to 1.
+where c is the length of the hypotheses and r that of the references. If a sentence has several references, r counts the
+one closest in length. The weights w_n sum to 1.
 
-Ours is sacreBLEU's: text is cut by one of its tokenisers, p_n and BLEU are in percent, and where an order has no match,
-half of one is taken, at the next such order a quarter, and so on (`smooth:exp`), unless another smoothing is chosen.
-For one sentence the orders are those that it has n-grams of (`eff:yes`).
+Ours is sacreBLEU's: one of its tokenisers is used, p_n and BLEU are in percent, and an order without a match counts as
+half a match, the next such order as a quarter, and so on (`smooth:exp`), unless another smoothing is chosen. For a
+single sentence, only the orders that it has n-grams of are used (`eff:yes`).
 """
 
 import math
@@ -28,29 +28,29 @@ from regard.metrics.errors import References, by_sentence
 from regard.metrics.sentence_counts import sentence_statistics
 
 ORDERS = 4
-_LOGARITHM_OF_NOTHING = -9999999999.0  # sacreBLEU's, so small that BLEU is 0
+_LOGARITHM_OF_NOTHING = -9999999999.0  # as in sacreBLEU, so small that
 
 
 @dataclass(frozen=True)
 class NgramOrder:
-    """One order of n-grams: how many there are, how many of them count, and what that gives."""
+    """One order of n-grams: their number, how many match, and the resulting precision."""
 
     order: int
-    matches: int  # the sum of the clipped counts
+    matches: int  # sum of the clipped counts
     total: int
     precision: float  # in percent
-    smoothed: bool  # whether it is not the share of the matches, but what smoothing makes of it
+    smoothed: bool  # True if smoothing changed it from the share of matches
     weight: float
 
     @property
     def logarithm(self) -> float:
-        """ln of the precision as a share of 1."""
+        """Natural logarithm of the precision as a share of 1."""
         return math.log(self.precision / 100) if self.precision else -math.inf
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """BLEU with all that it is made of; orders that are not in it are not there."""
+    """BLEU with all its components; unused orders are left out."""
 
     orders: tuple[NgramOrder, ...]
     hypothesis_length: int
@@ -63,7 +63,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Match:
-    """An n-gram of a hypothesis: how often it stands there, how often in the reference that has it most often."""
+    """An n-gram of a hypothesis: its count there, and in the reference that has it most often."""
 
     words: tuple[str, ...]
     count: int
@@ -82,7 +82,7 @@ def explain_corpus(
     tokenise: str | None = None,
     smoothing: Smoothing = USUAL_SMOOTHING,
 ) -> Explanation:
-    """BLEU of a corpus, worked out; weights are relative, and equal if none are given."""
+    """Explain the BLEU of a corpus; weights are relative, and equal by default."""
     return _explain(hypotheses, references, _metric(orders, tokenise, False, smoothing), weights)
 
 
@@ -94,22 +94,25 @@ def explain_sentence(
     tokenise: str | None = None,
     smoothing: Smoothing = USUAL_SMOOTHING,
 ) -> Explanation:
-    """BLEU of one sentence, worked out, as sacreBLEU gives it for one sentence."""
+    """Explain the BLEU of one sentence, as sacreBLEU computes it for one sentence."""
     return _explain([hypothesis], [[text] for text in references], _metric(orders, tokenise, True, smoothing), weights)
 
 
 def matches(hypothesis: str, references: Sequence[str], order: int, tokenise: str | None = None) -> list[Match]:
-    """The n-grams of a hypothesis in the order they first stand in it, with how often they count."""
+    """Return the n-grams of a hypothesis in order of first occurrence, with their counts."""
     cut = _metric(order, tokenise, True)._preprocess_segment
     wanted = [_ngrams(cut(text).split(), order) for text in references]
     written = _ngrams(cut(hypothesis).split(), order)
-    return [Match(words, count, max(own[words] for own in wanted)) for words, count in written.items()]
+    return [
+        Match(words, count, max(reference_counts[words] for reference_counts in wanted))
+        for words, count in written.items()
+    ]
 
 
 def parse_weights(text: str) -> list[float]:
-    """Weights as people type them: `.25,.25,.25,.25`."""
+    """Parse weights such as `.25,.25,.25,.25`."""
     try:
-        weights = [float(each) for each in text.split(",")]
+        weights = [float(number) for number in text.split(",")]
         if not all(abs(weight) < 1e9 for weight in weights):
             raise ValueError
         return weights
@@ -120,28 +123,28 @@ def parse_weights(text: str) -> list[float]:
 def _explain(
     hypotheses: Sequence[str], references: References, metric: Any, weights: Sequence[float] | None
 ) -> Explanation:
-    by_sentence(references)  # each has one at least
+    by_sentence(references)  # checks that each has at least one
     relative = [1.0] * metric.max_ngram_order if weights is None else list(weights)
     _check(relative, metric.max_ngram_order)
     total = sentence_statistics(metric, hypotheses, references).sum(axis=0, dtype=int)
-    found = metric._compute_score_from_stats(total.tolist())
-    used = max(1, sum(count > 0 for count in found.totals)) if metric.effective_order else metric.max_ngram_order
+    result = metric._compute_score_from_stats(total.tolist())
+    used = max(1, sum(count > 0 for count in result.totals)) if metric.effective_order else metric.max_ngram_order
     return Explanation(
         orders=tuple(
-            _order(place + 1, *counts, found.precisions[place], relative[place] / (sum(relative[:used]) or 1.0))
+            _order(place + 1, *counts, result.precisions[place], relative[place] / (sum(relative[:used]) or 1.0))
             for place, counts in enumerate(_counts(total.tolist(), metric.max_ngram_order)[:used])
         ),
-        hypothesis_length=found.sys_len,
-        reference_length=found.ref_len,
-        brevity_penalty=found.bp,
-        value=found.bp * math.exp(_weighted_mean(found.precisions[:used], relative[:used])),
+        hypothesis_length=result.sys_len,
+        reference_length=result.ref_len,
+        brevity_penalty=result.bp,
+        value=result.bp * math.exp(_weighted_mean(result.precisions[:used], relative[:used])),
         signature=_signature(metric, weights),
         n=len(hypotheses),
     )
 
 
 def _counts(total: Sequence[int], orders: int) -> list[tuple[int, int]]:
-    """Return the matches and the n-grams of each order, from sacreBLEU's sums, before any smoothing."""
+    """Return the matches and n-grams of each order from sacreBLEU's sums, before smoothing."""
     return list(zip(total[2 : 2 + orders], total[2 + orders :], strict=True))
 
 
@@ -151,12 +154,12 @@ def _order(order: int, matches: int, total: int, precision: float, weight: float
 
 
 def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> float:
-    """Σ w ln p / Σ w; divided once and at the end, so that equal weights give sacreBLEU's very digits."""
-    logarithms = [math.log(each) if each else _LOGARITHM_OF_NOTHING for each in precisions]
+    """Return Σ w ln p / Σ w, divided once at the end, so that equal weights give exactly sacreBLEU's digits."""
+    logarithms = [math.log(value) if value else _LOGARITHM_OF_NOTHING for value in precisions]
     total = sum(weights)
-    if not total:  # all the weight lies on orders that the sentence is too short for
+    if not total:  # all weight is on orders that the sentence is too short for
         return _LOGARITHM_OF_NOTHING
-    return sum(weight * each for weight, each in zip(weights, logarithms, strict=True)) / total
+    return sum(weight * value for weight, value in zip(weights, logarithms, strict=True)) / total
 
 
 def _check(weights: Sequence[float], orders: int) -> None:
@@ -166,12 +169,12 @@ def _check(weights: Sequence[float], orders: int) -> None:
             "give one for each."
         )
     if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not sum(weights):
-        given = ", ".join(f"{weight:g}" for weight in weights)
-        raise Fault(f"The weights {given} are not valid: each must be 0 or more, and one must be more than 0.")
+        listed = ", ".join(f"{weight:g}" for weight in weights)
+        raise Fault(f"The weights {listed} are not valid: each must be 0 or more, and one must be more than 0.")
 
 
 def _signature(metric: Any, weights: Sequence[float] | None) -> str:
-    """sacreBLEU's, and what it has no place for."""
+    """Return sacreBLEU's signature, with what it has no place for."""
     signed = str(metric.get_signature())
     if metric.max_ngram_order != ORDERS:
         signed += f"|orders:{metric.max_ngram_order}"
@@ -182,7 +185,7 @@ def _signature(metric: Any, weights: Sequence[float] | None) -> str:
 
 def _metric(orders: int, tokenise: str | None, for_one: bool, smoothing: Smoothing = USUAL_SMOOTHING) -> Any:
     if orders < 1:
-        raise Fault(f"BLEU needs n-grams of one order at least, not of {orders}.")
+        raise Fault(f"BLEU needs n-grams of at least one order, not {orders}.")
     return bleu(tokenise, orders, for_one, smoothing)
 
 

@@ -1,4 +1,4 @@
-"""Scoring files: outputs against references, between what bounds, and against the outputs of another system."""
+"""Score files: outputs against references, with confidence bounds, and against another system."""
 
 import sys
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ STANDARD_INPUT = Path("-")
 
 @dataclass(frozen=True)
 class Texts:
-    """The lines of a file of outputs and of one or more files, each a whole reference."""
+    """The lines of a file of outputs, and of one or more files that are each a whole reference."""
 
     name: str
     hypotheses: list[str]
     references: dict[str, list[str]]
-    origin: str = ""  # what a signature says of the references, if they are of a named test set
+    origin: str = ""  # what a signature says about the references of a named test set
 
     @property
     def lists(self) -> list[list[str]]:
@@ -47,7 +47,7 @@ class Versus:
 
 @dataclass(frozen=True)
 class Scored:
-    """A score, the bounds it is likely to be between, and what these were found by."""
+    """A score, its likely bounds, and what these were computed from."""
 
     score: Score
     low: float
@@ -56,25 +56,25 @@ class Scored:
     versus: Versus | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As `--json` prints it: what scores.json has, and more."""
-        found = {**self.score.as_dict(), "low": self.low, "high": self.high, "by": self.by}
+        """Return the entry that `--json` prints: that of scores.json, and more."""
+        entry = {**self.score.as_dict(), "low": self.low, "high": self.high, "by": self.by}
         if self.versus:
             about = asdict(self.versus.difference)
-            found["against"] = {"value": self.versus.score.value, "difference": about.pop("value"), **about}
-        return found
+            entry["against"] = {"value": self.versus.score.value, "difference": about.pop("value"), **about}
+        return entry
 
 
 def read_texts(hypothesis: Path, references: Sequence[Path], origin: str = "") -> Texts:
-    """Read the files, `-` being standard input, and refuse any that have no lines or other numbers of lines."""
+    """Read the files, with `-` for standard input; refuse empty files and different numbers of lines."""
     for path in references:
         if list(references).count(path) > 1:
-            raise Fault(f"{path} is given twice; each --reference is another whole reference.")
+            raise Fault(f"{path} is given twice; each --reference must be another whole reference.")
     texts = Texts(str(hypothesis), _lines(hypothesis), {str(path): _lines(path) for path in references}, origin)
     return _check(texts)
 
 
 def read_others(texts: Texts, path: Path) -> Texts:
-    """The outputs of another system beside the same references."""
+    """Read the outputs of another system, for the same references."""
     return _check(replace(texts, name=str(path), hypotheses=_lines(path)))
 
 
@@ -83,13 +83,13 @@ def _check(texts: Texts) -> Texts:
         if len(lines) != len(texts.hypotheses):
             raise Fault(
                 f"{texts.name} has {quantity(len(texts.hypotheses), 'line')} but {name} has "
-                f"{quantity(len(lines), 'line')}; each line of one is scored by the same line of the other."
+                f"{quantity(len(lines), 'line')}; each line is scored against the same line of the other file."
             )
     return texts
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines as they are: sacreBLEU scores text so, and other metrics bring it into NFC."""
+    """Return the lines unchanged: sacreBLEU scores them so, and other metrics normalise to NFC."""
     if path != STANDARD_INPUT:
         lines = list(read_lines(path, normal=False))
     elif sys.stdin is None:
@@ -102,9 +102,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def check_sentences(texts: Texts, metrics: Sequence[str], outputs: Path | None, sources: Path | None) -> None:
-    """Refuse trees that are not those of their sentences, where files of these are given."""
+    """Refuse trees that do not belong to their sentences, if files of these are given."""
     if (outputs or sources) and metrics != ["hppr"]:
-        raise Fault("--hypothesis-sentences and --reference-sentences belong to trees; give them with --metric hppr.")
+        raise Fault("--hypothesis-sentences and --reference-sentences are for trees; give them with --metric hppr.")
     for name, trees, path in [
         (texts.name, texts.hypotheses, outputs),
         *((name, trees, sources) for name, trees in texts.references.items()),
@@ -120,16 +120,16 @@ def remarks(
     tokenise: str | None = None,
     language: str = "",
 ) -> list[str]:
-    """Return remarks on files that look tokenised or hold the same lines, and on metrics not made for the language."""
-    same = [name for name, lines in texts.references.items() if lines == texts.hypotheses]
-    odd = [f"{texts.name} holds the same lines as its reference {name}; is it the right file?" for name in same]
+    """Return remarks on files that look tokenised or are identical, and on metrics not made for the language."""
+    identical = [name for name, lines in texts.references.items() if lines == texts.hypotheses]
+    notes = [f"{texts.name} holds the same lines as its reference {name}; is it the right file?" for name in identical]
     files = {texts.name: texts.hypotheses, **texts.references}
     if against is not None:
         files[against.name] = against.hypotheses
         if against.hypotheses == texts.hypotheses:
-            odd.append(f"{against.name} holds the same lines as {texts.name}, so there is no difference to test.")
-    found = (tokenised_remark(name, lines, metrics, tokenise) for name, lines in files.items())
-    return [*odd, *filter(None, found), *language_remarks(language, metrics, tokenise)]
+            notes.append(f"{against.name} holds the same lines as {texts.name}, so there is no difference to test.")
+    tokenised = (tokenised_remark(name, lines, metrics, tokenise) for name, lines in files.items())
+    return [*notes, *filter(None, tokenised), *language_remarks(language, metrics, tokenise)]
 
 
 def score_texts(
@@ -139,39 +139,39 @@ def score_texts(
     progress: Progress = silent,
     choices: Choices = NOTHING_CHOSEN,
 ) -> list[Scored]:
-    """Every metric of the outputs; and, where there are others to stand against, how they compare."""
+    """Score the outputs by every metric and, if there are others, compare with those."""
     choices.check(metrics)
-    found = []
+    scores = []
     for number, metric in enumerate(metrics):
         progress("scoring", number, len(metrics))
-        found.append(_score(texts, metric, against, choices))
+        scores.append(_score(texts, metric, against, choices))
     progress("scoring", len(metrics), len(metrics))
-    return found
+    return scores
 
 
 def _score(texts: Texts, metric: str, against: Texts | None, choices: Choices) -> Scored:
-    own, sums = _with_sums(texts, metric, choices)
+    score, sums = _with_sums(texts, metric, choices)
     low, high = interval(sums)
     versus = None
     if against is not None:
         other, other_sums = _with_sums(against, metric, choices)
         versus = Versus(other, difference([other_sums], [sums]))
-    return Scored(own, low, high, sums.by, versus)
+    return Scored(score, low, high, sums.by, versus)
 
 
 def _with_sums(texts: Texts, metric: str, choices: Choices) -> tuple[Score, Sums]:
-    """A score, and the sums behind it; where the sums know all about the score, nothing is counted twice."""
+    """Return a score and the sums behind it; if the sums determine the score, nothing is counted twice."""
     sums = summing(metric, choices)(texts.hypotheses, texts.lists)
     if sums.signature:
-        found = Score(metric, sums.value(), sums.signature, len(texts.hypotheses))
+        score = Score(metric, sums.value(), sums.signature, len(texts.hypotheses))
     else:
-        found = Score(metric, *choices.make(metric)(texts.hypotheses, texts.lists), len(texts.hypotheses))
-    return replace(found, signature=texts.sign(found.signature)), sums
+        score = Score(metric, *choices.make(metric)(texts.hypotheses, texts.lists), len(texts.hypotheses))
+    return replace(score, signature=texts.sign(score.signature)), sums
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to explain: all or one line, up to which order, with which weights, and BLEU as chosen."""
+    """A request to explain: all or one line, the highest order, the weights, and choices for BLEU."""
 
     line: int | None
     orders: int
@@ -179,19 +179,19 @@ class Asked:
     choices: Choices = NOTHING_CHOSEN
 
 
-def explain(texts: Texts, asked: Asked) -> tuple[Explanation, list[list[Match]]]:
-    """BLEU worked out; for one line also its n-grams, a list for each order."""
-    chosen = asked.choices.tokenise, asked.choices.smoothing
-    if asked.line is None:
-        explained = explain_corpus(texts.hypotheses, texts.lists, asked.orders, asked.weights, *chosen)
+def explain(texts: Texts, request: Asked) -> tuple[Explanation, list[list[Match]]]:
+    """Explain BLEU; for one line also return its n-grams, a list for each order."""
+    chosen = request.choices.tokenise, request.choices.smoothing
+    if request.line is None:
+        explained = explain_corpus(texts.hypotheses, texts.lists, request.orders, request.weights, *chosen)
         return _sign(texts, explained), []
-    if not 1 <= asked.line <= len(texts.hypotheses):
+    if not 1 <= request.line <= len(texts.hypotheses):
         raise Fault(
-            f"There is no line {asked.line} in {texts.name}, which has {quantity(len(texts.hypotheses), 'line')}."
+            f"There is no line {request.line} in {texts.name}, which has {quantity(len(texts.hypotheses), 'line')}."
         )
-    written, own = texts.hypotheses[asked.line - 1], [lines[asked.line - 1] for lines in texts.lists]
-    explained = explain_sentence(written, own, asked.orders, asked.weights, *chosen)
-    ngrams = [matches(written, own, order.order, asked.choices.tokenise) for order in explained.orders]
+    written, references = texts.hypotheses[request.line - 1], [lines[request.line - 1] for lines in texts.lists]
+    explained = explain_sentence(written, references, request.orders, request.weights, *chosen)
+    ngrams = [matches(written, references, order.order, request.choices.tokenise) for order in explained.orders]
     return _sign(texts, explained), ngrams
 
 
@@ -200,15 +200,22 @@ def _sign(texts: Texts, explained: Explanation) -> Explanation:
 
 
 def explanation_as_dict(explained: Explanation, ngrams: Sequence[Sequence[Match]], line: int | None) -> dict[str, Any]:
-    """As `--json` prints it: the score as always, and how it came about."""
-    own = {order.order: _counts(found) for order, found in zip(explained.orders, ngrams, strict=False)}
-    about = {**asdict(explained), "orders": [asdict(order) for order in explained.orders], "line": line, "ngrams": own}
-    found = Score("bleu", explained.value, explained.signature, explained.n)
-    return {"scores": [found.as_dict()], "explanation": about}
+    """Return the object that `--json` prints: the score as usual, and its explanation."""
+    ngrams_by_order = {
+        order.order: _counts(order_ngrams) for order, order_ngrams in zip(explained.orders, ngrams, strict=False)
+    }
+    about = {
+        **asdict(explained),
+        "orders": [asdict(order) for order in explained.orders],
+        "line": line,
+        "ngrams": ngrams_by_order,
+    }
+    order_ngrams = Score("bleu", explained.value, explained.signature, explained.n)
+    return {"scores": [order_ngrams.as_dict()], "explanation": about}
 
 
 def _counts(ngrams: Sequence[Match]) -> list[dict[str, Any]]:
     return [
-        {"ngram": " ".join(each.words), "count": each.count, "most": each.most, "clipped": each.clipped}
-        for each in ngrams
+        {"ngram": " ".join(ngram.words), "count": ngram.count, "most": ngram.most, "clipped": ngram.clipped}
+        for ngram in ngrams
     ]

@@ -1,7 +1,7 @@
-"""HPPR: the phrases of a translation compared with those of its source, without a reference (Han et al. 2013).
+"""HPPR: compare the phrases of a translation with those of its source, without a reference (Han et al. 2013).
 
 A tree becomes the sequence of its phrase labels, in the order in which their brackets open, and each label becomes one
-of nine universal tags. Of the tags of the output and of the source
+of nine universal tags. For the tags of the output and of the source,
 
     HPPR = (w_s + w_p + w_r) / (w_s / Ps + w_p / P + w_r / R)
 
@@ -11,8 +11,8 @@ of nine universal tags. Of the tags of the output and of the source
 
 The weights w_s, w_p, w_r are 1, 9 and 1. The value is the mean over sentences, from 0 to 1.
 
-The formula, its weights and the tables of tags for English and French are those of the authors' program; partners are
-found as by our LEPOR. The program starts from files of tags, so the order in which a tree is read is our choice.
+The formula, its weights and the tag tables for English and French come from the authors' program; partners are found as
+in our LEPOR. The program starts from files of tags, so the order in which a tree is read is our choice.
 """
 
 import math
@@ -26,7 +26,7 @@ from regard.metrics.errors import normal
 from regard.metrics.lepor import partners
 from regard.metrics.summed import Summed, mean_of_best
 
-_LABELS = {  # of the Penn Treebank, of the French Treebank and of German's Negra, by their universal tag
+_LABELS = {  # labels of the Penn Treebank, the French Treebank and German's Negra, by universal tag
     "NP": "NP NAC NX WHNP QP CNP MPN NM",
     "VP": "VP VN VPpart VPinf CVP VZ CVZ",
     "AJP": "ADJP WHADJP AP AA CAP MTA",
@@ -43,7 +43,7 @@ _ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{"
 
 
 def hppr(position: float = 1.0, precision: float = 9.0, recall: float = 1.0) -> Summed:
-    """Return HPPR as a metric of trees, one a line; its arguments are the weights of its three parts."""
+    """Return HPPR as a metric of trees, one per line; its arguments are the weights of its three parts."""
     how = f"unit:phrase|tags:universal|ref:best|mean:text|weights:{position:g},{precision:g},{recall:g}|range:0-1"
 
     def compare(output: str, source: str) -> float:
@@ -79,7 +79,7 @@ def _place_difference(written: Sequence[str], wanted: Sequence[str]) -> float:
 
 
 def _shares(written: Sequence[str], wanted: Sequence[str], order: int) -> tuple[float, float]:
-    """Return which part of the n-grams written is wanted too, and which part of those wanted is written."""
+    """Return the share of output n-grams that are in the source, and the share of source n-grams in the output."""
     ours, theirs = (Counter(zip(*(side[k:] for k in range(order)), strict=False)) for side in (written, wanted))
     common = (ours & theirs).total()
     return common / (ours.total() or 1), common / (theirs.total() or 1)
@@ -90,13 +90,13 @@ def _read(line: str, side: str) -> Tree:
         return normalise(read_tree(line))
     except NoTree as reason:
         raise Fault(
-            f"HPPR compares trees, and this {side} is none, for {reason}: '{line[:60]}'. "
-            "Expected a line like '(S (NP (DT A) (NN cat)) (VP (VBZ naps)))'."
+            f"HPPR compares trees, but this {side} is not one, because {reason}: '{line[:60]}'. Expected a "
+            "line such as '(S (NP (DT A) (NN cat)) (VP (VBZ naps)))'."
         ) from None
 
 
 def check_trees(name: str, trees: Sequence[str], sentences_name: str, sentences: Sequence[str]) -> None:
-    """Refuse trees whose words are not those of their sentences, spaces aside."""
+    """Refuse trees whose words differ from their sentences, ignoring spaces."""
     if len(trees) != len(sentences):
         raise Fault(f"{name} has {len(trees)} trees but {sentences_name} has {len(sentences)} sentences.")
     for number, (line, sentence) in enumerate(zip(trees, sentences, strict=True), 1):
@@ -109,6 +109,6 @@ def check_trees(name: str, trees: Sequence[str], sentences_name: str, sentences:
 
 
 def _letters(text: str) -> str:
-    """Return a text without its white space, its quotation marks plain."""
+    """Return a text without white space and with plain quotation marks."""
     plain = unicodedata.normalize("NFKC", normal(text)).replace("``", '"').replace("''", '"')
     return "".join(plain.replace("“", '"').replace("”", '"').split())

@@ -6,16 +6,15 @@
     NPosPenal  exp(−NPD), NPD = 1/n Σ |i/n − j/m| over the words i of n written whose partner is j of m  (3 to 5)
     Harmonic   (α + β) / (α/R + β/P), P and R the shares of words written and wanted that have a partner     (6)
 
-This is LEPOR as first published, not hLEPOR, in which the three factors are joined by a weighted harmonic mean instead
-of a product. α and β are 1: the papers tune them for each pair of languages, and we favour neither side.
+This is LEPOR as first published, not hLEPOR, which combines the three factors by a weighted harmonic mean instead of a
+product. α and β are 1: the papers tune them for each language pair, and we favour neither side.
 
-Partners are equal words, each taken once. A word with several candidates prefers one whose neighbours, up to two words
-to either side, are equal to its own as well, and among those, or where there are none, the one nearest to its own
-relative place. The value is the mean over sentences, from 0 to 1; of several references the best counts. Tokens are
-sacreBLEU's 13a.
+Partners are equal words, each used once. A word with several candidates prefers one with an equal neighbour, up to two
+words to either side, and among those, or if there are none, the one nearest to its own relative place. The value is the
+mean over sentences, from 0 to 1; the best reference counts. Tokens are sacreBLEU's 13a.
 
-Each factor is also a metric of its own, against the reference that gives the best LEPOR; an output without a word in
-common with any reference has 0 of each.
+Each factor is also a separate metric, against the reference that gives the best LEPOR; an output without a word in
+common with any reference has 0 for each.
 """
 
 import math
@@ -30,7 +29,7 @@ _REACH = 2  # words to either side that count as neighbours
 
 
 def lepor(alpha: float = 1.0, beta: float = 1.0) -> Summed:
-    """LEPOR as a metric; `alpha` is the weight of recall and `beta` that of precision."""
+    """Return LEPOR as a metric; `alpha` is the weight of recall and `beta` that of precision."""
     how = _signature(alpha, beta, "LEPOR")
     return mean_of_best(lambda written, wanted: _factors(written, wanted, alpha, beta).product, lambda: how)
 
@@ -51,7 +50,7 @@ def lepor_part(part: Part, alpha: float = 1.0, beta: float = 1.0) -> Summed:
 
 
 class _Factors(NamedTuple):
-    """The three factors of LEPOR of one sentence."""
+    """The three factors of LEPOR for one sentence."""
 
     length: float
     places: float
@@ -78,7 +77,7 @@ def _signature(alpha: float, beta: float, variant: str) -> str:
 
 
 def partners(written: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places of equal words; those with neighbours in common come first, then the nearest."""
+    """Return pairs of places of equal words; those with common neighbours come first, then the nearest."""
     candidates = [(i, j) for i, word in enumerate(written) for j, other in enumerate(wanted) if word == other]
 
     def preference(pair: tuple[int, int]) -> tuple[bool, float, int, int]:
@@ -97,7 +96,7 @@ def partners(written: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, i
 
 
 def _has_neighbours(written: Sequence[str], i: int, wanted: Sequence[str], j: int) -> bool:
-    """Return True if a word at the same distance is the same on both sides."""
+    """Return True if a word at the same distance is equal on both sides."""
     steps = [step for step in range(-_REACH, _REACH + 1) if step]
     return any(
         0 <= i + step < len(written) and 0 <= j + step < len(wanted) and written[i + step] == wanted[j + step]

@@ -1,25 +1,24 @@
-"""METEOR: words paired by form, stem and meaning, and how far apart the pairs are torn (Banerjee and Lavie 2005).
+"""METEOR: pair words by form, stem and meaning, and penalise scattered pairs (Banerjee and Lavie 2005).
 
-With the parameters and the score of version 1.5 (Denkowski and Lavie 2014). Words are paired when they are equal
-(weight 1), when their stems are (0.6 in English), or when they share a meaning in WordNet (0.8); `alignment.py` says
-which pairing is taken. Function words count less than content words, by 1 − δ to δ. With w the sum of the pairs'
-weights on either side, each weight times δ or 1 − δ,
+Parameters and score are those of version 1.5 (Denkowski and Lavie 2014). Words are paired if they are equal (weight 1),
+if their stems are (0.6 in English), or if they share a meaning in WordNet (0.8); `alignment.py` chooses the pairing.
+Function words count less than content words, by 1 − δ to δ. With w the sum of the pairs' weights on either side, each
+weight times δ or 1 − δ,
 
     P = w of the words written / δ or 1 − δ of all words written,   R = the same of the words wanted
     F = P R / (α P + (1 − α) R)
     METEOR = (1 − γ (chunks / pairs)^β) · F
 
-Where everything is paired and every sentence is one chunk, nothing is taken off. Sums run over the test set, of several
-references with the one that gives the sentence the best score of its own. The value runs from 0 to 1.
+If everything is paired and every sentence is one chunk, there is no penalty. Sums run over the test set, with the
+reference that gives each sentence its best score. The value runs from 0 to 1.
 
-The stage of paraphrases is left out, for want of the table that the authors' program has. The stage of synonyms needs
-the data set `wordnet`; the signature says whether it was there. Languages other than English have stems, where Snowball
-knows them, no synonyms and no function words but punctuation. A language that was not tuned has the parameters that the
-authors call universal. Those leave stems out, so their weight is the English one. Tokens are sacreBLEU's 13a, in lower
-case.
+The paraphrase stage is left out, since the authors' table is not available. The synonym stage needs the data set
+`wordnet`; the signature says whether it was used. Languages other than English have stems if Snowball knows them, no
+synonyms, and only punctuation as function words. A language without tuned parameters uses those that the authors call
+universal. These do not cover stems, so the English weight is used. Tokens are sacreBLEU's 13a, in lower case.
 
-METEOR as an F1, as lectures put it, is what remains without what was tuned: every word counts alike (δ = ½), precision
-as much as recall (α = ½), and nothing is taken off for torn pairs (γ = 0), so that F = 2 P R / (P + R).
+METEOR as an F1, as in lectures, is what remains without tuning: every word counts the same (δ = ½), precision as much
+as recall (α = ½), and scattered pairs are not penalised (γ = 0), so that F = 2 P R / (P + R).
 """
 
 from collections import defaultdict
@@ -38,7 +37,7 @@ from regard.metrics.wordnet import Synset, WordNet, wordnet
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters that METEOR was tuned with, by their letters in the paper, and the weights of its stages."""
+    """Tuned parameters of METEOR, by their letters in the paper, and the weights of its stages."""
 
     alpha: float
     beta: float
@@ -48,7 +47,7 @@ class Parameters:
     synonym: float = 0.8
 
 
-# Tuned to rankings by people, as the authors' version 1.5 has them. It has no stems of Czech.
+# Tuned to human rankings, as in the authors' version 1.5, which has no Czech stems.
 ENGLISH = Parameters(alpha=0.85, beta=0.2, gamma=0.6, delta=0.75)
 TUNED = {
     "cs": Parameters(alpha=0.95, beta=0.2, gamma=0.6, delta=0.8),
@@ -57,17 +56,17 @@ TUNED = {
     "es": Parameters(alpha=0.65, beta=1.3, gamma=0.5, delta=0.8, stem=0.8),
     "fr": Parameters(alpha=0.9, beta=1.4, gamma=0.6, delta=0.65, stem=0.2),
 }
-# For any other language; stems are not among its stages.
+# For any other language; it has no stem stage.
 UNIVERSAL = Parameters(alpha=0.7, beta=1.4, gamma=0.3, delta=0.7)
 
 
 def plain(language: str) -> Parameters:
-    """Return the parameters of a language by which METEOR is an F1 of the words that it pairs."""
+    """Return the parameters of a language with which METEOR is an F1 of paired words."""
     return replace(TUNED.get(language, UNIVERSAL), alpha=0.5, gamma=0.0, delta=0.5)
 
 
-# The authors count as function words those that make up a thousandth or more of a large corpus. Their own list belongs
-# to their program; these are such words of the Penn Treebank's news, but for the nouns of its trade, as million.
+# The authors count as function words those that make up at least a thousandth of a large corpus. Their list belongs to
+# their program; these are such words of the Penn Treebank's news, except for nouns of business such as million.
 FUNCTION_WORDS = frozenset({
     "the", "of", "to", "a", "in", "and", "'s", "that", "for", "is", "it", "said", "on", "by", "at", "as", "from",
     "with", "was", "be", "are", "its", "he", "but", "has", "an", "n't", "will", "have", "new", "or", "they", "this",
@@ -86,21 +85,21 @@ STEMMERS = {
 
 
 def meteor(language: str = "en", parameters: Parameters | None = None) -> Summed:
-    """METEOR for a language, named by its code; one that Snowball does not know is scored on equal words alone."""
+    """Return METEOR for a language code; a language unknown to Snowball is scored on equal words only."""
     if not language.isalpha() or not language.islower():
-        raise Fault(f"METEOR needs the code of a language, such as en or pt, and '{language}' is none.")
+        raise Fault(f"METEOR needs a language code such as en or pt, but '{language}' is not one.")
     chosen = parameters or TUNED.get(language, UNIVERSAL)
     stemmer = STEMMERS.get(language)
 
     def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
         functions = FUNCTION_WORDS if language == "en" else frozenset()
         lexicon = _Lexicon(chosen, stemmer, wordnet() if language == "en" else None, functions)
-        found = []
-        for hypothesis, own in zip(hypotheses, sentences, strict=True):
+        best = []
+        for hypothesis, references in zip(hypotheses, sentences, strict=True):
             written = lexicon.words(hypothesis)
-            each = [_row(lexicon, written, lexicon.words(text)) for text in own]
-            found.append(max(each, key=lambda row: _finish(chosen, row)))
-        return found
+            options = [_row(lexicon, written, lexicon.words(text)) for text in references]
+            best.append(max(options, key=lambda row: _finish(chosen, row)))
+        return best
 
     def how() -> str:
         stems = f"{stemmer}*{chosen.stem:g}" if stemmer else "off"
@@ -113,7 +112,7 @@ def meteor(language: str = "en", parameters: Parameters | None = None) -> Summed
 
 
 class _Word(NamedTuple):
-    """All that a word can be paired by, and what it is worth."""
+    """Everything a word can be paired by, and its worth."""
 
     form: str
     stem: str  # the form itself in languages without a stemmer
@@ -125,7 +124,7 @@ _WORTH = attrgetter("worth")
 
 
 class _Lexicon(dict[str, _Word]):
-    """The words that were met, each looked up once, and which of them go together."""
+    """Words met so far, each looked up once, and which of them pair."""
 
     def __init__(
         self, parameters: Parameters, stemmer: str | None, meanings: WordNet | None, functions: frozenset[str]
@@ -134,7 +133,7 @@ class _Lexicon(dict[str, _Word]):
         self.parameters, self.stemmer, self.meanings, self.functions = parameters, stemmer, meanings, functions
 
     def words(self, text: str) -> list[_Word]:
-        """The tokens of a text, in lower case."""
+        """Return the tokens of a text, in lower case."""
         return list(map(self.__getitem__, tokens(text.lower())))
 
     def __missing__(self, form: str) -> _Word:
@@ -148,34 +147,34 @@ class _Lexicon(dict[str, _Word]):
         return word
 
     def candidates(self, written: Sequence[_Word], wanted: Sequence[_Word]) -> list[dict[int, float]]:
-        """For each word written the places of the words wanted that it may go with, and what the pair weighs.
+        """Return, for each output word, the places of reference words it may pair with, and the weight of each pair.
 
-        That is the weight of the first stage at which the two go together.
+        The weight is that of the first stage at which the two match.
         """
         places: dict[str, list[int]] = defaultdict(list)
         for place, word in enumerate(wanted):
             places[word.stem].append(place)
-        found = []
+        result = []
         for word in written:
-            own: dict[int, float] = {}
+            choices: dict[int, float] = {}
             for place in places.get(word.stem, ()):
-                own[place] = 1.0 if wanted[place] is word else self.parameters.stem  # each word is here but once
-            found.append(own)
+                choices[place] = 1.0 if wanted[place] is word else self.parameters.stem  # each word is one object
+            result.append(choices)
         if self.meanings:
-            self._add_synonyms(found, written, wanted)
-        return found
+            self._add_synonyms(result, written, wanted)
+        return result
 
     def _add_synonyms(
-        self, found: Sequence[dict[int, float]], written: Sequence[_Word], wanted: Sequence[_Word]
+        self, result: Sequence[dict[int, float]], written: Sequence[_Word], wanted: Sequence[_Word]
     ) -> None:
-        for own, word in zip(found, written, strict=True):
+        for choices, word in zip(result, written, strict=True):
             for place, other in enumerate(wanted):
                 if not word.meanings.isdisjoint(other.meanings):
-                    own.setdefault(place, self.parameters.synonym)
+                    choices.setdefault(place, self.parameters.synonym)
 
 
 def _row(lexicon: _Lexicon, written: Sequence[_Word], wanted: Sequence[_Word]) -> Row:
-    """Worth of what is paired and of all words, on either side; chunks, pairs, words left alone, sentences."""
+    """Return the worth of paired and of all words on either side; chunks, pairs, unpaired words, sentences."""
     pairs = align(lexicon.candidates(written, wanted))
     return (
         sum([weight * written[place].worth for place, _, weight in pairs]),

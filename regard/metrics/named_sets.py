@@ -1,4 +1,4 @@
-"""The test sets that sacreBLEU knows by name, where it has put them on this machine; nothing is downloaded."""
+"""Test sets that sacreBLEU knows by name, if it has stored them on this machine; nothing is downloaded."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from regard.base.faults import Fault
 
 @dataclass(frozen=True)
 class NamedSet:
-    """The files of a test set in one pair of languages, and what a signature says of it."""
+    """The files of a test set in one language pair, and what a signature says about it."""
 
     source: Path
     references: list[Path]
@@ -17,11 +17,11 @@ class NamedSet:
 
 
 def named_set(name: str, languages: str) -> NamedSet:
-    """A set such as wmt20 in languages such as en-de."""
+    """Return a set such as wmt20 in languages such as en-de."""
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:
-        raise Fault(f"sacreBLEU has no test set '{name}'; `sacrebleu --list` names those it has.")
+        raise Fault(f"sacreBLEU has no test set '{name}'; `sacrebleu --list` shows those it has.")
     dataset = DATASETS[name]
     if languages not in dataset.langpairs:
         raise Fault(f"The test set {name} has no '{languages}'; it has {', '.join(dataset.langpairs)}.")
@@ -34,7 +34,7 @@ def named_set(name: str, languages: str) -> NamedSet:
 
 
 def _references(dataset: Any, languages: str) -> list[str]:
-    """The fields that are references; a set in XML lists those that count, and would download to tell all it has."""
+    """Return the fields that are references; an XML set lists those that count, without a download."""
     from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
     if isinstance(dataset, WMTXMLDataset):

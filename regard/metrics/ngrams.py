@@ -1,8 +1,8 @@
-"""Tokens and n-gram counts of the metrics.
+"""Tokens and n-gram counts for the metrics.
 
-There are two cuts. `words` keeps letters, marks and digits, in lower case, as summaries and captions are scored;
-`tokens` is sacreBLEU's 13a, which keeps punctuation as tokens of its own, as translations are scored. Both begin with
-Unicode's NFC, so that a ã is the same however it was typed. Neither cuts languages that write no spaces.
+There are two tokenisations. `words` keeps letters, marks and digits, in lower case, as summaries and captions are
+scored. `tokens` is sacreBLEU's 13a, which keeps punctuation as separate tokens, as translations are scored. Both
+normalise to NFC first, so that ã is the same however it was typed. Neither splits languages written without spaces.
 """
 
 import re
@@ -17,12 +17,12 @@ from regard.metrics.errors import normal
 
 Ngram = tuple[str, ...]
 Unit = TypeVar("Unit", str, Ngram)
-_KEPT = 1 << 18  # pieces of text, at the most
+_KEPT = 1 << 18  # most pieces of text to cache
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """The runs of letters, marks and digits, in lower case; `don't` is two, and а́ with its stress mark is no border."""
+    """Return the runs of letters, marks and digits, in lower case; `don't` is two, stressed а́ stays whole."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     return list(chain.from_iterable(map(_WORDS.__getitem__, text.split())))
@@ -31,13 +31,13 @@ def words(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """Return the tokens of sacreBLEU's 13a, unchanged in case."""
     text = normal(text)
-    # Only at a line feed does the tokeniser look beyond what white space parts: it joins words that a hyphen breaks.
+    # Only at a line feed does the tokeniser look beyond white space: it joins hyphenated words.
     pieces = [text] if "\n" in text else text.split()
     return list(chain.from_iterable(map(_TOKENS.__getitem__, pieces)))
 
 
 class _Cut(dict[str, Sequence[str]]):
-    """Cache of tokenised chunks between white space: each is tokenised when first met, and hardly ever again."""
+    """Cache of tokenised chunks between white space: each is tokenised when first met."""
 
     def __init__(self, cut: Callable[[str], Sequence[str]]) -> None:
         super().__init__()
@@ -46,8 +46,8 @@ class _Cut(dict[str, Sequence[str]]):
     def __missing__(self, piece: str) -> Sequence[str]:
         if len(self) >= _KEPT:
             self.clear()
-        found = self[piece] = self.cut(piece)
-        return found
+        pieces = self[piece] = self.cut(piece)
+        return pieces
 
 
 def _words_in(piece: str) -> list[str]:
@@ -62,7 +62,7 @@ def _in_word(character: str) -> bool:
 def _tokens_in(piece: str) -> list[str]:
     if piece.isalnum():
         return [piece]
-    if piece[-1] in ".," and piece[:-1].isalnum():  # most of what is cut at all
+    if piece[-1] in ".," and piece[:-1].isalnum():  # the most frequent case
         return [piece[:-1], piece[-1]]
     return _cut_13a()(piece).split()
 
@@ -78,7 +78,7 @@ def _cut_13a() -> Callable[[str], str]:
 
 
 def windows(tokens: Sequence[str], order: int) -> Iterator[Ngram]:
-    """Every n-gram of that order, one after another."""
+    """Yield every n-gram of that order, in sequence."""
     return zip(*(tokens[start:] for start in range(order)), strict=False)
 
 
@@ -88,9 +88,9 @@ def counts(tokens: Sequence[str], order: int) -> Counter[Ngram]:
 
 
 def count_shared(first: Sequence[Unit], other: Sequence[Unit]) -> int:
-    """Count the words or n-grams two texts share, each as often as in the text that has it less often.
+    """Count the words or n-grams that two texts share, each as often as in the text that has fewer of it.
 
-    Once both are sorted, that is the length of their longest common subsequence, which is found faster than counts are.
+    For sorted texts this is the length of their longest common subsequence, which is faster to compute than counts.
     """
     from rapidfuzz.distance import LCSseq
 

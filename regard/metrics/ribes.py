@@ -1,17 +1,16 @@
-"""RIBES: whether words stand in the right order (Isozaki et al. 2010), which matters between distant languages.
+"""RIBES: a score of word order (Isozaki et al. 2010), which matters between distant languages.
 
     RIBES = NKT · P^α · BP^β,   α = 0.25,   β = 0.10
 
-Each word written is paired with the one of the reference that it stands for, if that is beyond doubt. P is the share
-of the words written that have a partner, BP = min(1, exp(1 − wanted / written)) is BLEU's brevity penalty, of one
-sentence, and NKT = (τ + 1) / 2 comes from Kendall's τ: the share of pairs of partners that stand in the same order on
-both sides.
+Each output word is paired with a reference word, if the pairing is unambiguous. P is the share of output words with a
+partner, BP = min(1, exp(1 − wanted / written)) is BLEU's brevity penalty for one sentence, and NKT = (τ + 1) / 2 comes
+from Kendall's τ: the share of pairs of partners in the same order on both sides.
 
-A word that occurs once in both texts stands for itself. Of others, the context decides: the shortest run of words,
-from the word to the right or else to the left, that occurs once in both texts. That is the paper's pairing by bigrams,
-continued to longer runs as its authors' program does.
+A word that occurs once in both texts is its own partner. For others the context decides: the shortest run of words, to
+the right of the word or else to the left, that occurs once in both texts. This is the paper's pairing by bigrams,
+extended to longer runs as in its authors' program.
 
-The value is the mean over sentences, from 0 to 1; of several references the best counts. Tokens are sacreBLEU's 13a.
+The value is the mean over sentences, from 0 to 1; the best reference counts. Tokens are sacreBLEU's 13a.
 """
 
 import math
@@ -24,7 +23,7 @@ from regard.metrics.summed import Summed, mean_of_best
 
 
 def ribes(alpha: float = 0.25, beta: float = 0.10) -> Summed:
-    """RIBES as a metric; `alpha` and `beta` say how much precision and brevity count beside order."""
+    """Return RIBES as a metric; `alpha` and `beta` are the weights of precision and brevity relative to order."""
     how = f"case:mixed|norm:NFC|tok:13a|ref:best|mean:text|alpha:{alpha:g}|beta:{beta:g}|range:0-1"
 
     def compare(hypothesis: str, reference: str) -> float:
@@ -39,7 +38,7 @@ def ribes(alpha: float = 0.25, beta: float = 0.10) -> Summed:
 
 
 class _Sides(NamedTuple):
-    """Where a word stands in both texts, followed or led by the same run of words."""
+    """Places of a word in both texts, followed or preceded by the same run of words."""
 
     written: list[int]
     wanted: list[int]
@@ -50,22 +49,22 @@ class _Sides(NamedTuple):
 
 
 def partners(written: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """The places in the reference of the words written that have a partner there, in the order of writing."""
+    """Return the reference places of the output words that have a partner, in output order."""
     ours, theirs = _places(written), _places(wanted)
     sides = [_Sides(ours[word], theirs.get(word, [])) for word in written]
-    found = (_partner(written, place, wanted, own) for place, own in enumerate(sides))
-    return [place for place in found if place is not None]
+    partner_places = (_partner(written, place, wanted, word_sides) for place, word_sides in enumerate(sides))
+    return [place for place in partner_places if place is not None]
 
 
 def _places(text: Sequence[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    places_of: dict[str, list[int]] = {}
     for place, word in enumerate(text):
-        found.setdefault(word, []).append(place)
-    return found
+        places_of.setdefault(word, []).append(place)
+    return places_of
 
 
 def _partner(written: Sequence[str], place: int, wanted: Sequence[str], sides: _Sides) -> int | None:
-    """The place a word stands for: where the first run that occurs once on both sides has it."""
+    """Return the partner of a word: its place in the first run that occurs once on both sides."""
     if sides.are_unique:
         return sides.wanted[0]
     right = left = sides
@@ -81,7 +80,7 @@ def _partner(written: Sequence[str], place: int, wanted: Sequence[str], sides: _
 
 
 def _continue(run: _Sides, written: Sequence[str], wanted: Sequence[str], place: int, step: int) -> _Sides:
-    """Those places at which one more word, a step away, is the one that stands there from `place`."""
+    """Return the places at which one more word, a step away, equals the one near `place`."""
     if not run.wanted or not 0 <= place + step < len(written):
         return _Sides([], [])
     word = written[place + step]
@@ -89,12 +88,12 @@ def _continue(run: _Sides, written: Sequence[str], wanted: Sequence[str], place:
     def continuing(places: list[int], text: Sequence[str]) -> list[int]:
         return [start for start in places if 0 <= start + step < len(text) and text[start + step] == word]
 
-    there = continuing(run.wanted, wanted)
-    return _Sides(continuing(run.written, written) if there else [], there)
+    reference_places = continuing(run.wanted, wanted)
+    return _Sides(continuing(run.written, written) if reference_places else [], reference_places)
 
 
 def _order(places: Sequence[int], wanted: int) -> float:
-    """The share of pairs that stand in order; a single word is in order only where no other is wanted."""
+    """Return the share of pairs in order; a single word is in order only if no other is wanted."""
     if len(places) < 2:
         return float(len(places) == wanted == 1)
     before: list[int] = []

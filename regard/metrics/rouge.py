@@ -1,17 +1,17 @@
-"""ROUGE: how much of a reference a summary holds, and how much else (Lin 2004).
+"""ROUGE: how much of a reference a summary contains, and how much else (Lin 2004).
 
-    ROUGE-N     n-grams in common, each as often as in the text that has it less often (section 2)
-    ROUGE-L     the longest common subsequence of words, the whole text taken as one sentence (section 3.1)
+    ROUGE-N     common n-grams, each as often as in the text that has fewer of it (section 2)
+    ROUGE-L     the longest common subsequence of words, with the whole text as one sentence (section 3.1)
     ROUGE-Lsum  for each sentence of the reference, the words that belong to its longest common subsequence with any
-                sentence of the summary (the union LCS of section 3.2); line breaks part sentences. Where there are
-                several longest ones the union depends on the choice, and ours is that of rouge-score
+                sentence of the summary (the union LCS of section 3.2); line breaks separate sentences. If there are
+                several longest ones, the union depends on the choice, and ours is that of rouge-score
 
 Each gives a precision P = common / written, a recall R = common / wanted and F = 2PR / (P + R). The value is the mean
-of F over the texts, from 0 to 1 as ROUGE-1.5.5 prints it. Of several references the one with the highest F counts,
-without the jackknifing by which the paper compared systems with people.
+of F over the texts, from 0 to 1 as ROUGE-1.5.5 prints it. The reference with the highest F counts, without the
+jackknifing with which the paper compared systems with people.
 
-Words are runs of letters and digits in lower case, of any script. ROUGE-1.5.5 and its heirs know a to z only and lose
-the rest: for English the numbers are theirs, and other languages are scored here on all their words.
+Words are runs of letters and digits in lower case, in any script. ROUGE-1.5.5 and its successors know only a to z and
+lose the rest: for English our numbers equal theirs, and other languages are scored here on all their words.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from regard.metrics.ngrams import count_shared, windows, words
 from regard.metrics.stems import stem
 from regard.metrics.summed import Summed, mean_of_best
 
-_SHORTEST_STEMMED = 4  # ROUGE-1.5.5 leaves words of up to three letters as they are
+_SHORTEST_STEMMED = 4  # ROUGE-1.5.5 does not stem words of up to three letters
 
 
 class Overlap(NamedTuple):
@@ -51,7 +51,7 @@ Cut = Callable[[str], list[str]]
 
 
 def overlap_of_ngrams(order: int, cut: Cut, hypothesis: str, reference: str) -> Overlap:
-    """ROUGE-N of one text."""
+    """Return the ROUGE-N overlap of one text."""
     written, wanted = cut(hypothesis), cut(reference)
     if order == 1:
         return Overlap(count_shared(written, wanted), len(written), len(wanted))
@@ -60,7 +60,7 @@ def overlap_of_ngrams(order: int, cut: Cut, hypothesis: str, reference: str) -> 
 
 
 def overlap_in_order(cut: Cut, hypothesis: str, reference: str) -> Overlap:
-    """ROUGE-L of one text."""
+    """Return the ROUGE-L overlap of one text."""
     from rapidfuzz.distance import LCSseq
 
     written, wanted = cut(hypothesis), cut(reference)
@@ -68,17 +68,17 @@ def overlap_in_order(cut: Cut, hypothesis: str, reference: str) -> Overlap:
 
 
 def overlap_by_sentence(cut: Cut, hypothesis: str, reference: str) -> Overlap:
-    """ROUGE-Lsum of one text; a word counts no more often than either text holds it."""
+    """Return the ROUGE-Lsum overlap of one text; a word counts at most as often as in either text."""
     if "\n" not in hypothesis and "\n" not in reference:
-        return overlap_in_order(cut, hypothesis, reference)  # the same of single sentences, and found much faster
+        return overlap_in_order(cut, hypothesis, reference)  # equal for single sentences, and much faster
     written, wanted = _sentences(cut, hypothesis), _sentences(cut, reference)
     left = Counter(word for sentence in written for word in sentence)
     common = 0
     for sentence in wanted:
         places = {place for other in written for place in _places(sentence, other)}
-        held = Counter(sentence[place] for place in places)
-        common += (held & left).total()
-        left -= held
+        matched = Counter(sentence[place] for place in places)
+        common += (matched & left).total()
+        left -= matched
     return Overlap(common, sum(map(len, written)), sum(map(len, wanted)))
 
 
@@ -87,24 +87,24 @@ def _sentences(cut: Cut, text: str) -> list[list[str]]:
 
 
 def _places(sentence: Sequence[str], other: Sequence[str]) -> set[int]:
-    """Return the places in a sentence of the words that make up a longest common subsequence with another.
+    """Return the places in a sentence of the words of a longest common subsequence with another sentence.
 
-    Of several it is the one found from behind: words that are the same belong to it; else the last word of the other
-    sentence goes if a longer one is left so, and the last of this sentence if not.
+    If there are several, it is the one found from the end: equal words belong to it; otherwise the last word of the
+    other sentence is dropped if that leaves a longer one, else the last of this sentence.
     """
-    held = set(other)
-    candidates = [place for place, word in enumerate(sentence) if word in held]  # no other word changes any length
+    other_words = set(other)
+    candidates = [place for place, word in enumerate(sentence) if word in other_words]  # others do not matter
     lengths = _common_lengths([sentence[place] for place in candidates], other)
-    found, row, column = set(), len(candidates), len(other)
+    places, row, column = set(), len(candidates), len(other)
     while row and column:
         if sentence[candidates[row - 1]] == other[column - 1]:
             row, column = row - 1, column - 1
-            found.add(candidates[row])
+            places.add(candidates[row])
         elif lengths[row][column - 1] > lengths[row - 1][column]:
             column -= 1
         else:
             row -= 1
-    return found
+    return places
 
 
 def _common_lengths(one: Sequence[str], other: Sequence[str]) -> list[list[int]]:
@@ -119,7 +119,7 @@ def _common_lengths(one: Sequence[str], other: Sequence[str]) -> list[list[int]]
 
 
 def stemmed_words(text: str) -> list[str]:
-    """The words, those of four letters and more cut down by Porter's stemmer for English, as ROUGE-1.5.5 does on -m."""
+    """Return the words, with those of four letters or more stemmed by Porter's English stemmer, as ROUGE-1.5.5 -m."""
     return [stem("porter", word) if len(word) >= _SHORTEST_STEMMED else word for word in words(text)]
 
 
@@ -132,7 +132,7 @@ COMPARISONS: dict[str, Callable[[Cut, str, str], Overlap]] = {
 
 
 def rouge(kind: str, stemmed: bool = False) -> Summed:
-    """One of the comparisons as a metric, of words as they are or of their English stems."""
+    """Return one of the comparisons as a metric, of words or of their English stems."""
     compare, cut = COMPARISONS[kind], stemmed_words if stemmed else words
     stems = "porter" if stemmed else "off"
     how = f"case:lc|norm:NFC|tok:words|stem:{stems}|ref:best|mean:text|range:0-1"

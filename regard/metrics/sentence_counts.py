@@ -1,11 +1,11 @@
 """Sentence statistics of BLEU and chrF, for many sentences at once.
 
-sacreBLEU counts the n-grams of one sentence after the other, in dictionaries. Here those of some hundred sentences are
-numbered and counted together, in arrays, which takes a fraction of the time. The counts are whole numbers and the same
-ones, and sacreBLEU itself finishes their sums, so a score is the same to its last digit.
+sacreBLEU counts the n-grams of one sentence after another, in dictionaries. Here those of some hundred sentences are
+numbered and counted together, in arrays, which takes a fraction of the time. The counts are the same integers, and
+sacreBLEU itself computes the score from their sums, so a score is the same to its last digit.
 
-Two n-grams of order n are the same if they lie in the same sentence, their first n − 1 units have the same number, and
-so has their last unit. So the numbers of one order give those of the next, and no n-gram is ever written out.
+Two n-grams of order n are equal if they are in the same sentence, their first n − 1 units have the same number, and so
+has their last unit. So the numbers of one order give those of the next, and no n-gram is ever written out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +17,10 @@ import numpy as np
 from regard.metrics.errors import References
 
 _PORTION = 500  # sentences counted together
-_CODE_POINTS = 0x110000  # of Unicode
-_WORD_BY_WORD = ("13a", "none")  # tokenisers that look at nothing beyond a word and the spaces around it
+_CODE_POINTS = 0x110000  # in Unicode
+_WORD_BY_WORD = ("13a", "none")  # tokenisers that depend only on a word and the spaces around it
 
-Side = Sequence[str | None]  # the hypotheses or one whole reference; None where a sentence has no such reference
+Side = Sequence[str | None]  # hypotheses or one whole reference; None if a sentence has no such reference
 
 
 def sentence_statistics(metric: Any, hypotheses: Sequence[str], references: References) -> np.ndarray:
@@ -37,8 +37,8 @@ def sentence_statistics(metric: Any, hypotheses: Sequence[str], references: Refe
         rows = [_chrf_rows(words, portion, metric) for portion in _portions(sides)]
     else:
         return np.array(metric._extract_corpus_statistics(sides[0], sides[1:]))
-    counts = {sum(text is not None for text in own) for own in zip(*references, strict=True)}
-    metric.num_refs = counts.pop() if len(counts) == 1 else -1  # as sacreBLEU notes it, for the signature
+    counts = {sum(text is not None for text in texts) for texts in zip(*references, strict=True)}
+    metric.num_refs = counts.pop() if len(counts) == 1 else -1  # as sacreBLEU records it, for
     return np.concatenate(rows)
 
 
@@ -48,7 +48,7 @@ def _portions(sides: Sequence[Side]) -> Iterator[list[Side]]:
 
 
 class _Words(dict[str, list[int]]):
-    """The numbers of the tokens in each word: a word is cut when it is first met, and never again."""
+    """Numbers of the tokens in each word: a word is tokenised only when first met."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()
@@ -56,19 +56,19 @@ class _Words(dict[str, list[int]]):
         self.numbers: dict[str, int] = {}
 
     def __missing__(self, word: str) -> list[int]:
-        tokens = [word] if word.isalnum() else self.cut(word)  # letters and digits alone are never cut
+        tokens = [word] if word.isalnum() else self.cut(word)  # letters and digits alone are never split
         self[word] = [self.numbers.setdefault(token, len(self.numbers)) for token in tokens]
         return self[word]
 
     def of(self, text: str | None) -> list[int]:
-        """The tokens of a text; one with a line feed is cut whole, for there a tokeniser may join what it parts."""
+        """Return the tokens of a text; one with a line feed is tokenised whole, since words may be joined there."""
         if text is None:
             return []
         return list(chain.from_iterable(map(self.__getitem__, [text] if "\n" in text else text.split())))
 
 
 def _bleu_rows(words: _Words, sides: Sequence[Side], highest: int) -> np.ndarray:
-    """Length, closest reference length, clipped matches of every order, n-grams of every order (sentence, sum)."""
+    """Return length, closest reference length, clipped matches and n-grams of every order (sentence, sum)."""
     units, lengths = _words_of(words, sides)
     clipped = [
         np.bincount(sentences, np.minimum(counts[0], counts[1:].max(axis=0)), minlength=lengths.shape[1])
@@ -80,16 +80,16 @@ def _bleu_rows(words: _Words, sides: Sequence[Side], highest: int) -> np.ndarray
 
 
 def _closest(length: np.ndarray, references: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """The reference length closest to that of the hypothesis, the shorter of two that are equally close."""
+    """Return the reference length closest to that of the hypothesis, the shorter of two equally close ones."""
     far = np.iinfo(np.int64).max
     distance = np.where(missing, far, np.abs(references - length))
     return np.where(distance == distance.min(axis=0), references, far).min(axis=0)
 
 
 def _chrf_rows(words: _Words, sides: Sequence[Side], metric: Any) -> np.ndarray:
-    """For every order the n-grams of the hypothesis, those of the reference, and the matches (sentence, sum).
+    """Return for every order the n-grams of the hypothesis, those of the reference, and the matches (sentence, sum).
 
-    The reference of a sentence is the one that is best for it.
+    The reference of a sentence is the one that gives the best score.
     """
     characters = _overlaps(*_characters_of(sides), _CODE_POINTS, metric.char_order)
     of_words = _overlaps(*_words_of(words, sides), len(words.numbers), metric.word_order) if metric.word_order else []
@@ -102,22 +102,25 @@ def _chrf_rows(words: _Words, sides: Sequence[Side], metric: Any) -> np.ndarray:
 
 
 def _overlaps(units: np.ndarray, lengths: np.ndarray, kinds: int, highest: int) -> list[np.ndarray]:
-    """Three sums for every order, each against every reference (reference, sentence)."""
-    found: list[np.ndarray] = []
+    """Return three sums for every order, each against every reference (reference, sentence)."""
+    sums: list[np.ndarray] = []
     for order, (counts, sentences) in enumerate(_ngrams(units, lengths, kinds, highest), 1):
-        matches = [np.bincount(sentences, np.minimum(counts[0], own), lengths.shape[1]) for own in counts[1:]]
+        matches = [
+            np.bincount(sentences, np.minimum(counts[0], reference_counts), lengths.shape[1])
+            for reference_counts in counts[1:]
+        ]
         total, of_references = _ngrams_in(lengths[0], order), _ngrams_in(lengths[1:], order)
-        found += [np.where(of_references, total, 0), of_references, np.stack(matches)]
-    return found
+        sums += [np.where(of_references, total, 0), of_references, np.stack(matches)]
+    return sums
 
 
 def _ngrams(
     units: np.ndarray, lengths: np.ndarray, kinds: int, highest: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For every order how often each n-gram stands on each side (side, n-gram), and its sentence (n-gram)."""
+    """Yield for every order the count of each n-gram on each side (side, n-gram), and its sentence (n-gram)."""
     sides, sentences = lengths.shape
     row = np.repeat(np.arange(sides * sentences), lengths.ravel())
-    left = np.repeat(lengths.cumsum(), lengths.ravel()) - np.arange(len(units))  # units up to the end of the sentence
+    left = np.repeat(lengths.cumsum(), lengths.ravel()) - np.arange(len(units))  # units to the end of the
     side, sentence = np.divmod(row, sentences)
     begins, names = np.arange(len(units)), sentence * kinds + units
     for order in range(1, highest + 1):
@@ -127,20 +130,20 @@ def _ngrams(
             names = names[has_next] * kinds + units[begins + order - 1]
         distinct, names = np.unique(names, return_inverse=True)
         counts = np.bincount(side[begins] * len(distinct) + names, minlength=sides * len(distinct))
-        own = np.empty(len(distinct), dtype=np.int64)
-        own[names] = sentence[begins]
-        yield counts.reshape(sides, len(distinct)), own
+        sentence_of = np.empty(len(distinct), dtype=np.int64)
+        sentence_of[names] = sentence[begins]
+        yield counts.reshape(sides, len(distinct)), sentence_of
 
 
 def _words_of(words: _Words, sides: Sequence[Side]) -> tuple[np.ndarray, np.ndarray]:
-    """All tokens one after the other (token), and how many each sentence of each side has (side, sentence)."""
+    """Return all tokens in one array (token), and their number in each sentence of each side (side, sentence)."""
     numbers = [[words.of(text) for text in side] for side in sides]
     units = np.fromiter(chain.from_iterable(chain.from_iterable(numbers)), dtype=np.int64)
-    return units, np.array([[len(each) for each in side] for side in numbers])
+    return units, np.array([[len(tokens) for tokens in side] for side in numbers])
 
 
 def _characters_of(sides: Sequence[Side]) -> tuple[np.ndarray, np.ndarray]:
-    """All characters but white space, and how many each sentence of each side has (side, sentence)."""
+    """Return all characters but white space, and their number in each sentence of each side (side, sentence)."""
     texts = [["".join((text or "").split()) for text in side] for side in sides]
     joined = "".join(chain.from_iterable(texts)).encode("utf-32-le", "surrogatepass")
     units = np.frombuffer(joined, dtype="<u4").astype(np.int64)

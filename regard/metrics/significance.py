@@ -1,12 +1,13 @@
 """Significance: is one system better than another, or was it lucky with its test sentences?
 
-All that a metric needs to know of a sentence is a row of sums, and the value of any set of sentences is finished from
-the total of their rows. So the same outputs are scored on thousands of made-up test sets without being read again.
+All that a metric needs to know about a sentence is a row of sums, and the value for any set of sentences is computed
+from the total of their rows. So the same outputs can be scored on thousands of resampled test sets without being read
+again.
 
 A system may be several runs of one recipe. Its value is the mean over its runs, a sentence is drawn or exchanged with
-the outputs of all runs at once, and runs of the same seed stand opposite each other. What is asked is whether these
-trained models would differ on other sentences too; how much other seeds would change is another question, which the
-spread over the runs answers.
+the outputs of all runs at once, and runs with the same seed are compared. The test asks whether these trained models
+would also differ on other sentences. How much other seeds would change is another question, which the spread over the
+runs answers.
 """
 
 import math
@@ -33,27 +34,27 @@ from regard.metrics.summed import Summed
 from regard.metrics.text import NOTHING_CHOSEN, SACREBLEU, Choices, Metric
 
 SEED = 12345  # sacreBLEU's
-RESAMPLES, TRIALS = 1_000, 10_000  # sacreBLEU's too
-CONFIDENCE = 95  # percent of the resampled values that lie in the interval
-_AT_ONCE, _CELLS = 1_000, 4_000_000  # made-up test sets in memory, and sentences in all of these together
-_EQUAL = 1e-9  # differences closer than this are ties, which rounding must not break
+RESAMPLES, TRIALS = 1_000, 10_000  # also as in sacreBLEU
+CONFIDENCE = 95  # percent of the resampled values in the interval
+_AT_ONCE, _CELLS = 1_000, 4_000_000  # resampled test sets in memory, and sentences in all of them
+_EQUAL = 1e-9  # smaller differences are ties, which rounding must not break
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Statistics of each sentence, and how the total of any sentences becomes the metric's value."""
+    """Statistics of each sentence, and how to compute the metric's value from their total."""
 
     rows: np.ndarray  # (sentence, sum)
     finish: Callable[[list[float]], float]
-    signature: str = ""  # of the metric, where finding the sums has told it
-    by: Literal["sums", "sentence scores"] = "sums"  # the latter where a metric has no sums and its mean must do
+    signature: str = ""  # of the metric, if computing the sums gives it
+    by: Literal["sums", "sentence scores"] = "sums"  # the latter if a metric has no sums and its mean is used
 
     def value(self, sentences: np.ndarray | slice = slice(None)) -> float:
-        """The metric over these sentences, or over all; they are added up in order, so that no digit depends on how."""
+        """Return the metric over these sentences, or all; they are added in order, so that rounding is fixed."""
         return self.finish(self.rows[sentences].cumsum(axis=0)[-1].tolist())
 
     def values(self, weights: np.ndarray) -> np.ndarray:
-        """The metric over each made-up test set, in which a sentence counts as often as its weight (set, sentence)."""
+        """Return the metric over each resampled test set, with sentences counted by weight (set, sentence)."""
         return np.array([self.finish(total) for total in (weights @ self.rows).tolist()])
 
 
@@ -62,7 +63,7 @@ Summing = Callable[[Sequence[str], References], Sums]
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of two systems with its likely bounds, and the probability that luck alone explains it."""
+    """Difference of two systems with its likely bounds, and the probability that chance alone explains it."""
 
     value: float
     low: float
@@ -72,24 +73,24 @@ class Difference:
 
 
 def interval(sums: Sums, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float, float]:
-    """Between what bounds the metric is likely to be on other sentences of the kind, by bootstrap (Efron 1979)."""
+    """Return the bounds of the metric on other sentences of the same kind, by bootstrap (Efron 1979)."""
     draws = np.random.default_rng(seed)
-    found = [sums.values(weights) for weights in _resample(len(sums.rows), resamples, draws)]
-    low, high = _bounds(np.concatenate(found))
+    values = [sums.values(weights) for weights in _resample(len(sums.rows), resamples, draws)]
+    low, high = _bounds(np.concatenate(values))
     return low, high
 
 
 def difference(
     first: Sequence[Sums], other: Sequence[Sums], resamples: int = RESAMPLES, trials: int = TRIALS, seed: int = SEED
 ) -> Difference:
-    """Compare `other` with `first`, each a system of equally many runs, on the same sentences."""
+    """Compare `other` with `first`, each a system with the same number of runs, on the same sentences."""
     if len({len(run.rows) for run in [*first, *other]}) != 1 or len(first) != len(other):
-        raise ValueError("systems are compared on the same sentences, with as many runs of each")
-    found = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
+        raise ValueError("systems must be compared on the same sentences, with the same number of runs")
+    value = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
     resampled = _bootstrap(first, other, resamples, np.random.default_rng(seed))
     low, high = _bounds(resampled)
     exchanged = _randomise(first, other, trials, np.random.default_rng(seed))
-    return Difference(found, low, high, _p_value(resampled - found, found), _p_value(exchanged, found))
+    return Difference(value, low, high, _p_value(resampled - value, value), _p_value(exchanged, value))
 
 
 def _bounds(values: np.ndarray) -> tuple[float, float]:
@@ -98,13 +99,15 @@ def _bounds(values: np.ndarray) -> tuple[float, float]:
 
 
 def _bootstrap(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: np.random.Generator) -> np.ndarray:
-    """The difference on test sets drawn from the real one with replacement (Koehn 2004).
+    """Return the differences on test sets drawn from the real one with replacement (Koehn 2004).
 
-    They scatter around the real one as the real one does around that of all sentences there are. So, less the real
-    one, they show what luck alone can do (the shift of Noreen 1989; see Riezler and Maxwell 2005).
+    They scatter around the real difference as that one does around the true difference. So, after subtracting the real
+    one, they show what chance alone can do (the shift of Noreen 1989; see Riezler and Maxwell 2005).
     """
-    drawn = _resample(len(first[0].rows), count, draws)
-    return np.concatenate([_mean_values(other, weights) - _mean_values(first, weights) for weights in drawn])
+    resampled_weights = _resample(len(first[0].rows), count, draws)
+    return np.concatenate(
+        [_mean_values(other, weights) - _mean_values(first, weights) for weights in resampled_weights]
+    )
 
 
 def _resample(sentences: int, count: int, draws: np.random.Generator) -> Iterator[np.ndarray]:
@@ -115,23 +118,23 @@ def _resample(sentences: int, count: int, draws: np.random.Generator) -> Iterato
 
 
 def _randomise(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: np.random.Generator) -> np.ndarray:
-    """The difference when each sentence's outputs change sides with probability one half (Noreen 1989).
+    """Return the differences when each sentence's outputs change sides with probability one half (Noreen 1989).
 
-    Were the systems equally good, it would not matter which of them wrote what.
+    If the systems were equally good, it would not matter which of them wrote what.
     """
-    sentences, found = len(first[0].rows), []
+    sentences, parts = len(first[0].rows), []
     for portion in _portions(count, sentences):
         stay = draws.integers(2, size=(portion, sentences), dtype=bool).astype(float)
         crossed = [_cross(one, two, stay) for one, two in zip(first, other, strict=True)]
         here, there = np.mean(crossed, axis=0)
-        found.append(there - here)
-    return np.concatenate(found)
+        parts.append(there - here)
+    return np.concatenate(parts)
 
 
 def _cross(first: Sums, other: Sums, stay: np.ndarray) -> tuple[list[float], list[float]]:
-    """The metric of both sides, when the first keeps the sentences that stay and has the other's for the rest."""
-    kept = stay @ (first.rows - other.rows)
-    here, there = other.rows.sum(axis=0) + kept, first.rows.sum(axis=0) - kept
+    """Return the metric of both sides if the first keeps the sentences that stay and takes the other's for the rest."""
+    retained = stay @ (first.rows - other.rows)
+    here, there = other.rows.sum(axis=0) + retained, first.rows.sum(axis=0) - retained
     return [first.finish(total) for total in here.tolist()], [first.finish(total) for total in there.tolist()]
 
 
@@ -145,14 +148,14 @@ def _portions(count: int, sentences: int) -> Iterator[int]:
         yield min(most, count - start)
 
 
-def _p_value(by_luck: np.ndarray, found: float) -> float:
-    """Return how often luck gives a difference at least as large in either direction, counting the real one."""
-    tries = by_luck[~np.isnan(by_luck)]  # a made-up test set of empty references alone has no rate of errors
-    return float((np.count_nonzero(np.abs(tries) >= abs(found) - _EQUAL) + 1) / (len(tries) + 1))
+def _p_value(by_luck: np.ndarray, value: float) -> float:
+    """Return how often chance gives a difference at least as large in either direction, counting the real one."""
+    tries = by_luck[~np.isnan(by_luck)]  # a resampled test set of only empty references has no error rate
+    return float((np.count_nonzero(np.abs(tries) >= abs(value) - _EQUAL) + 1) / (len(tries) + 1))
 
 
 def _by_sacrebleu(make: Callable[[], Any]) -> Summing:
-    """The statistics on which sacreBLEU makes its own tests."""
+    """Return sums with the statistics that sacreBLEU's own tests use."""
 
     def sums(hypotheses: Sequence[str], references: References) -> Sums:
         metric = make()
@@ -164,20 +167,22 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Summing:
 
 
 def _of_edits(cut: Cut, distance: Distance = ordered_distance) -> Summing:
-    """Edits to the nearest reference, and its length."""
+    """Return sums of edits to the nearest reference, and its length."""
 
     def sums(hypotheses: Sequence[str], references: References) -> Sums:
         sides = zip(hypotheses, by_sentence(references), strict=True)
-        rows = [nearest(cut(normal(written)), [cut(normal(text)) for text in own], distance) for written, own in sides]
+        rows = [
+            nearest(cut(normal(written)), [cut(normal(text)) for text in texts], distance) for written, texts in sides
+        ]
         return Sums(np.array(rows, dtype=float), _percentage)
 
     return sums
 
 
 def _of_matches(hypotheses: Sequence[str], references: References) -> Sums:
-    """Right or not, of one."""
+    """Return sums of exact matches."""
     sides = zip(hypotheses, by_sentence(references), strict=True)
-    rows = [(exact_matches([written], [[text] for text in own])[0] / 100, 1) for written, own in sides]
+    rows = [(exact_matches([written], [[text] for text in texts])[0] / 100, 1) for written, texts in sides]
     return Sums(np.array(rows, dtype=float), _percentage)
 
 
@@ -186,7 +191,7 @@ def _percentage(total: list[float]) -> float:
 
 
 def _of_summed(metric: Summed) -> Summing:
-    """The sums that the metric itself is made of."""
+    """Return the sums that the metric itself consists of."""
 
     def sums(hypotheses: Sequence[str], references: References) -> Sums:
         sentences = by_sentence(references)
@@ -197,11 +202,11 @@ def _of_summed(metric: Summed) -> Summing:
 
 
 def _of_sentence_scores(metric: Metric) -> Summing:
-    """The score of each sentence by itself, whose mean stands for a metric of which no more is known."""
+    """Return the score of each sentence, for a metric about which nothing else is known."""
 
     def sums(hypotheses: Sequence[str], references: References) -> Sums:
         sides = zip(hypotheses, by_sentence(references), strict=True)
-        rows = [(metric([written], [[text] for text in own])[0], 1) for written, own in sides]
+        rows = [(metric([written], [[text] for text in texts])[0], 1) for written, texts in sides]
         return Sums(np.array(rows, dtype=float), lambda total: total[0] / total[1], by="sentence scores")
 
     return sums
@@ -224,11 +229,11 @@ def _summing(name: str, metric: Metric) -> Summing:
 
 
 def summing(metric: str, choices: Choices = NOTHING_CHOSEN) -> Summing:
-    """Return what sums up a metric as it was chosen."""
-    own = choices.bleu(metric)
-    return _by_sacrebleu(own) if own else _summing(metric, choices.make(metric))
+    """Return the function that sums a metric with these choices."""
+    chosen_bleu = choices.bleu(metric)
+    return _by_sacrebleu(chosen_bleu) if chosen_bleu else _summing(metric, choices.make(metric))
 
 
 def likelihood_sums(nats: Sequence[float], tokens: Sequence[int]) -> Sums:
-    """The perplexity of sentences, from what each costs and how many tokens it has."""
+    """Return sums for the perplexity of sentences, from the cost and the number of tokens of each."""
     return Sums(np.array([nats, tokens], dtype=float).T, lambda total: math.exp(min(total[0] / total[1], 100.0)))

@@ -1,4 +1,4 @@
-"""Stems of words, by the Snowball stemmers: what is left of a word without its endings."""
+"""Stems of words by the Snowball stemmers: words without their endings."""
 
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,7 @@ def stem(algorithm: str, word: str) -> str:
     """Return the stem of a lower-case word by a Snowball stemmer such as `english`, `portuguese` or `porter`."""
     try:
         return str(_stemmer(algorithm).stemWord(word))
-    except UnicodeEncodeError:  # half a character, which is no text to the stemmers written in C
+    except UnicodeEncodeError:  # a lone surrogate, which the stemmers written in C reject
         return word
 
 

@@ -1,4 +1,4 @@
-"""Scores of written text by name, each with the signature that says how it was made."""
+"""Scores of written text by name, each with a signature that says how it was computed."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,21 +40,21 @@ from regard.metrics.ribes import ribes
 from regard.metrics.rouge import rouge
 from regard.metrics.sentence_counts import sentence_statistics
 
-Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
+Metric = Callable[[Sequence[str], References], tuple[float, str]]  # returns the value and the
 Direction = Literal["lower", "higher"]
 
 
 @dataclass(frozen=True)
 class TextMetric:
-    """A row of the table of metrics: what measures, itself or as module:name, and which direction is better."""
+    """A row of the table of metrics: the measuring function, itself or as module:name, and the better direction."""
 
     measure: Metric | str
     better: Direction = "higher"
 
     def load(self) -> Metric:
-        """Return what measures; that of a plugin is imported here."""
-        found: Metric = find_place(self.measure) if isinstance(self.measure, str) else self.measure
-        return found
+        """Return the measuring function; a plugin's is imported here."""
+        measure: Metric = find_place(self.measure) if isinstance(self.measure, str) else self.measure
+        return measure
 
     def __call__(self, hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         return self.load()(hypotheses, references)
@@ -80,7 +80,7 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
 
     def measure(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         metric = make()
-        total = sentence_statistics(metric, hypotheses, references).cumsum(axis=0)[-1]  # added up in order, as it does
+        total = sentence_statistics(metric, hypotheses, references).cumsum(axis=0)[-1]  # in order, as sacreBLEU does
         return float(metric._compute_score_from_stats(total.tolist()).score), str(metric.get_signature())
 
     return measure
@@ -88,10 +88,10 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
 
 SACREBLEU: dict[str, Callable[[], Any]] = {
     "bleu": bleu,
-    "bleu1": partial(bleu, orders=1),  # single words alone, then up to pairs and to triples, as captions are scored
+    "bleu1": partial(bleu, orders=1),  # single words only, then up to pairs and triples, as captions are scored
     "bleu2": partial(bleu, orders=2),
     "bleu3": partial(bleu, orders=3),
-    "bleu-tokenised": partial(bleu, UNCUT),  # of text that is tokenised already, as many papers give it
+    "bleu-tokenised": partial(bleu, UNCUT),  # for text that is already tokenised, as many papers report it
     "chrf": _chrf(0),
     "chrf++": _chrf(2),
     "ter": _ter,
@@ -126,10 +126,10 @@ _METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACRE
     "well-formed": well_formed(),
     "hppr": hppr(),
 }
-BY_VECTORS: dict[str, Callable[[WordVectors], Metric]] = {"ebleu": ebleu}  # metrics that need vectors of words
-OF_TREES = ("brackets", "well-formed", "hppr")  # of lines that hold a tree, and of no other text
+BY_VECTORS: dict[str, Callable[[WordVectors], Metric]] = {"ebleu": ebleu}  # metrics that need word vectors
+OF_TREES = ("brackets", "well-formed", "hppr")  # only for lines that hold a tree
 ERRORS = ("ter", "wer", "cer", "per", "perplexity", "aer")
-_OF_MODELS = ("perplexity", "aer")  # found by a model, not from its outputs
+_OF_MODELS = ("perplexity", "aer")  # computed by a model, not from its outputs
 METRICS: Table[str, TextMetric] = Table(
     "metrics",
     "metric",
@@ -139,7 +139,7 @@ METRICS: Table[str, TextMetric] = Table(
 
 
 class _Directions(Mapping[str, Direction]):
-    """Which direction is better, by the names of metrics and for those that no text has alone: perplexity, aer."""
+    """The better direction of each metric, including those that text alone does not have: perplexity, aer."""
 
     def __getitem__(self, metric: str) -> Direction:
         return "lower" if metric in ERRORS else METRICS[metric].better
@@ -155,7 +155,7 @@ BETTER: Mapping[str, Direction] = _Directions()
 
 
 def is_metric(name: str, measures: Sequence[str]) -> bool:
-    """Return True if a name is a metric of text and none of a task's own measures, which no plugin is asked for."""
+    """Return True if a name is a metric of text and not one of a task's own measures; plugins are asked last."""
     return name not in measures and name in METRICS
 
 
@@ -168,44 +168,48 @@ class Choices:
     vectors: WordVectors | None = None
 
     def check(self, metrics: Sequence[str]) -> None:
-        """Refuse metrics that do not exist, choices that none of the metrics has, and vectors that are missing."""
+        """Refuse unknown metrics, choices that apply to none of the metrics, and missing vectors."""
         for metric in metrics:
             if metric == "perplexity":
-                raise Fault("Perplexity is found by a model, not from its outputs; `regard evaluate` gives it.")
+                raise Fault("Perplexity is computed by a model, not from its outputs; `regard evaluate` gives it.")
             if metric not in METRICS and metric not in BY_VECTORS:
                 raise Fault(f"There is no metric '{metric}'; there are {', '.join([*METRICS, *BY_VECTORS])}.")
             if metric in BY_VECTORS and self.vectors is None:
-                raise Fault(f"{metric} needs vectors of words; give a file of them or a model of words as --vectors.")
+                raise Fault(f"{metric} needs word vectors; give a file of them or a word-vector model as --vectors.")
         if self.vectors is not None and not set(metrics) & BY_VECTORS.keys():
-            raise Fault(f"Word vectors are for {', '.join(BY_VECTORS)} alone, not for {', '.join(metrics)}.")
+            raise Fault(f"Word vectors are only for {', '.join(BY_VECTORS)}, not for {', '.join(metrics)}.")
         check_tokeniser(self.tokenise, metrics)
         check_smoothing(self.smoothing, metrics)
 
     def bleu(self, metric: str) -> Callable[[], Any] | None:
-        """Return what makes BLEU as it was chosen, or None if the metric is another or nothing was chosen."""
+        """Return a function that makes the chosen BLEU, or None for other metrics or without a choice."""
         if metric != CHOOSABLE or (self.tokenise is None and self.smoothing == USUAL_SMOOTHING):
             return None
         return partial(bleu, self.tokenise, smoothing=self.smoothing)
 
     def make(self, metric: str) -> Metric:
-        """Return a metric as it was chosen."""
+        """Return a metric with these choices."""
         if self.vectors is not None and metric in BY_VECTORS:
             return BY_VECTORS[metric](self.vectors)
-        own = self.bleu(metric)
-        return METRICS[metric].load() if own is None else _by_sacrebleu(own)
+        chosen_bleu = self.bleu(metric)
+        return METRICS[metric].load() if chosen_bleu is None else _by_sacrebleu(chosen_bleu)
 
 
 NOTHING_CHOSEN = Choices()
 
 
 def language_remarks(language: str, metrics: Sequence[str], tokenise: str | None) -> list[str]:
-    """Return remarks on metrics that are not made for a language, where that is known."""
-    found, code = tokeniser_remark(language, metrics, tokenise), re.split("[-_]", language.lower())[0]
-    remarks = [] if found is None else [found]
+    """Return remarks on metrics that are not made for a language."""
+    remark, code = tokeniser_remark(language, metrics, tokenise), re.split("[-_]", language.lower())[0]
+    remarks = [] if remark is None else [remark]
     if "meteor" in metrics and code != "en" and code in STEMMERS:
-        own = f"meteor-{code}"
-        advice = f"give --metric {own}" if own in METRICS else f"in Python regard.metrics.meteor.meteor('{code}') is it"
-        remarks.append(f"METEOR stems words as English ones here; for {language} {advice}.")
+        language_metric = f"meteor-{code}"
+        advice = (
+            f"give --metric {language_metric}"
+            if language_metric in METRICS
+            else f"use regard.metrics.meteor.meteor('{code}') in Python"
+        )
+        remarks.append(f"METEOR stems words as in English here; for {language} {advice}.")
     return remarks
 
 
@@ -219,8 +223,8 @@ def score(
 ) -> Score:
     """Score outputs against references: a list of sentences, or several such lists, each a whole reference.
 
-    A sentence may have fewer references than others: None stands in the lists that have none for it. BLEU may be cut by
-    another of sacreBLEU's tokenisers than 13a and smoothed otherwise; eBLEU needs vectors of words.
+    A sentence may have fewer references than others: use None in the lists that have none for it. BLEU may use another
+    of sacreBLEU's tokenisers than 13a, and another smoothing; eBLEU needs word vectors.
     """
     choices = Choices(tokenise, smoothing, vectors)
     choices.check([metric])
@@ -230,11 +234,11 @@ def score(
             raise Fault(f"There are {len(hypotheses)} hypotheses but {len(reference)} references.")
     if not hypotheses:
         raise Fault("There is nothing to score: no hypotheses were given.")
-    by_sentence(lists)  # each has one at least
+    by_sentence(lists)  # checks that each has at least one
     return Score(metric, *choices.make(metric)(hypotheses, lists), len(hypotheses))
 
 
 def _whole(references: Sequence[str] | References) -> list[list[Any]]:
-    """The references as lists, each a whole one."""
+    """Return the references as lists, each a whole one."""
     is_one = not references or isinstance(references[0], str)
     return [list(references)] if is_one else [list(reference) for reference in references]

@@ -1,6 +1,6 @@
-"""Noticing text that was cut into tokens before it was scored.
+"""Detect text that was tokenised before scoring.
 
-sacreBLEU's scores are made for plain text, which they cut themselves. Text that is cut already scores differently, and
+sacreBLEU's scores are for plain text, which it tokenises itself. Text that is already tokenised scores differently, and
 nothing about the number shows it.
 """
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from regard.metrics.bleu import CHOOSABLE, UNCUT
 
-_PIECES = ("@@", "\u2581")  # what byte pair encoding leaves at the end of a piece, and SentencePiece at its beginning
+_PIECES = ("@@", "\u2581")  # byte-pair encoding's mark at the end of a piece, and SentencePiece's at its beginning
 
-FOR_TOKENS = "bleu-tokenised"  # the metric that wants them
+FOR_TOKENS = "bleu-tokenised"  # metric for tokenised text
 
 
 def tokenised_remark(
@@ -22,15 +22,15 @@ def tokenised_remark(
     if why is None:
         return None
     return (
-        f"{name}: this looks tokenised, for {why}. Scores are for plain text; detokenise it, or ask for {FOR_TOKENS}."
+        f"{name}: this looks tokenised, because {why}. Scores are for plain text; detokenise it, or use {FOR_TOKENS}."
     )
 
 
 def looks_tokenised(texts: Sequence[str]) -> str | None:
-    """Why these sentences look tokenised, or None if they do not.
+    """Return why these sentences look tokenised, or None if they do not.
 
-    They do if most of the full stops that end one stand alone, and more than a few do, or if most sentences hold pieces
-    of words. Other marks prove nothing: French sets spaces before them.
+    They do if most final full stops stand alone, and more than a few do, or if most sentences contain pieces of words.
+    Other marks prove nothing: French puts spaces before them.
     """
     stops = sum(text.endswith(".") for text in texts)
     alone = sum(text.endswith(" .") for text in texts)

@@ -1,4 +1,4 @@
-"""Scores of single sentences, for choosing among outputs: what minimum Bayes risk calls a utility."""
+"""Scores of single sentences for choosing among outputs: the utilities of minimum Bayes risk."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,22 +6,24 @@ from regard.base.faults import Fault
 from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.text import BETTER, METRICS, OF_TREES, SACREBLEU
 
-ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better
-_OF_TEXTS = frozenset({"cider"})  # these weigh words by the other sentences
+ERRORS = frozenset({"ter", "wer", "cer", "per"})  # lower is better
+_OF_TEXTS = frozenset({"cider"})  # these weight words by the other sentences
 UTILITIES = tuple(name for name in METRICS.shipped if name not in _OF_TEXTS and name not in OF_TREES)
 
 
 def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
-    """Score each hypothesis against its own reference; error rates are negated, so that more is better.
+    """Return a function that scores hypotheses against their references, with error rates negated: more is better.
 
-    BLEU of a sentence takes only the orders that the sentence has n-grams of, as sacreBLEU's sentence BLEU does.
+    Sentence BLEU uses only the orders that the sentence has n-grams of, as in sacreBLEU.
     """
     if metric in _OF_TEXTS:
-        raise Fault(f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(UTILITIES)}.")
-    if metric in OF_TREES:  # an output that is no tree would be no reference
-        raise Fault(f"{metric} is a score of trees, which not every output is; choose by {', '.join(UTILITIES)}.")
+        raise Fault(
+            f"{metric} is a score of whole texts, not of single sentences; choose one of {', '.join(UTILITIES)}."
+        )
+    if metric in OF_TREES:  # an output that is not a tree could not be a reference
+        raise Fault(f"{metric} is a score of trees, which outputs may not be; choose one of {', '.join(UTILITIES)}.")
     if metric not in METRICS:
-        raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(UTILITIES)}.")
+        raise Fault(f"There is no metric '{metric}'; choose one of {', '.join(UTILITIES)}.")
     sign = -1.0 if BETTER[metric] == "lower" else 1.0
 
     def worth(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
@@ -36,7 +38,7 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
 
 
 def _alone(metric: str, hypothesis: str, reference: str) -> float:
-    if metric in ERRORS and not reference.strip():  # a rate of nothing: all wrong, or nothing to be wrong
+    if metric in ERRORS and not reference.strip():  # an empty reference: all wrong, or nothing to be wrong
         return 100.0 if hypothesis.strip() else 0.0
     return METRICS[metric]([hypothesis], [[reference]])[0]
 

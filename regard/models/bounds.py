@@ -1,6 +1,6 @@
-"""Sizes that no option may exceed: far above any model there is, and low enough for what is asked to be looked at.
+"""Upper bounds for sizes: far above any real model, and low enough that a check stays quick.
 
-A recipe or a model folder may come from anyone; a network of a million layers would take hours to be refused.
+A recipe or a model folder may come from anyone; a network of a million layers would take hours to refuse.
 """
 
 MOST_LAYERS = 512

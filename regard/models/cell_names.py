@@ -1,4 +1,4 @@
-"""Names of the recurrent cells that recipes know; no torch, so that options can be read without it."""
+"""Names of the recurrent cells; without torch, so that options load quickly."""
 
 from typing import Literal
 

@@ -1,6 +1,6 @@
-"""A small convolutional net: what pictures were read with before attention, and what glimpses are measured against.
+"""A small convolutional net for pictures, the baseline for glimpses.
 
-It sees the whole picture, so what an answer costs grows with the picture.
+It sees the whole picture, so its cost grows with the picture.
 """
 
 import math
@@ -21,21 +21,21 @@ class ConvNetOptions(Options):
     """Convolutions of stride 2, each with a rectifier, then two linear layers."""
 
     channels: list[int] = Field([8, 16, 32], min_length=1, max_length=8, description="Filters of each convolution.")
-    kernel: int = Field(5, ge=1, le=31, description="Pixels a side of a filter; odd.")
+    kernel: int = Field(5, ge=1, le=31, description="Side of a filter in pixels; odd.")
     width: int = Field(256, ge=1, le=WIDEST, description="Units between the convolutions and the classes.")
-    dropout: float = Field(0.0, ge=0, lt=1, description="Share of these units that is left out while training.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on these units.")
 
     @model_validator(mode="after")
     def _check(self) -> "ConvNetOptions":
         if self.kernel % 2 == 0:
-            raise ValueError(f"kernel is {self.kernel}, expected an odd number, which has a middle")
+            raise ValueError(f"kernel is {self.kernel}, expected an odd number")
         if any(not 1 <= count <= WIDEST for count in self.channels):
             raise ValueError(f"channels are {self.channels}, expected numbers from 1 to {WIDEST}")
         return self
 
 
 class ConvNet(PictureNetwork):
-    """log softmax(Linear(Rect(Linear(…Rect(Conv(x))…)))); each convolution halves the sides of what it is given."""
+    """log softmax(Linear(Rect(Linear(…Rect(Conv(x))…)))); each convolution halves the sides of its input."""
 
     def __init__(self, options: ConvNetOptions, classes: int, height: int, width: int) -> None:
         super().__init__()
@@ -50,12 +50,12 @@ class ConvNet(PictureNetwork):
         self.action = nn.Linear(options.width, classes)
 
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
-        """The log-probabilities of the classes."""
-        seen = self.convolutions(pictures.unsqueeze(1)).flatten(1)
-        return torch.log_softmax(self.action(self.dropout(torch.relu(self.hidden(seen)))), dim=-1)
+        """Return the log-probabilities of the classes."""
+        features = self.convolutions(pictures.unsqueeze(1)).flatten(1)
+        return torch.log_softmax(self.action(self.dropout(torch.relu(self.hidden(features)))), dim=-1)
 
     def multiplications(self, height: int, width: int) -> int:
-        """Return the multiplications of an answer for pictures of this size."""
+        """Return the multiplications for one picture of this size."""
         total = 0
         for number, (before, after) in enumerate(pairwise([1, *self.options.channels]), start=1):
             rows, columns = _halve([height, width], number)
@@ -64,5 +64,5 @@ class ConvNet(PictureNetwork):
 
 
 def _halve(sides: list[int], times: int) -> list[int]:
-    """Sides halved so many times, halves rounded up."""
+    """Halve the sides `times` times, rounding up."""
     return [math.ceil(side / 2**times) for side in sides]

@@ -1,10 +1,10 @@
-"""Copying: what is written next comes from the vocabulary, or from a place of the source.
+"""Copying: the next token comes from the vocabulary or from a place of the source.
 
 The pointer-generator network and its coverage (See et al. 2017, "Get To The Point", equations 8 to 13). Departures: the
 paper's switch reads the context, the decoder's state and its input; ours reads the state that the output layer reads,
-which is made of them. Our sources close with an end token, which is never copied: what looks at it goes to the
-vocabulary, as to the sentinel of Merity et al. (2017). Attention that has nothing to copy rests there, and if it could
-copy the end, every step would offer to stop.
+which is computed from them. Our sources close with an end token, which is never copied: attention on it goes to the
+vocabulary, like the sentinel of Merity et al. (2017). Attention that has nothing to copy rests there, and if the end
+could be copied, every step would offer to stop.
 """
 
 import math
@@ -18,23 +18,23 @@ from torch import Tensor, nn
 from regard.attention import Attention, Lengths, is_watched, note
 from regard.attention.scores import scaled_dot
 
-LEAST = torch.finfo(torch.float32).tiny  # that the vocabulary gives to a word beyond it, so that losses are finite
+LEAST = torch.finfo(torch.float32).tiny  # probability of words outside the vocabulary, so that losses are finite
 
 
 class Pointed(NamedTuple):
-    """States to write from, the places of the source that they point at, and what they leave to the vocabulary."""
+    """States to write from, the source places that they point at, and the switch to the vocabulary."""
 
     states: Float[Tensor, "*place width"]
     weights: Float[Tensor, "*place source"]  # α, zero at the end of the source
     switch: Float[Tensor, "*place"]  # p_gen = σ(switch); (1 − p_gen) · α is copied, and the rest is written
 
     def flatten(self) -> "Pointed":
-        """All rows and places in one axis."""
+        """Join all rows and places in one axis."""
         return Pointed(self.states.flatten(0, -2), self.weights.flatten(0, -2), self.switch.flatten())
 
     def take(self, places: Int[Tensor, " token"]) -> "Pointed":
-        """Some of the places."""
-        return Pointed(*(each.index_select(0, places) for each in self))
+        """Select some places."""
+        return Pointed(*(tensor.index_select(0, places) for tensor in self))
 
 
 class Copying(nn.Module):
@@ -52,19 +52,19 @@ class Copying(nn.Module):
         weights: Float[Tensor, "row target source"],
         lengths: Int[Tensor, " batch"],
     ) -> Pointed:
-        """Return what the attention weights leave to copying; the rows of one sentence share its length."""
+        """Return states, copy weights and switch; the rows of one sentence share its length."""
         is_end = torch.arange(weights.shape[-1], device=weights.device) == lengths[:, None] - 1
         is_end = is_end.repeat_interleave(len(weights) // len(lengths), 0)
-        found = Pointed(states, weights.masked_fill(is_end[:, None], 0.0), self.switch(states).squeeze(-1))
+        pointed = Pointed(states, weights.masked_fill(is_end[:, None], 0.0), self.switch(states).squeeze(-1))
         if is_watched(self):
-            copied = (-found.switch).sigmoid()[..., None] * found.weights
+            copied = (-pointed.switch).sigmoid()[..., None] * pointed.weights
             origins = torch.cat([1 - copied.sum(-1, keepdim=True), copied], dim=-1)
             note(self, self.looks_from, self.looks_at, origins[:, None])
-        return found
+        return pointed
 
 
 class Pointer(nn.Module):
-    """A head that looks at the source only to say what to copy: α = softmax((W_q s) · (W_k m_i) / √width)."""
+    """A head that looks at the source only to decide what to copy: α = softmax((W_q s) · (W_k m_i) / √width)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Pointer(nn.Module):
     def forward(
         self, states: Float[Tensor, "row target width"], keys: Float[Tensor, "batch 1 source width"], real: Lengths
     ) -> Float[Tensor, "row target source"]:
-        """Where each state points; the rows of one sentence share its keys."""
+        """Return where each state points; the rows of one sentence share its keys."""
         sentences, rows = keys.shape[0], states.shape[0]
         query = self.query(states).reshape(sentences, 1, -1, states.shape[-1])
         weights = self.look.full(query, keys, keys[..., :0], real).weights
@@ -91,10 +91,10 @@ def log_likelihood(
     source: Int[Tensor, "token source"],
     wanted: Int[Tensor, " token"],
 ) -> Float[Tensor, " token"]:
-    """log p(w) of the tokens that are wanted, some of them perhaps beyond the vocabulary, without those of all others.
+    """Return log p(w) of the wanted tokens only; they may lie beyond the vocabulary.
 
     p(w) = (1 − (1 − p_gen) · Σ_i α_i) · P(w) + (1 − p_gen) · Σ_{i: x_i = w} α_i (See et al. 2017, equation 9, where all
-    α sum to one), x the tokens of the source that each place may copy.
+    α sum to one), with x the source tokens that each place may copy.
     """
     inside = wanted < logits.shape[-1]
     right = logits.gather(-1, wanted.where(inside, 0)[:, None]).squeeze(-1) - logits.logsumexp(-1)
@@ -105,31 +105,31 @@ def log_likelihood(
 def log_mixture(
     logits: Float[Tensor, "token vocabulary"], pointed: Pointed, source: Int[Tensor, "token source"], further: int
 ) -> Float[Tensor, "token writable"]:
-    """Return the mixture over all tokens of the vocabulary and `further` ones beyond it."""
-    own = F.pad(logits.log_softmax(-1), (0, further), value=math.log(LEAST))
-    copied = torch.zeros_like(own).scatter_add(-1, source, pointed.weights.to(own.dtype))
-    writes, copies = _shares(pointed, own.dtype)
-    return _mix(own, copied, writes[:, None], copies[:, None])
+    """Return the mixture over all tokens of the vocabulary and `further` tokens beyond it."""
+    written = F.pad(logits.log_softmax(-1), (0, further), value=math.log(LEAST))
+    copied = torch.zeros_like(written).scatter_add(-1, source, pointed.weights.to(written.dtype))
+    writes, copies = _shares(pointed, written.dtype)
+    return _mix(written, copied, writes[:, None], copies[:, None])
 
 
 def _shares(pointed: Pointed, dtype: torch.dtype) -> tuple[Float[Tensor, " token"], Float[Tensor, " token"]]:
-    """The logarithms of what goes to the vocabulary, p_gen + (1 − p_gen) (1 − Σ α), and of 1 − p_gen."""
+    """Return the logs of the vocabulary's share, p_gen + (1 − p_gen) (1 − Σ α), and of 1 − p_gen."""
     switch, rest = pointed.switch.to(dtype), 1 - pointed.weights.to(dtype).sum(-1)
     copies = F.logsigmoid(-switch)
     return _add_share(F.logsigmoid(switch), rest, copies), copies
 
 
-def _mix(own: Tensor, copied: Tensor, writes: Tensor, copies: Tensor) -> Tensor:
-    """Return log(exp(writes + own) + exp(copies) · copied)."""
-    return _add_share(writes + own, copied, copies)
+def _mix(written: Tensor, copied: Tensor, writes: Tensor, copies: Tensor) -> Tensor:
+    """Return log(exp(writes + written) + exp(copies) · copied)."""
+    return _add_share(writes + written, copied, copies)
 
 
 def _add_share(log_one: Tensor, share: Tensor, log_whole: Tensor) -> Tensor:
-    """Return log(one + share · whole); where the share is zero, `log_one` itself, and its gradient is finite."""
+    """Return log(one + share · whole), or `log_one` itself with a finite gradient where the share is zero."""
     both = torch.logaddexp(log_one, log_whole + share.clamp(min=torch.finfo(share.dtype).tiny).log())
     return torch.where(share > 0, both, log_one)
 
 
 def coverage_loss(weights: Float[Tensor, "row target source"]) -> Float[Tensor, "row target"]:
-    """Σ_i min(α_ti, c_ti) with c_t = Σ_{s<t} α_s: what looking at the same places again costs (equations 10 and 12)."""
+    """Σ_i min(α_ti, c_ti) with c_t = Σ_{s<t} α_s: the cost of looking at a place again (equations 10 and 12)."""
     return torch.minimum(weights, weights.cumsum(dim=1) - weights).sum(-1)

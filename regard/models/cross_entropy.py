@@ -1,8 +1,8 @@
-"""The cross-entropy of an output layer, computed a few rows at a time and its gradient with it.
+"""Cross-entropy of an output layer, computed together with its gradient a few rows at a time.
 
-With a large vocabulary the logits of a batch are by far the largest tensor there is, and torch keeps several of that
-size between forward and backward. Here each portion of rows is projected, scored and turned into its gradients at once,
-so that no more than one portion's logits ever exist.
+With a large vocabulary the logits of a batch are by far the largest tensor, and torch keeps several of that size
+between forward and backward. Here each portion of rows is projected, scored and turned into gradients at once, so that
+only one portion's logits exist at a time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ from torch import Tensor
 from regard.kernels import available
 
 PORTION = {"cpu": 2**24, "cuda": 2**29}  # logits that exist at once
-UNALIGNED, ALIGNED = 8, 64  # products are slow where rows are no multiple of the one, and fast at all of the other
-LEAST_BIAS = -100.0  # a token with less is never written, so it learns nothing
+UNALIGNED, ALIGNED = 8, 64  # products are slow unless rows divide by the first, and fast if they divide by the second
+LEAST_BIAS = -100.0  # tokens with a lower bias are never written, so they learn nothing
 
 
 def projected_cross_entropy(
@@ -30,7 +30,7 @@ def projected_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ + bias), ε the smoothing.
 
-    A place where a negative token is wanted is padding and counts for nothing.
+    Places whose wanted token is negative are padding and do not count.
     """
     states, weight, bias = _with_column(states, weight, bias)
     states, wanted = _without_padding(states, wanted)
@@ -46,9 +46,9 @@ def consistent_cross_entropy(
     consistency: float,
     bias: Float[Tensor, " token"] | None = None,
 ) -> Float[Tensor, ""]:
-    """Half of −log p − log q + α/2 · (KL(p‖q) + KL(q‖p)), where p and q come from two passes with other dropout.
+    """Half of −log p − log q + α/2 · (KL(p‖q) + KL(q‖p)), where p and q come from two passes with different dropout.
 
-    R-Drop (Liang et al. 2021, equation 4), halved so that it stays beside the plain cross-entropy; α is `consistency`.
+    R-Drop (Liang et al. 2021, equation 4), halved to be comparable with the plain cross-entropy; α is `consistency`.
     """
     states, weight, bias = _with_column(states, weight, bias)
     states, wanted = _without_padding(states, wanted)
@@ -57,9 +57,9 @@ def consistent_cross_entropy(
 
 
 def _with_column(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Turn a bias that learns into a column of the matrix, read by a one behind every state; others stay as they are.
+    """Turn a learning bias into a column of the matrix, read by a one appended to every state; keep other biases.
 
-    Zeros behind it keep the columns a number that products are fast at.
+    Zeros behind it keep the number of columns fast for products.
     """
     if bias is None or not bias.requires_grad:
         return states, weight, bias
@@ -72,7 +72,7 @@ def _with_column(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[T
 
 
 def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """Drop padding, unless the fused kernel runs: that skips padding by itself, and so never waits for a count."""
+    """Drop padding, unless the fused kernel runs: it skips padding itself, and so never waits for a count."""
     if _can_fuse(states) or (wanted >= 0).all():
         return states, wanted
     real = (wanted >= 0).nonzero().squeeze(1)
@@ -89,8 +89,8 @@ class _Projected(torch.autograd.Function):
             learn, layer = partial(_learn_fused, tokens=len(weight)), layer.aligned()
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(states)), rows):
-            some = slice(first, first + rows)
-            sums.add(*learn(inputs[some], layer, wanted[some], smoothing, _exact(states)))
+            portion = slice(first, first + rows)
+            sums.add(*learn(inputs[portion], layer, wanted[portion], smoothing, _exact(states)))
         ctx.save_for_backward(*sums.gradients(states, weight, bias))
         return sums.loss
 
@@ -127,14 +127,14 @@ class _Consistent(torch.autograd.Function):
 
 
 def _scale(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
-    """The gradients times the factor, which is one in training; on the CPU it costs nothing to look."""
+    """Multiply the gradients by the factor; in training it is one, which is cheap to check on the CPU."""
     if factor.device.type == "cpu" and factor == 1:
         return gradients
     return (gradient * factor for gradient in gradients)
 
 
 class _Layer(NamedTuple):
-    """The output layer: a matrix, and where a model has one a bias."""
+    """The output layer: a matrix, and a bias if the model has one."""
 
     matrix: Tensor
     bias: Tensor | None
@@ -152,10 +152,10 @@ class _Layer(NamedTuple):
 
 
 def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, _Layer]:
-    """All in the precision of the product: that of autocast, which would lower the matrix anew for every portion."""
+    """Convert everything to the product's precision: autocast would convert the matrix again for every portion."""
     kind = states.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
-    # Lower biases would make the mean over all tokens, of which smoothing takes a share, a huge number.
+    # Lower biases would make the mean over all tokens, part of label smoothing, a huge number.
     lowered = None if bias is None else bias.clamp(min=LEAST_BIAS).to(dtype)
     return states.to(dtype), _Layer(weight.to(dtype), lowered)
 
@@ -166,7 +166,7 @@ def _exact(states: Tensor) -> torch.dtype:
 
 
 class _Sums:
-    """The losses of all portions and their gradients; a single portion is neither copied nor added to anything."""
+    """Sums of the losses and gradients of all portions; a single portion is neither copied nor added."""
 
     loss: Tensor
 
@@ -176,7 +176,7 @@ class _Sums:
         self._of_weight: Tensor | None = None
 
     def add(self, loss: Tensor, of_states: Tensor, left: Tensor, right: Tensor) -> None:
-        """One more portion; the gradient of the weight is left · right."""
+        """Add a portion; the gradient of the weight is left · right."""
         self.loss = self.loss + loss if self._of_states else loss
         self._of_states.append(of_states)
         if self._of_weight is None:
@@ -199,15 +199,15 @@ def _can_fuse(states: Tensor) -> bool:
     return states.is_cuda and states.dtype != torch.float64 and available()
 
 
-Learnt = tuple[Tensor, Tensor, Tensor, Tensor]  # as `_Sums.add` takes it
+Learnt = tuple[Tensor, Tensor, Tensor, Tensor]  # the arguments of `_Sums.add`
 
 
 def _learn(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
-    """The loss of all places together, the gradient of their states, and the two factors of that of the weight.
+    """Return the summed loss, the gradient of the states, and the two factors of the weight's gradient.
 
-    The gradient of the logits is p − (1−ε)·[wanted] − ε/V. The last term, the same everywhere, gets no pass over all
-    logits: there is one row more, the sum of all others, whose logits are the sums of theirs. A gradient of − ε/V there
-    is one in every row.
+    The gradient of the logits is p − (1−ε)·[wanted] − ε/V. The last term is the same everywhere and needs no pass over
+    all logits: there is one extra row, the sum of all others, whose logits are the sums of theirs. A gradient of − ε/V
+    there acts on every row.
     """
     matrix, bias = layer
     extended = torch.cat([portion, portion.sum(0, keepdim=True)])
@@ -215,7 +215,7 @@ def _learn(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dty
     if bias is not None:
         logits[-1] += (len(portion) - 1) * bias
     p, right, share = logits.softmax(-1, dtype=dtype), wanted[:, None], smoothing / len(matrix)
-    # log Σ exp(logit), found by the likeliest token: its probability never vanishes, as that of the wanted one can
+    # log Σ exp(logit), from the likeliest token: its probability never vanishes, but that of the wanted token can
     normaliser = logits[:-1].amax(-1).to(dtype) - p[:-1].amax(-1).log()
     of_right = logits[:-1].gather(1, right).to(dtype)
     loss = normaliser.sum() - (1 - smoothing) * of_right.sum() - share * logits[-1].sum(dtype=dtype)
@@ -239,17 +239,17 @@ def _learn_fused(
 def _score_both(
     logits: Tensor, wanted: Tensor, smoothing: float, consistency: float, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """The loss of two passes, and the gradient of both passes' logits."""
+    """Return the loss of two passes, and the gradient of both passes' logits."""
     log_p, share = logits.log_softmax(-1, dtype=dtype), smoothing / logits.shape[-1]
     right = wanted[:, None].expand(2, -1, 1)
-    p, apart = log_p.exp(), log_p - log_p.flip(0)
-    divergence = (p * apart).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
+    p, difference = log_p.exp(), log_p - log_p.flip(0)
+    divergence = (p * difference).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
     of_right = log_p.gather(-1, right)
     loss = 0.25 * consistency * divergence.sum() - 0.5 * (1 - smoothing) * of_right.sum() - 0.5 * share * log_p.sum()
-    # of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
+    # gradient of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
     gradient = (p - share).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1)).mul_(0.5)
-    # of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
-    gradient += 0.25 * consistency * (p * (apart - divergence) + p - p.flip(0))
+    # gradient of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
+    gradient += 0.25 * consistency * (p * (difference - divergence) + p - p.flip(0))
     return loss, gradient.to(logits.dtype)
 
 

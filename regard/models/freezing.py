@@ -10,24 +10,24 @@ from regard.base.faults import Fault
 
 @runtime_checkable
 class Parted(Protocol):
-    """A network that says which of its attributes make up each of its parts."""
+    """A network that lists the attributes that make up each of its parts."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]
 
 
 def check_parts(family: str, network: Any, names: Sequence[str]) -> None:
-    """Refuse to freeze what a family does not have, or all that it has."""
+    """Refuse to freeze parts that a family does not have, or all of its parts."""
     for name in names:
         if name not in network.PARTS:
             raise Fault(
                 f"training.freeze has '{name}', but the parts of this model ({family}) are {', '.join(network.PARTS)}."
             )
     if set(names) >= set(network.PARTS):
-        raise Fault("training.freeze has every part of the model, so nothing would learn; leave one out.")
+        raise Fault("training.freeze has every part of the model, so nothing would learn. Omit at least one.")
 
 
 def freeze(network: Parted, names: Sequence[str]) -> None:
-    """Let the parameters of these parts keep their values; one that several parts share belongs to the first."""
+    """Freeze the parameters of these parts; a parameter shared by several parts belongs to the first."""
     owners: dict[nn.Parameter, str] = {}
     for part, attributes in network.PARTS.items():
         for attribute in attributes:

@@ -1,18 +1,18 @@
 """From gates to attention in four steps: five causal language models that differ in how a state mixes its past.
 
-Each block of a decoder-only Transformer mixes what was read so far, h_t = Σ_{i≤t} α_ti h̃_i, by one of these steps:
+Each block of a decoder-only Transformer mixes the tokens read so far, h_t = Σ_{i≤t} α_ti h̃_i, by one of these steps:
 
     0  α_ti = (1 − z_i) Π_{j=i+1..t} z_j unit by unit, h̃_i = tanh(W x_i + r_i ⊙ U h_{i−1}): a GRU, written as a sum
-    1  α_ti ∝ exp(score(h̃_i, x_t)): the weights are free of the gates, the candidates still read the state before
-    2  h̃_i = f(x_i) = tanh(W x_i): the candidates are free too, and nothing is left to be read one by one
-    3  α_ti ∝ exp(score(K x_i, x_t)): keys apart from the values
-    4  heads, each with queries, keys and values of its own
+    1  α_ti ∝ exp(score(h̃_i, x_t)): the weights no longer depend on gates, the candidates still read the previous state
+    2  h̃_i = f(x_i) = tanh(W x_i): the candidates are independent too, and nothing needs to be read one by one
+    3  α_ti ∝ exp(score(K x_i, x_t)): keys separate from the values
+    4  heads, each with its own queries, keys and values
 
 The score is qᵀk / √d with q = Q x_t. There is nothing before the first token, so its gate keeps nothing (z_1 = 0), and
-the weights of step 0 sum to one as all others do; products Π z_j alone, as they are sometimes printed, do not.
+the weights of step 0 sum to one like all others; products Π z_j alone, as they are sometimes printed, do not.
 
-What stands around the mixing is the same for all: embeddings and places, W_O, residuals, norms and feed-forward nets as
-in GPT (`regard.models.gpt`). Step 4 differs from GPT's own heads in the tanh of its values.
+Everything around the mixing is the same for all steps: embeddings and positions, W_O, residuals, norms and feed-forward
+nets as in GPT (`regard.models.gpt`). Step 4 differs from GPT's heads in the tanh of its values.
 """
 
 from typing import Any, Literal
@@ -39,35 +39,35 @@ States = Float[Tensor, "row time width"]
 
 
 class FromGatesOptions(GPTOptions):
-    """Options of a language model between gates and attention; the preset gives every size not given."""
+    """Options of a language model between gates and attention; the preset fills in sizes that are not set."""
 
     preset: Literal["tiny", "shakespeare", "small"] = Field(
-        default="tiny", description="A named set of sizes: tiny, shakespeare or small, as of family gpt."
+        default="tiny", description="A named set of sizes: tiny, shakespeare or small, as in family gpt."
     )
     step: int = Field(
         default=4,
         ge=0,
         le=4,
         description="How a state mixes its past: 0 by gates, 1 by free weights, 2 with free candidates too, 3 with "
-        "keys apart from values, 4 with heads.",
+        "separate keys and values, 4 with several heads.",
     )
 
     @model_validator(mode="after")
     def _check_step(self) -> "FromGatesOptions":
         if self.positions in ("rotary", "alibi"):
-            raise ValueError(f"positions is '{self.positions}', which is for family gpt; here it is added to the input")
+            raise ValueError(f"positions is '{self.positions}', which is for family gpt; here they are added to inputs")
         if self.key_value_heads is not None:
-            raise ValueError("key_value_heads is for family gpt; here every head has keys and values of its own")
+            raise ValueError("key_value_heads is for family gpt; here every head has its own keys and values")
         return self
 
     @property
     def looks(self) -> int:
-        """Number of heads of a block: those of the options at the last step, one before it."""
+        """Number of heads in a block: `heads` at the last step, one before it."""
         return self.heads if self.step == 4 else 1
 
 
 class Gates(nn.Module):
-    """Step 0: h_t = z_t ⊙ h_{t−1} + (1 − z_t) ⊙ h̃_t; it remembers the gates z and the states."""
+    """Step 0: h_t = z_t ⊙ h_{t−1} + (1 − z_t) ⊙ h̃_t; its cache holds the gates z and the states."""
 
     def __init__(self, options: FromGatesOptions) -> None:
         super().__init__()
@@ -78,15 +78,15 @@ class Gates(nn.Module):
 
     def forward(self, states: States, past: Cache | None, mask: Mask) -> tuple[States, Cache]:
         inputs, begins, hidden = self.from_input(states), _begins(states, past, mask), _last_state(states, past)
-        updates, found = [], []
+        updates, outputs = [], []
         for place in range(states.shape[1]):
             read, back = inputs[:, place], self.from_state(hidden)
             update = (read[:, : self.width] + back[:, : self.width]).sigmoid()
             update = update.masked_fill(begins[:, place, None], 0.0)
             hidden = update * hidden + (1 - update) * _candidate(read[:, self.width :], back[:, self.width :])
             updates.append(update)
-            found.append(hidden)
-        mixed = torch.stack(found, dim=1)
+            outputs.append(hidden)
+        mixed = torch.stack(outputs, dim=1)
         cache = extend_cache(past, Cache(torch.stack(updates, dim=1)[:, None], mixed[:, None]))
         if is_watched():
             note(self, TEXT, TEXT, mean_weights(cache.keys[:, 0])[:, None, -states.shape[1] :, 1:])
@@ -94,7 +94,7 @@ class Gates(nn.Module):
 
 
 class Weights(nn.Module):
-    """Step 1: h_t = Σ α_ti h̃_i with weights free of the gates; it remembers the candidates and the states."""
+    """Step 1: h_t = Σ α_ti h̃_i with weights free of the gates; its cache holds the candidates and the states."""
 
     def __init__(self, options: FromGatesOptions) -> None:
         super().__init__()
@@ -109,15 +109,15 @@ class Weights(nn.Module):
         time, before = states.shape[1], _columns(past)
         allowed = as_tensor(mask, time, before + time, states.device)
         candidates = hidden.new_zeros(len(hidden), 1, 0, hidden.shape[1]) if past is None else past.keys
-        found = []
-        with without_watching():  # one look for all places is noted below
+        outputs = []
+        with without_watching():  # one look for all places is recorded below
             for place in range(time):
                 new = _candidate(inputs[:, place], self.from_state(hidden))
                 candidates = torch.cat([candidates, new[:, None, None]], dim=2)
-                own = allowed[:, :, place : place + 1, : before + place + 1]
-                hidden = self.look(queries[:, :, place : place + 1], candidates, candidates, own)[:, 0, 0]
-                found.append(hidden)
-        mixed = torch.stack(found, dim=1)
+                place_mask = allowed[:, :, place : place + 1, : before + place + 1]
+                hidden = self.look(queries[:, :, place : place + 1], candidates, candidates, place_mask)[:, 0, 0]
+                outputs.append(hidden)
+        mixed = torch.stack(outputs, dim=1)
         if is_watched():
             self.look(queries, candidates, candidates, mask)
         values = mixed[:, None] if past is None else torch.cat([past.values, mixed[:, None]], dim=2)
@@ -125,7 +125,7 @@ class Weights(nn.Module):
 
 
 class Free(nn.Module):
-    """Steps 2 to 4: h_t = Σ α_ti f(x_i); the candidates are their own keys, or have others, in one head or several."""
+    """Steps 2 to 4: h_t = Σ α_ti f(x_i); candidates are their own keys or have separate ones, in one or more heads."""
 
     def __init__(self, options: FromGatesOptions) -> None:
         super().__init__()
@@ -139,15 +139,15 @@ class Free(nn.Module):
         queries, values = self._split(self.to_query(states)), self._split(self.to_value(states).tanh())
         keys = values if self.to_key is None else self._split(self.to_key(states))
         cache = extend_cache(past, Cache(keys, values))
-        found = self.look(queries, cache.keys, cache.values, mask)
-        return self.out(found.transpose(1, 2).flatten(2)), cache
+        context = self.look(queries, cache.keys, cache.values, mask)
+        return self.out(context.transpose(1, 2).flatten(2)), cache
 
     def _split(self, states: States) -> Float[Tensor, "row head time depth"]:
         return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
 def _candidate(inputs: Float[Tensor, "row parts"], back: Float[Tensor, "row parts"]) -> Float[Tensor, "row width"]:
-    """Return tanh(W x + r ⊙ U h), r the reset gate, from what the input and the state before add to both."""
+    """Return tanh(W x + r ⊙ U h), r the reset gate, from the terms of the input and of the previous state."""
     (reset_in, candidate_in), (reset_back, candidate_back) = inputs.chunk(2, dim=-1), back.chunk(2, dim=-1)
     return (candidate_in + (reset_in + reset_back).sigmoid() * candidate_back).tanh()
 
@@ -157,12 +157,12 @@ def _columns(past: Cache | None) -> int:
 
 
 def _last_state(states: States, past: Cache | None) -> Float[Tensor, "row width"]:
-    """Return the state after the last token read; rows stand flush right, and one that has read none has zeros."""
+    """Return the state after the last token; rows are flush right, and a row without tokens has zeros."""
     return torch.zeros_like(states[:, 0]) if past is None else past.values[:, 0, -1]
 
 
 def _begins(states: States, past: Cache | None, mask: Mask) -> Bool[Tensor, "row time"]:
-    """Return where a token is the first of its row, and so can look at itself alone."""
+    """Return True for the first token of a row, which can only look at itself."""
     time = states.shape[1]
     allowed = as_tensor(mask, time, _columns(past) + time, states.device)
     return (allowed.sum(dim=-1) == 1)[:, 0].expand(len(states), -1)
@@ -179,13 +179,13 @@ class FromGatesBlock(nn.Module):
         self.around_feed_forward = Residual(options.width, options.dropout, options.norm)
 
     def forward(self, states: States, past: Cache | None, mask: Mask, places: First) -> tuple[States, Cache]:
-        """Return the new states, and the cache with what these places add to it."""
+        """Return the new states, and the cache extended by these places."""
         caches: list[Cache] = []
 
         def look(inputs: Tensor) -> Tensor:
-            found, cache = self.look_back(inputs, past, mask)
+            output, cache = self.look_back(inputs, past, mask)
             caches.append(cache)
-            return found
+            return output
 
         states = self.around_look(states, look)
         return self.around_feed_forward(states, self.feed_forward), caches[0]
@@ -194,7 +194,7 @@ class FromGatesBlock(nn.Module):
 class FromGates(GPT):
     """A language model between gates and attention: GPT with the mixing of a step in its blocks."""
 
-    has_caches = False  # for which room could be reserved: what steps 0 and 1 remember is no keys and values
+    has_caches = False  # no room can be reserved: steps 0 and 1 do not remember keys and values
     options: FromGatesOptions
 
     @staticmethod
@@ -206,10 +206,10 @@ class FromGates(GPT):
         return remembered.begin(self.embedding.weight.new_zeros(rows, heads, 0, width // heads), self.options.layers)
 
     def _can_fuse(self, tokens: Tensor) -> bool:
-        return False  # kernels know GPT's own heads
+        return False  # the kernels support only GPT's heads
 
     def multiplications(self, size: int) -> int:
-        """All matrices for every token, and from step 1 on what is looked at within the context."""
+        """Return the multiplications: all matrices per token and, from step 1 on, attention within the context."""
         matrices = count_matrix_weights(self.blocks) + self.output.weight.numel()
         if not self.options.step:
             return size * matrices

@@ -1,7 +1,7 @@
 """Graph attention networks (Veličković et al. 2018): a node looks at its neighbours and at itself.
 
-Several members, each with weights of its own, may be trained side by side: every parameter has a leading axis `member`,
-and the graph stands there once for each. No member sees anything of another.
+Several members, each with its own weights, may be trained side by side: every parameter has a leading axis `member`,
+and the graph is repeated once per member. Members do not see each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,20 +31,20 @@ class GATOptions(Options):
     """Options of a graph attention network; the defaults are those of the paper's text for Cora and Citeseer."""
 
     version: Version = Field("gat", description="How an edge is scored: 'gat', or 'gatv2' of Brody et al. 2022.")
-    layers: int = Field(2, ge=1, description="How many layers; a node sees as many edges far.")
-    heads: int = Field(8, ge=1, description="Heads of every layer but the last; what they find is concatenated.")
+    layers: int = Field(2, ge=1, description="Number of layers; a node sees as many edges away.")
+    heads: int = Field(8, ge=1, description="Heads of every layer but the last; their outputs are concatenated.")
     width: int = Field(8, ge=1, description="Width of each of these heads.")
-    last_heads: int = Field(1, ge=1, description="Heads of the last layer; what they find is averaged.")
-    dropout: float = Field(0.6, ge=0, lt=1, description="Dropout of the features that enter a layer.")
-    weight_dropout: float = Field(0.6, ge=0, lt=1, description="Dropout of the attention weights.")
+    last_heads: int = Field(1, ge=1, description="Heads of the last layer; their outputs are averaged.")
+    dropout: float = Field(0.6, ge=0, lt=1, description="Dropout on the inputs of each layer.")
+    weight_dropout: float = Field(0.6, ge=0, lt=1, description="Dropout on the attention weights.")
     value_dropout: float = Field(
-        0.0, ge=0, lt=1, description="Dropout of the W h that are mixed; the authors' code has it, their text not."
+        0.0, ge=0, lt=1, description="Dropout on the values W h; in the authors' code, not in their text."
     )
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes with their features and edges; for a stack of members as many copies of it side by side."""
+    """Nodes with their features and edges; a stack of members uses as many copies side by side."""
 
     features: Float[Tensor, "node depth"] | SparseTable
     edges: Edges
@@ -57,19 +57,19 @@ class Graph:
         return Graph(self.features.to(device), self.edges.to(device))
 
     def repeat(self, members: int) -> "Graph":
-        """The graph for a stack of members. Dense features are the same tensor for all of them."""
+        """Return the graph for a stack of members; dense features are one tensor shared by all."""
         features = self.features.repeat(members) if isinstance(self.features, SparseTable) else self.features
         return Graph(features, self.edges.repeat(members))
 
 
 class GAT(nn.Module):
-    """Graph attention layers: ELU of all heads concatenated between them, the heads' average at the end.
+    """Graph attention layers: ELU of the concatenated heads between them, the heads' average at the end.
 
-    The last σ of the paper, a softmax, is left to the loss: logits come out.
+    The paper's last σ, a softmax, is left to the loss: the outputs are logits.
     """
 
     def __init__(self, options: GATOptions, features: int, classes: int, seeds: Sequence[int] = (0,)) -> None:
-        """One member for each of the `seeds`, with the same weights whether it is alone or in a stack."""
+        """Build one member for each of the `seeds`, with the same weights alone as in a stack."""
         super().__init__()
         self.options, self.members = options, len(seeds)
         inner = options.heads * options.width
@@ -92,7 +92,7 @@ class GAT(nn.Module):
         draw_members(seeds, *(layer.draw for layer in layers))
 
     def forward(self, graph: Graph) -> Float[Tensor, "member node class"]:
-        """The logits of every node for each member; `graph` is repeated once for each of them."""
+        """Return the logits of every node for each member; `graph` is repeated once per member."""
         first, *others = self.layers
         states = first(graph.features, graph.edges)
         for layer in others:
@@ -119,7 +119,7 @@ class GAT(nn.Module):
 
 
 class GraphAttention(nn.Module):
-    """One layer of heads, each: c_t = Σ_i α_ti W h_i, with α the softmax over t and its neighbours of their scores."""
+    """One layer of heads: c_t = Σ_i α_ti W h_i, with α the softmax of the scores of t and its neighbours."""
 
     looks_from, looks_at = "nodes", "nodes"
 
@@ -144,32 +144,32 @@ class GraphAttention(nn.Module):
         self.bias = nn.Parameter(torch.zeros(members, heads * width if join == "concat" else width))
 
     def draw(self, member: int, generator: torch.Generator) -> None:
-        """Draw the first weights of a member; Glorot's, of each head as if it were alone."""
+        """Initialise a member's weights by Glorot's method, each head as if it were alone."""
         _draw_glorot(self.weight[member], self.weight.shape[1], self.width, generator)
         self.score.draw(member, generator)
 
     def forward(
         self, inputs: States | Float[Tensor, "node depth"] | SparseTable, edges: Edges
     ) -> Float[Tensor, "member node found"]:
-        """Return the output of every node, heads concatenated or averaged; `edges` are those of all members' copies."""
+        """Return the output of every node, heads concatenated or averaged; `edges` covers all members' copies."""
         inputs = self._drop(inputs)
         values = _multiply(inputs, self.weight).unflatten(-1, (self.heads, self.width))
         weights = edge_softmax(self.score(inputs, values, edges), edges)
         self._note(weights, edges)
         weights = F.dropout(weights, self.weight_dropout, self.training)
         values = F.dropout(values, self.value_dropout, self.training)
-        found = mix_along_edges(weights, values.flatten(0, 1), edges).unflatten(0, (self.members, -1))
-        joined = found.flatten(-2) if self.join == "concat" else found.mean(-2)
+        mixed = mix_along_edges(weights, values.flatten(0, 1), edges).unflatten(0, (self.members, -1))
+        joined = mixed.flatten(-2) if self.join == "concat" else mixed.mean(-2)
         return joined + self.bias[:, None]
 
     def _drop(self, inputs: Tensor | SparseTable) -> Tensor | SparseTable:
-        """The inputs after dropout, drawn for each member by itself."""
+        """Apply dropout to the inputs, independently for each member."""
         if isinstance(inputs, SparseTable):
             return inputs.drop(self.dropout) if self.training and self.dropout else inputs
         return F.dropout(inputs.expand(self.members, -1, -1), self.dropout, self.training)
 
     def _note(self, weights: Float[Tensor, "edge head"], edges: Edges) -> None:
-        """Tell a watcher, if there is one; the edges of the first copy stand for those of all."""
+        """Note the weights for watchers, if any; the edges of the first copy stand for all."""
         if not is_watched(self):
             return
         count = len(edges) // self.members
@@ -179,12 +179,12 @@ class GraphAttention(nn.Module):
 
 
 class StaticScore(nn.Module):
-    """e_ti = LeakyReLU(u·W h_i + v·W h_t), equation 3 of Veličković et al. 2018, their vector a cut in two.
+    """e_ti = LeakyReLU(u·W h_i + v·W h_t), equation 3 of Veličković et al. 2018, with their vector a cut in two.
 
-    The neighbour that is scored highest is the same for all nodes that see it, which Brody et al. 2022 call static.
+    All nodes rank their neighbours alike, which Brody et al. 2022 call static attention.
     """
 
-    projections = 1  # of the inputs by a matrix, that of the values counted
+    projections = 1  # products of the inputs with a matrix, that of the values included
 
     def __init__(self, members: int, depth: int, heads: int, width: int) -> None:
         super().__init__()
@@ -196,14 +196,14 @@ class StaticScore(nn.Module):
             _draw_glorot(vector[member], vector.shape[-1], 1, generator)
 
     def products(self, nodes: int, edges: int) -> int:
-        """Return the number of products of vectors with vectors of the score."""
+        """Return the number of vector products in the score."""
         return 2 * nodes
 
     def forward(
         self, inputs: Tensor | SparseTable, values: Float[Tensor, "member node head width"], edges: Edges
     ) -> Float[Tensor, "edge head"]:
-        neighbour, own = ((values * vector[:, None]).sum(-1).flatten(0, 1) for vector in (self.u, self.v))
-        return F.leaky_relu(edges.of_places(neighbour) + edges.of_lookers(own), SLOPE)
+        neighbour, looker = ((values * vector[:, None]).sum(-1).flatten(0, 1) for vector in (self.u, self.v))
+        return F.leaky_relu(edges.of_places(neighbour) + edges.of_lookers(looker), SLOPE)
 
 
 class DynamicScore(nn.Module):
@@ -226,8 +226,8 @@ class DynamicScore(nn.Module):
     def forward(
         self, inputs: Tensor | SparseTable, values: Float[Tensor, "member node head width"], edges: Edges
     ) -> Float[Tensor, "edge head"]:
-        own = _multiply(inputs, self.own_weight).view_as(values)
-        both = F.leaky_relu(edges.of_places(values.flatten(0, 1)) + edges.of_lookers(own.flatten(0, 1)), SLOPE)
+        lookers = _multiply(inputs, self.own_weight).view_as(values)
+        both = F.leaky_relu(edges.of_places(values.flatten(0, 1)) + edges.of_lookers(lookers.flatten(0, 1)), SLOPE)
         members = len(self.a)
         return (both.unflatten(0, (members, -1)) * self.a[:, None]).sum(-1).flatten(0, 1)
 
@@ -241,7 +241,7 @@ SCORES: dict[Version, Callable[[int, int, int, int], StaticScore | DynamicScore]
 def _multiply(
     inputs: States | SparseTable, weight: Float[Tensor, "member depth width"]
 ) -> Float[Tensor, "member node width"]:
-    """The inputs of each member times its own weight."""
+    """Multiply the inputs of each member by its own weight."""
     if isinstance(inputs, SparseTable):
         return inputs.times(weight.flatten(0, 1)).unflatten(0, (len(weight), -1))
     return inputs @ weight
@@ -249,5 +249,5 @@ def _multiply(
 
 @torch.no_grad()
 def _draw_glorot(parameter: Tensor, incoming: int, outgoing: int, generator: torch.Generator) -> None:
-    """Fill with Glorot's uniform numbers."""
+    """Fill the parameter with Glorot's uniform numbers."""
     parameter.uniform_(-(bound := sqrt(6 / (incoming + outgoing))), bound, generator=generator)

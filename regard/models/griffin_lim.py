@@ -1,4 +1,4 @@
-"""From the magnitudes of a spectrogram back to a sound, whose phases nobody has kept (Griffin and Lim 1984)."""
+"""Griffin and Lim 1984: reconstruct a sound from the magnitudes of its spectrogram, without the phases."""
 
 import math
 
@@ -12,25 +12,25 @@ Window = Float[Tensor, " window"]
 
 
 def spectrum(sound: Float[Tensor, " sample"], window: Window, hop: int) -> Complex[Tensor, "bin frame"]:
-    """The short-time spectrum of a sound, frame t around sample t·hop; silence stands before and behind it."""
+    """Return the short-time spectrum of a sound, frame t around sample t·hop, with silence before and behind it."""
     return torch.stft(sound, len(window), hop, window=window, pad_mode="constant", return_complex=True)
 
 
 def sound_of(spectra: Complex[Tensor, "bin frame"], window: Window, hop: int) -> Float[Tensor, " sample"]:
-    """The sound whose spectrum is nearest to these in the least squares (equation 6): Σ w·frame / Σ w²."""
+    """Return the sound whose spectrum is nearest by least squares (equation 6): Σ w·frame / Σ w²."""
     return torch.istft(spectra, len(window), hop, window=window)
 
 
 def griffin_lim(
     magnitudes: Float[Tensor, "bin frame"], window: Window, hop: int, rounds: int
 ) -> Float[Tensor, " sample"]:
-    """A sound with nearly these magnitudes, by putting them to the phases of what they give, again and again:
+    """Return a sound with nearly these magnitudes, by repeatedly combining them with the phases of the result:
 
         x ← sound_of(S · Z / |Z|),   Z = spectrum(x)                                             (equation 9)
 
-    ‖ S − |spectrum(x)| ‖² never grows, and magnitudes that a sound has with its own phases stay as they are. The first
-    phases are those of tones that stand still: a bin turns by 2π·bin·hop/window from a frame to the next. Nothing is
-    drawn, so that the same magnitudes always give the same sound.
+    ‖ S − |spectrum(x)| ‖² never grows, and the magnitudes of a real sound with its own phases stay unchanged. The
+    initial phases are those of steady tones: a bin turns by 2π·bin·hop/window from one frame to the next. There is no
+    randomness, so the same magnitudes always give the same sound.
     """
     bins, frames = magnitudes.shape
     turns = torch.outer(torch.arange(bins), torch.arange(frames)).to(magnitudes) * (2 * math.pi * hop / len(window))
@@ -44,7 +44,7 @@ def griffin_lim(
 def with_phases_of(
     magnitudes: Float[Tensor, "bin frame"], spectra: Complex[Tensor, "bin frame"]
 ) -> Complex[Tensor, "bin frame"]:
-    """These magnitudes, turned as the spectra are."""
+    """Combine these magnitudes with the phases of the spectra."""
     return torch.polar(magnitudes, spectra.angle())
 
 
@@ -55,11 +55,11 @@ def unmix_bands(
 
         x ← x · (Fᵀ b) / (Fᵀ F x)                                                (Lee and Seung 2001, theorem 1)
 
-    Bands are fewer than bins, so that many x are as near; it begins with each band spread over its bins evenly.
+    There are fewer bands than bins, so many x are equally near; the search starts with each band spread evenly.
     """
     spread = filters / filters.sum(dim=1, keepdim=True).clamp(min=torch.finfo(filters.dtype).tiny)
-    bins, wanted, mixing = spread.mT @ bands, filters.mT @ bands, filters.mT @ filters
+    bins, target, mixing = spread.mT @ bands, filters.mT @ bands, filters.mT @ filters
     for _ in range(rounds):
         between_steps()
-        bins = bins * wanted / (mixing @ bins).clamp(min=torch.finfo(bins.dtype).tiny)
+        bins = bins * target / (mixing @ bins).clamp(min=torch.finfo(bins.dtype).tiny)
     return bins

@@ -6,9 +6,9 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 from jaxtyping import Float, Int
 from torch import Tensor
 
-TEXT = "text"  # the one side that those which look have: it looks at itself
+TEXT = "text"  # name of the side that attentions of language models look from and at
 
-# What is remembered between two readings: tensors by name, whose first axis are the rows.
+# Memory between two readings: tensors by name, whose first axis is the rows.
 Memory = dict[str, Tensor]
 
 
@@ -22,27 +22,27 @@ class Reading(NamedTuple):
 
 @runtime_checkable
 class LanguageNetwork(Protocol):
-    """Predicts each token from those before it; of what it remembers nothing is left in the network itself."""
+    """Predicts each token from those before it; all memory is passed in and out, none stays in the network."""
 
-    carries: bool  # whether a batch of training begins with what the one before it ended with
-    has_caches: ClassVar[bool]  # whether it remembers in caches, for which room can be reserved
+    carries: bool  # True if a training batch starts with the memory that the previous one ended with
+    has_caches: ClassVar[bool]  # True if its memory is caches, for which room can be reserved
     never: tuple[int, ...]  # tokens that are never written
 
     @property
     def context(self) -> int | None:
-        """Number of tokens it can look back, the last one counted; None if nothing is forgotten by rule."""
+        """Number of tokens it can look back, the newest one included; None if nothing is forgotten by rule."""
 
     @property
     def stops_when_full(self) -> bool:
-        """True if texts end where the context is full and longer ones are refused; otherwise it forgets."""
+        """True if texts end where the context is full and longer ones are refused; False if it forgets."""
 
     @property
     def overlap(self) -> int:
-        """Number of tokens by which windows overlap when text is measured in windows."""
+        """Number of tokens by which windows overlap when text is scored in windows."""
 
     @property
     def output_vectors(self) -> Float[Tensor, "token width"]:
-        """The rows of V: a token is the more probable, the better its own fits the state."""
+        """Rows of the output matrix V: the logit of a token is the product of its row with the state."""
 
     def begin(self, rows: int) -> Memory:
         """Return the memory before anything is read."""
@@ -51,7 +51,7 @@ class LanguageNetwork(Protocol):
         """Join the rows of several memories, which may have read different numbers of tokens."""
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
-        """Read on from what is remembered."""
+        """Read tokens after those in the memory."""
 
     def forgotten(self, read: int) -> int:
         """Return how many of `read` consecutive tokens are forgotten by rule."""
@@ -62,10 +62,10 @@ class LanguageNetwork(Protocol):
     def cross_entropy(
         self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
     ) -> Float[Tensor, ""]:
-        """Σ −log p of the tokens that are wanted after each state."""
+        """Return Σ −log p of the wanted token after each state."""
 
     def multiplications(self, size: int) -> int:
         """Return the multiplications for a text of `size` tokens."""
 
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """Return the vectors of each token: its embedding alone, then the output of every layer; [] if it has none."""
+        """Return the vectors of each token: its embedding, then the output of every layer; [] if it has none."""

@@ -1,4 +1,4 @@
-"""Log-mel features: how loud a sound is over time in bands that are narrow where ears tell pitches apart."""
+"""Log-mel features: the loudness of a sound over time, in bands that are narrow where ears distinguish pitches."""
 
 import math
 
@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 from regard.attention.masks import real_places
 
-SOFTEST = 1e-6  # power added to that of a band, so that silence has a logarithm
+SOFTEST = 1e-6  # power added to each band, so that silence has a logarithm
 
 
 class LogMel(nn.Module):
     """log(F · |STFT(x)|² + ε): the power of a sound in bands of the mel scale, frame t around sample t·hop.
 
-    `window` and `hop` are in samples. Silence stands before and behind a sound, so that nothing of it is lost and
-    padding changes nothing. `filters` (band, bin) are triangles of height 1 over bins of the spectrum.
+    `window` and `hop` are in samples. A sound is surrounded by silence, so that nothing of it is lost and padding
+    changes nothing. `filters` (band, bin) are triangles of height 1 over bins of the spectrum.
     """
 
     window: Tensor
@@ -24,12 +24,12 @@ class LogMel(nn.Module):
     def __init__(self, rate: int, window: int, hop: int, bands: int) -> None:
         super().__init__()
         self.rate, self.hop, self.bands = rate, hop, bands
-        # They follow from the sizes, and so are no part of a model folder.
+        # They follow from the sizes, so they are not saved with the model.
         self.register_buffer("window", torch.hann_window(window), persistent=False)
         self.register_buffer("filters", mel_filters(rate, window, bands), persistent=False)
 
     def forward(self, sounds: Float[Tensor, "batch sample"]) -> Float[Tensor, "batch frame band"]:
-        """The features in float32 at least, whatever the precision of a network that reads them."""
+        """Compute the features in at least float32, whatever the precision of the network that reads them."""
         precision = torch.promote_types(self.window.dtype, torch.float32)
         window, filters = self.window.to(precision), self.filters.to(precision)
         with torch.autocast(sounds.device.type, enabled=False):
@@ -45,7 +45,7 @@ class LogMel(nn.Module):
 
 
 def mel_filters(rate: int, window: int, bands: int) -> Float[Tensor, "band bin"]:
-    """Triangles whose corners are evenly spaced on mel(f) = 2595·log10(1 + f/700), from 0 to half the rate."""
+    """Return triangles whose corners are evenly spaced on mel(f) = 2595·log10(1 + f/700), from 0 to half the rate."""
     highest = 2595 * math.log10(1 + rate / 2 / 700)
     corners = 700 * (10 ** (torch.linspace(0, highest, bands + 2, dtype=torch.float64) / 2595) - 1)
     bins = torch.linspace(0, rate / 2, window // 2 + 1, dtype=torch.float64)
@@ -57,11 +57,11 @@ def mel_filters(rate: int, window: int, bands: int) -> Float[Tensor, "band bin"]
 def standardise(
     frames: Float[Tensor, "batch frame band"], counts: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch frame band"]:
-    """Each band of each row with mean 0 and deviation 1 over its own frames; what is behind them becomes 0.
+    """Scale each band of each row to mean 0 and deviation 1 over its real frames; padding becomes 0.
 
-    By it neither the loudness of a recording nor the colour of its microphone reaches the network.
+    This removes the loudness of a recording and the coloration of its microphone.
     """
     real = real_places(counts, frames.shape[1])[..., None]
-    among = counts[:, None, None].to(frames.dtype)
-    centred = (frames - (frames * real).sum(1, keepdim=True) / among) * real
-    return centred / ((centred.square().sum(1, keepdim=True) / among).sqrt() + 1e-3)
+    count = counts[:, None, None].to(frames.dtype)
+    centred = (frames - (frames * real).sum(1, keepdim=True) / count) * real
+    return centred / ((centred.square().sum(1, keepdim=True) / count).sqrt() + 1e-3)

@@ -1,4 +1,4 @@
-"""Pieces that several models are built of."""
+"""Building blocks that several models share."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -60,7 +60,7 @@ class Residual(nn.Module):
 
 
 def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]) -> Int[Tensor, " row"]:
-    """The choice in whose share of the line from 0 to 1 each chance falls; shares are the softmax of the logits."""
+    """Return the choice in whose interval each chance falls; the softmax of the logits divides 0 to 1."""
     shares = F.softmax(logits.double(), dim=-1).cumsum(dim=-1)
     return (shares < chance.unsqueeze(-1)).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
 
@@ -72,7 +72,7 @@ def count_matrix_weights(*parts: nn.Module) -> int:
 
 @torch.no_grad()
 def draw_members(seeds: Sequence[int], *draws: Callable[[int, torch.Generator], None]) -> None:
-    """Let each of `draws` fill weights of every member, by its number and by chance that its seed alone decides."""
+    """Let each of `draws` fill the weights of every member, given its number and a generator with its seed."""
     for member, seed in enumerate(seeds):
         generator = torch.Generator().manual_seed(seed)
         for draw in draws:

@@ -3,11 +3,11 @@
 h_0 = W x_p + P,   h_l = block(h_{l−1}),   log p(y) = log softmax(V mean_p norm(h_L))
 
 A picture is cut into squares, each square is a token, and the rest is the encoder of a Transformer with a norm before
-each sublayer. Departure: what is known of the picture is the mean over the patches, which needs no token for the class
-(Beyer et al. 2022, "Better Plain ViT Baselines").
+each sublayer. Departure: the picture is summed up by the mean over the patches, which needs no class token (Beyer et
+al. 2022, "Better Plain ViT Baselines").
 
-Its heads look by what stands in a patch. With `heads_look_by = "place"` they look by place alone, each at a spot of its
-own that is learnt (Cordonnier et al. 2020): these can be a convolution.
+Its heads look by the content of patches. With `heads_look_by = "place"` they look by place alone, each at a spot that
+it learns (Cordonnier et al. 2020): such heads can express a convolution.
 """
 
 import math
@@ -38,15 +38,15 @@ States = Float[Tensor, "batch patch unit"]
 class PatchOptions(Options):
     """Options of a Transformer over patches."""
 
-    patch: int = Field(4, ge=1, le=256, description="Pixels a side of a patch.")
+    patch: int = Field(4, ge=1, le=256, description="Side of a patch in pixels.")
     width: int = Field(64, ge=2, le=WIDEST, description="Width of the states between the blocks.")
-    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Number of blocks.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
     feed_forward: int = Field(128, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
     dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on patches and on each sublayer's output.")
     heads_look_by: Literal["content", "place"] = Field(
         "content",
-        description="Whether heads look by what stands in patches, or by place alone, each at a spot that it learns.",
+        description="What heads look by: the content of patches, or place alone, each at a spot that it learns.",
     )
 
     @model_validator(mode="after")
@@ -56,10 +56,10 @@ class PatchOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The options of its blocks, which are those of a Transformer."""
+        """Return the options of its blocks, which are Transformer blocks."""
         return TransformerOptions(
             encoder_layers=self.layers,
-            decoder_layers=1,  # which is not made
+            decoder_layers=1,  # not built
             width=self.width,
             heads=self.heads,
             feed_forward=self.feed_forward,
@@ -71,7 +71,7 @@ class PatchOptions(Options):
 
 
 class PlaceBlock(nn.Module):
-    """Heads that look by place alone, then the feed-forward net; every head has values of width / heads, at least 1."""
+    """Heads that look by place alone, then the feed-forward net; each head's values have width / heads, at least 1."""
 
     def __init__(self, options: PatchOptions, grid: tuple[int, int]) -> None:
         super().__init__()
@@ -90,17 +90,17 @@ class PlaceBlock(nn.Module):
 
 
 class Rollout(nn.Module):
-    """Where what reached the answer came from, for whoever is watching: a gaze that no block has by itself."""
+    """Where the information in the answer came from, for watchers: a gaze across all blocks."""
 
     looks_from, looks_at = "answer", "picture"
 
     def forward(self, blocks: Sequence[Float[Tensor, "batch head patch patch"]]) -> None:
-        reached = roll_out(blocks).mean(dim=1)  # the answer is given by the mean of all patches
+        reached = roll_out(blocks).mean(dim=1)  # the answer comes from the mean of all patches
         note(self, self.looks_from, self.looks_at, reached[:, None, None])
 
 
 class PatchEncoder(nn.Module):
-    """Patches of so many numbers each, on a grid, to what is known at each of them, row after row."""
+    """Encoder of patches on a grid, `numbers` numbers each, to a state for each patch, row by row."""
 
     def __init__(self, options: PatchOptions, numbers: int, grid: tuple[int, int]) -> None:
         super().__init__()
@@ -121,9 +121,9 @@ class PatchEncoder(nn.Module):
 
 
 class PatchTransformer(PictureNetwork):
-    """Pictures in, log-probabilities of classes out.
+    """Network from pictures to log-probabilities of classes.
 
-    A picture whose sides are no multiples of the patch gets zeros at its right and lower edge.
+    A picture whose sides are not multiples of the patch is padded with zeros at its right and lower edge.
     """
 
     picture_sides = ("picture", "source")
@@ -138,7 +138,7 @@ class PatchTransformer(PictureNetwork):
         self.rollout = Rollout()
 
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
-        """The log-probabilities of the classes."""
+        """Return the log-probabilities of the classes."""
         states = self.encoder(cut_into_patches(pictures, self.options.patch))
         return torch.log_softmax(self.action(states.mean(dim=1)), dim=-1)
 
@@ -146,17 +146,17 @@ class PatchTransformer(PictureNetwork):
         return {self.rollout.looks_from: ["rollout"]}
 
     def note_answer(self, pictures: Pictures) -> None:
-        """Note where the answer came from, if anyone is watching; pictures are read once more for it."""
+        """Note where the answer came from, if watched; this reads the pictures once more."""
         if is_watched(self.rollout):
             with watching(self.encoder) as gazes:
                 self.encoder(cut_into_patches(pictures, self.options.patch))
             self.rollout([gaze.weights for gaze in gazes])
 
     def multiplications(self, height: int, width: int) -> int:
-        """Return the multiplications of an answer for pictures of this size.
+        """Return the multiplications for one picture of this size.
 
-        Matrices count once for every patch; a pair of patches costs a head the depth of a query, 3 where it looks by
-        place, and that of a value.
+        Matrices count once per patch; a pair of patches costs a head the depth of a query, or 3 if it looks by place,
+        plus the depth of a value.
         """
         options = self.options
         patches = math.ceil(height / options.patch) * math.ceil(width / options.patch)
@@ -168,7 +168,7 @@ class PatchTransformer(PictureNetwork):
 
 
 def cut_into_patches(pictures: Pictures, side: int) -> Float[Tensor, "batch patch pixel"]:
-    """The squares of a picture, row after row, each as its pixels, row after row."""
+    """Cut pictures into squares, row by row, each given as its pixels, row by row."""
     height, width = pictures.shape[1:]
     whole = F.pad(pictures, (0, -width % side, 0, -height % side))
     squares = whole.unflatten(2, (-1, side)).unflatten(1, (-1, side))  # (batch, row, down, column, across)

@@ -1,4 +1,4 @@
-"""Shared by networks that classify pictures, and what each says about itself."""
+"""Base of the networks that classify pictures."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -11,17 +11,17 @@ from regard.attention.glimpses import Pictures
 
 
 class PictureNetwork(nn.Module, ABC):
-    """Pictures in, log-probabilities of classes out."""
+    """Network from pictures to log-probabilities of classes."""
 
-    chooses: ClassVar[bool] = False  # whether it draws where to look, so that the choice must be learnt too
-    picture_sides: ClassVar[tuple[str, ...]] = ("picture",)  # the sides of its attention that are the picture
+    chooses: ClassVar[bool] = False  # True if it samples where to look, so that the choice must be learnt too
+    picture_sides: ClassVar[tuple[str, ...]] = ("picture",)  # sides of its attention that are the picture
     action: nn.Linear  # to the classes
-    grid: tuple[int, int] | None = None  # rows and columns of the patches that it cuts pictures into
-    patch: int = 1  # pixels a side of these
+    grid: tuple[int, int] | None = None  # rows and columns of the patches it cuts pictures into
+    patch: int = 1  # side of a patch in pixels
 
     @property
     def dtype(self) -> torch.dtype:
-        """The precision in which it computes."""
+        """Precision of its computations."""
         return self.action.weight.dtype
 
     @abstractmethod
@@ -30,11 +30,11 @@ class PictureNetwork(nn.Module, ABC):
 
     @abstractmethod
     def multiplications(self, height: int, width: int) -> int:
-        """Return how many an answer takes on pictures of this size."""
+        """Return the multiplications for one picture of this size."""
 
     def step_sides(self) -> dict[str, list[str]]:
-        """Return the sides of its attention that are steps, each with the names of these."""
+        """Return the sides of its attention that are steps, with the names of the steps."""
         return {}
 
     def note_answer(self, pictures: Pictures) -> None:
-        """Note where the answer came from, if anyone is watching and no layer notes it by itself."""
+        """Note where the answer came from, if watched and if no layer notes it itself."""

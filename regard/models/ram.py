@@ -1,7 +1,7 @@
 """The recurrent model of visual attention (Mnih et al. 2014): a few glimpses of a picture, then an answer.
 
-It never sees the whole picture. After each glimpse it chooses where to look next, so what an answer costs does not grow
-with the picture. What it chooses is drawn, so the choice learns by REINFORCE; everything else learns by gradient.
+It never sees the whole picture. After each glimpse it chooses where to look next, so the cost of an answer does not
+grow with the picture. The choice is sampled, so it learns by REINFORCE; everything else learns by gradient.
 """
 
 import math
@@ -20,23 +20,23 @@ from regard.models.bounds import WIDEST
 from regard.models.parts import count_matrix_weights
 from regard.models.picture_network import PictureNetwork
 
-NOISE_SEED = 2014  # of the paths that an answer averages over: the same for every picture, in every process
+NOISE_SEED = 2014  # for the paths that an answer averages over: the same for every picture, in every process
 
 
 class RAMOptions(Options):
-    """The sizes of the recurrent model of visual attention; the defaults are those published for MNIST."""
+    """Sizes of the recurrent model of visual attention; the defaults are those published for MNIST."""
 
-    glimpses: int = Field(6, ge=2, le=64, description="Times that the model looks before it answers.")
-    patch: int = Field(8, ge=2, le=256, description="Pixels a side of what it sees of a window; even.")
-    scales: int = Field(1, ge=1, le=8, description="Windows of a glimpse, each twice as wide as the one before.")
-    glimpse_width: int = Field(128, ge=1, le=WIDEST, description="Units for what is seen, and as many for where.")
-    width: int = Field(256, ge=1, le=WIDEST, description="Units of a glimpse and of the recurrent core.")
-    sigma: float = Field(0.1, gt=0, le=2, description="Standard deviation of the places looked at while training.")
+    glimpses: int = Field(6, ge=2, le=64, description="Number of glimpses before an answer.")
+    patch: int = Field(8, ge=2, le=256, description="Side of a window as the model sees it, in pixels; even.")
+    scales: int = Field(1, ge=1, le=8, description="Windows per glimpse, each twice as wide as the one before.")
+    glimpse_width: int = Field(128, ge=1, le=WIDEST, description="Hidden size for what is seen, and for where.")
+    width: int = Field(256, ge=1, le=WIDEST, description="Hidden size of a glimpse and of the recurrent core.")
+    sigma: float = Field(0.1, gt=0, le=2, description="Standard deviation of sampled places in training.")
     start: Literal["random", "centre"] = Field(
-        "random", description="Where it looks first while training; an answer begins at the centre."
+        "random", description="Where it looks first in training; answers begin at the centre."
     )
     paths: int = Field(
-        1, ge=1, le=1024, description="Paths whose probabilities an answer averages: the mean places, others drawn."
+        1, ge=1, le=1024, description="Paths that an answer averages: one along the mean places, the others sampled."
     )
 
     @model_validator(mode="after")
@@ -47,12 +47,12 @@ class RAMOptions(Options):
 
 
 class Glimpsed(NamedTuple):
-    """Result of looking along one or more paths; the first glimpse was not chosen, so choices are one fewer."""
+    """Result of looking along one or more paths; the first glimpse is not chosen, so there is one choice fewer."""
 
     log_probabilities: Float[Tensor, "batch path class"]
     places: Float[Tensor, "batch path glimpse 2"]
-    log_policy: Float[Tensor, "batch path choice"]  # log π(l_t | what was seen before)
-    baselines: Float[Tensor, "batch path choice"]  # the reward expected before each choice
+    log_policy: Float[Tensor, "batch path choice"]  # log π(l_t | previous glimpses)
+    baselines: Float[Tensor, "batch path choice"]  # expected reward before each choice
 
 
 class GlimpseNetwork(nn.Module):
@@ -67,27 +67,27 @@ class GlimpseNetwork(nn.Module):
         self.where = nn.Linear(options.glimpse_width, options.width)
 
     def forward(self, pictures: Pictures, places: Places) -> Float[Tensor, "batch path unit"]:
-        seen = take_glimpses(pictures, places, self.patch, self.scales).flatten(2)
-        return F.relu(self.what(F.relu(self.see(seen))) + self.where(F.relu(self.locate(places))))
+        pixels = take_glimpses(pictures, places, self.patch, self.scales).flatten(2)
+        return F.relu(self.what(F.relu(self.see(pixels))) + self.where(F.relu(self.locate(places))))
 
 
 class RAM(PictureNetwork):
     """Glimpse, core, location, action and baseline networks (section 4).
 
     - core: h_t = Rect(Linear(h_{t−1}) + Linear(g_t)), from h_0 = 0
-    - location: l_t ~ N(tanh(Linear(h_t)), σ² I), looked at within the picture
+    - location: l_t ~ N(tanh(Linear(h_t)), σ² I), clamped to the picture
     - action: log p(y) = log softmax(Linear(h_T)), after the last glimpse
-    - baseline: b_t = Linear(h_t), the reward to expect
+    - baseline: b_t = Linear(h_t), the expected reward
 
-    Location and baseline learn from h_t and do not shape it. The published mean of a place is linear; tanh keeps ours
-    within the picture.
+    Location and baseline learn from h_t but pass no gradient to it. The published mean of a place is linear; tanh keeps
+    ours within the picture.
     """
 
     looks_from, looks_at = "glimpses", "picture"
     chooses = True
 
     def __init__(self, options: RAMOptions, classes: int, height: int, width: int) -> None:
-        """For pictures of any size: `height` and `width` are what other networks for pictures are told."""
+        """Build a network for pictures of any size; `height` and `width` are there for other picture networks."""
         super().__init__()
         self.options = options
         self.glimpse = GlimpseNetwork(options)
@@ -98,24 +98,24 @@ class RAM(PictureNetwork):
         self.baseline = nn.Linear(options.width, 1)
 
     def forward(self, pictures: Pictures, start: Places, noise: Float[Tensor, "batch path choice 2"]) -> Glimpsed:
-        """Look along paths that begin at `start` and leave the mean place by σ times `noise` at each choice."""
+        """Look along paths that begin at `start` and deviate from the mean place by σ · `noise` at each choice."""
         hidden = self._glance(pictures, start, start.new_zeros(*start.shape[:2], self.options.width))
-        places, hiddens, drawn = [start], [], []
+        places, hiddens, sampled = [start], [], []
         for choice in range(self.options.glimpses - 1):
             hiddens.append(hidden.detach())
-            drawn.append(self._mean_place(hiddens[-1]).detach() + self.options.sigma * noise[..., choice, :])
-            places.append(drawn[-1].clamp(-1, 1))
+            sampled.append(self._mean_place(hiddens[-1]).detach() + self.options.sigma * noise[..., choice, :])
+            places.append(sampled[-1].clamp(-1, 1))
             hidden = self._glance(pictures, places[-1], hidden)
         looked_at = torch.stack(places, dim=2)
         if is_watched(self):
             self._note(pictures, looked_at)
         before = torch.stack(hiddens, dim=2)
-        log_policy = _log_normal(torch.stack(drawn, dim=2), self._mean_place(before), self.options.sigma)
+        log_policy = _log_normal(torch.stack(sampled, dim=2), self._mean_place(before), self.options.sigma)
         log_probabilities = torch.log_softmax(self.action(hidden), dim=-1)
         return Glimpsed(log_probabilities, looked_at, log_policy, self.baseline(before).squeeze(-1))
 
     def explore(self, pictures: Pictures, paths: int) -> Glimpsed:
-        """Look along paths drawn from torch's global generator, as one does to learn."""
+        """Look along paths sampled from torch's global generator, as for training."""
         shape = (pictures.shape[0], paths, self.options.glimpses - 1, 2)
         start = pictures.new_zeros(shape[0], paths, 2)
         if self.options.start == "random":
@@ -123,16 +123,16 @@ class RAM(PictureNetwork):
         return self(pictures, start, torch.randn(shape, dtype=pictures.dtype, device=pictures.device))
 
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
-        """The log-probabilities of the classes: along the mean places, or averaged over that path and drawn ones.
+        """Return the log-probabilities of the classes: along the mean places, or averaged with sampled paths.
 
-        What is drawn is drawn once, the same for every picture, so that an answer depends on its picture alone.
+        The noise is the same for every picture, so that an answer depends on its picture alone.
         """
         options, chance = self.options, torch.Generator().manual_seed(NOISE_SEED)
         start, noise = torch.zeros(options.paths, 2), torch.zeros(options.paths, options.glimpses - 1, 2)
         if options.start == "random":
             start[1:].uniform_(-1, 1, generator=chance)
         noise[1:].normal_(generator=chance)
-        paths = (each.to(pictures).expand(pictures.shape[0], *each.shape) for each in (start, noise))
+        paths = (numbers.to(pictures).expand(pictures.shape[0], *numbers.shape) for numbers in (start, noise))
         return torch.logsumexp(self(pictures, *paths).log_probabilities, dim=1) - math.log(options.paths)
 
     def step_sides(self) -> dict[str, list[str]]:
@@ -151,13 +151,13 @@ class RAM(PictureNetwork):
         return torch.tanh(self.location(hidden))
 
     def _note(self, pictures: Pictures, places: Float[Tensor, "batch path glimpse 2"]) -> None:
-        """The windows of the first path, for whoever is watching."""
+        """Note the windows of the first path for watchers."""
         sides = window_sides(self.options.patch, self.options.scales)
         centres = centre_pixels(places[:, 0], pictures.shape)
         extents = centres.new_tensor(sides).expand(*centres.shape[:2], -1)
         note_window(self, self.looks_from, self.looks_at, centres, extents)
 
 
-def _log_normal(drawn: Tensor, mean: Tensor, sigma: float) -> Tensor:
-    """log N(drawn; mean, σ² I) in two dimensions, but for the constant −log 2πσ², which no gradient sees."""
-    return -((drawn - mean) ** 2).sum(dim=-1) / (2 * sigma**2)
+def _log_normal(sampled: Tensor, mean: Tensor, sigma: float) -> Tensor:
+    """log N(sampled; mean, σ² I) in two dimensions, without the constant −log 2πσ², which has no gradient."""
+    return -((sampled - mean) ** 2).sum(dim=-1) / (2 * sigma**2)

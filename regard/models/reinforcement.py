@@ -1,4 +1,4 @@
-"""Shared by networks that sample in training: how many paths they draw, and how these become a gradient."""
+"""Shared by networks that sample in training: how many paths they sample, and how these give a gradient."""
 
 from typing import NamedTuple
 
@@ -25,11 +25,11 @@ from regard.base.recipe import Options
 class ReinforceOptions(Options):
     """Options for learning sampled choices by REINFORCE."""
 
-    samples: int = Field(default=4, ge=1, le=256, description="Paths drawn of each input in training.")
+    samples: int = Field(default=4, ge=1, le=256, description="Paths sampled for each input in training.")
     baseline: Baseline = Field(
         default="leave-one-out",
-        description="What a path's reward is compared with: nothing, a moving average of all rewards, the mean of the "
-        "input's other paths, or the path of the most probable choices.",
+        description="Baseline for a path's reward: none, a moving average of all rewards, the mean of the input's "
+        "other paths, or the path of the most probable choices.",
     )
     reward: float = Field(default=1.0, ge=0, description="Weight of the rewards, λ_r; at 1 the gradient is exact.")
     entropy: float = Field(default=0.01, ge=0, description="Weight of the choices' entropy, λ_e.")
@@ -37,36 +37,36 @@ class ReinforceOptions(Options):
         default=1.0,
         ge=0,
         le=1,
-        description="By how much less each later reward counts for a choice; 0 counts that of its own step alone.",
+        description="Factor by which each later reward counts less for a choice; 0 counts only its own step's.",
     )
 
     def check_baseline(self) -> None:
-        """Refuse a mean over no others."""
+        """Refuse a leave-one-out baseline without other samples."""
         if self.baseline == "leave-one-out" and self.samples < 2:
-            raise ValueError("baseline = 'leave-one-out' is the mean of the other samples, so it needs samples = 2")
+            raise ValueError("baseline = 'leave-one-out' is the mean of the other samples, so it needs samples ≥ 2")
 
     @property
     def paths(self) -> int:
-        """Paths that an input needs: the drawn ones, and behind them that of the best choices where it is compared."""
+        """Paths per input: the sampled ones and, if it is the baseline, that of the best choices."""
         return self.samples + (self.baseline == "self-critical")
 
 
 class Likelihoods(NamedTuple):
-    """The log-probability of each target token, and what is learnt of it, some of it smoothed; zero at padding."""
+    """The log-probability of each target token, plain and with label smoothing for the loss; zero at padding."""
 
     own: Float[Tensor, "row path time"]
     smoothed: Float[Tensor, "row path time"]
 
 
 class Surplus(NamedTuple):
-    """By how much each drawn path did better than expected from each step on; the moving average with this batch."""
+    """The surplus of each sampled path over its baseline from each step on, and the updated moving average."""
 
     surplus: Samples
     average: Float[Tensor, ""]
 
 
 class Learnt(NamedTuple):
-    """Loss of the choices, the moving average with this batch in it, and the surplus of each path."""
+    """Loss of the choices, the updated moving average, and the surplus of each path."""
 
     loss: Float[Tensor, ""]
     average: Float[Tensor, ""]
@@ -101,21 +101,21 @@ def compare_paths(
     real: Real,
     average: Float[Tensor, ""] | None,
 ) -> Surplus:
-    """R_t − b_t of the drawn paths of each row; the last path is that of the best choices, where there is one.
+    """Return R_t − b_t of the sampled paths of each row; the last path may be that of the best choices.
 
-    `average` is that of the batches before; None is the first batch, for which a moving baseline expects nothing.
+    `average` is that of the previous batches; None means the first batch, for which a moving baseline is zero.
     """
     rewards = rewards_to_come(log_likelihood, entropy, real, entropy_weight=options.entropy, discount=options.discount)
-    drawn, steps = slice(0, options.samples), real[:, : options.samples]
-    surplus = rewards[:, drawn]
+    sampled, steps = slice(0, options.samples), real[:, : options.samples]
+    surplus = rewards[:, sampled]
     if options.baseline == "leave-one-out":
         surplus = surplus - leave_one_out(surplus)
     elif options.baseline == "self-critical":
         surplus = surplus - rewards[:, -1:]
     elif options.baseline == "moving" and average is not None:
         surplus = surplus - same_for_all(average, steps, options.discount)
-    now = moving_average(average, average_reward(log_likelihood[:, drawn], steps))
-    # A batch in which nothing was drawn has no rewards to tell of.
+    now = moving_average(average, average_reward(log_likelihood[:, sampled], steps))
+    # A batch in which nothing was sampled has no rewards.
     return Surplus(surplus, now if average is None else torch.where(steps.any(), now, average))
 
 
@@ -127,15 +127,15 @@ def learn_choices(
     real: Real,
     average: Float[Tensor, ""] | None,
 ) -> Learnt:
-    """REINFORCE over paths with a choice at every step, whose rewards are compared step by step."""
-    found = compare_paths(options, log_likelihood, entropy, real, average)
-    drawn = slice(0, options.samples)
+    """Apply REINFORCE to paths with a choice at every step, whose rewards are compared step by step."""
+    compared = compare_paths(options, log_likelihood, entropy, real, average)
+    sampled = slice(0, options.samples)
     loss = reinforce_loss(
-        found.surplus,
-        log_probability[:, drawn],
-        entropy[:, drawn],
-        real[:, drawn],
+        compared.surplus,
+        log_probability[:, sampled],
+        entropy[:, sampled],
+        real[:, sampled],
         reward_weight=options.reward,
         entropy_weight=options.entropy,
     )
-    return Learnt(loss, found.average, found.surplus)
+    return Learnt(loss, compared.average, compared.surplus)

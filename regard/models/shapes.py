@@ -1,4 +1,4 @@
-"""Networks for weights that lie in a file: to see what a recipe asks for, and to make room for it."""
+"""Networks without real weights: to check the shapes of a recipe, and to make room for weights from a file."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -13,9 +13,9 @@ from regard.base.faults import Fault
 
 
 class ShapesOnly(TorchFunctionMode):
-    """Weights made inside are one number seen from everywhere, and nothing is written into them.
+    """Weights created inside are one number expanded to their shape, and nothing is written into them.
 
-    torch has a device for this, meta, but whatever is computed there imports torch._dynamo, which takes seconds.
+    torch has the meta device for this, but computing on it imports torch._dynamo, which takes seconds.
     """
 
     def __torch_function__(
@@ -37,7 +37,7 @@ class ShapesOnly(TorchFunctionMode):
 
 
 class Unfilled(TorchFunctionMode):
-    """Weights made inside have room and no values yet: nothing is drawn for them, which takes longer than all else."""
+    """Weights created inside are allocated but not initialised, since drawing them takes longer than anything else."""
 
     def __torch_function__(
         self,
@@ -56,7 +56,7 @@ class Unfilled(TorchFunctionMode):
 
 
 class AllAlike(Unfilled):
-    """Weights made inside are one small number, all of them: enough to see how a model computes, and soon there.
+    """Weights created inside are all one small number: enough to see how a model computes, and quick to create.
 
     They share one piece of memory, because filling a gigabyte takes a second.
     """
@@ -76,10 +76,10 @@ class AllAlike(Unfilled):
 
 
 class NoProducts(TorchFunctionMode):
-    """Products with weights made inside are zeros of their shapes; what they would keep for a gradient they do keep.
+    """Products with weights inside return zeros of the right shape, but keep what a gradient would need.
 
-    Nearly all the time of a large network is theirs, so that its memory is soon found. Products in fewer bits, and
-    those of another device, are made as ever.
+    Products take nearly all the time of a large network, so its memory use is found quickly. Products in lower
+    precision, and on other devices, are computed as usual.
     """
 
     def __torch_function__(
@@ -100,12 +100,12 @@ def _is_plain(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> boo
 
 
 class _UnmadeProduct(torch.autograd.Function):
-    """Zeros in place of a product, with the tensors that its gradient would need."""
+    """Returns zeros instead of a product, and saves the tensors that its gradient would need."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor) -> Tensor:
         of_inputs, of_weight = ctx.needs_input_grad
-        rows = inputs.reshape(-1, inputs.shape[-1])  # a copy where rows do not follow each other, as of a real product
+        rows = inputs.reshape(-1, inputs.shape[-1])  # a copy if rows are not contiguous, as in a real product
         ctx.save_for_backward(rows if of_weight else None, weight if of_inputs else None)
         return inputs.new_zeros(*inputs.shape[:-1], len(weight))
 
@@ -120,11 +120,11 @@ def _unmade(*size: Any, dtype: torch.dtype | None = None, **others: Any) -> Tens
 
 
 def refuse_too_large(module: nn.Module) -> None:
-    """Refuse a network of which the weights alone would fill the memory of this machine."""
+    """Refuse a network whose weights alone would fill the memory of this machine."""
     parameters = sum(parameter.numel() for parameter in module.parameters())
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if parameters * torch.float32.itemsize > memory:
         raise Fault(
-            f"The model would have {parameters:,} parameters, which take {parameters * 4 / 2**30:,.0f} GiB, and this "
-            f"machine has {memory / 2**30:,.0f} GiB of memory; make model.width or the number of layers smaller."
+            f"The model would have {parameters:,} parameters, which take {parameters * 4 / 2**30:,.0f} GiB, but this "
+            f"machine has {memory / 2**30:,.0f} GiB of memory. Reduce model.width or the number of layers."
         )

@@ -1,4 +1,4 @@
-"""Tables of numbers that are mostly zero, such as words by documents: multiplied and dropped out by what is there."""
+"""Tables of mostly zeros, such as words by documents: products and dropout use only the nonzero entries."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +14,10 @@ from regard.attention.edges import group_starts, repeat_numbers, repeat_starts
 
 @dataclass(frozen=True)
 class SparseTable:
-    """For each row the columns that are not zero, and their values; and the same sorted by columns, for gradients.
+    """The nonzero columns of each row and their values, and the same entries sorted by column, for gradients.
 
-    The entries of row r stand at `starts[r]` up to `starts[r + 1]`. Sorted by columns they stand in `order`, and
-    `column_starts` says where those of each column begin; `rows` names the row of each, so sorted.
+    The entries of row r are at `starts[r]` up to `starts[r + 1]`. `order` sorts them by column, `column_starts` says
+    where those of each column begin, and `rows` holds the row of each entry in that order.
     """
 
     values: Float[Tensor, " entry"]
@@ -35,7 +35,7 @@ class SparseTable:
         starts: Int[Tensor, " row_boundary"],
         width: int,
     ) -> "SparseTable":
-        """A table of so many columns, from its rows."""
+        """Build a table of `width` columns from its rows."""
         order = torch.argsort(columns, stable=True)
         rows = torch.arange(len(starts) - 1, device=starts.device).repeat_interleave(starts.diff())[order]
         return cls(values, columns, starts, order, rows, group_starts(columns, width))
@@ -52,7 +52,7 @@ class SparseTable:
         return SparseTable(*(tensor.to(device) for tensor in self.tensors))
 
     def repeat(self, times: int) -> "SparseTable":
-        """So many copies, each in rows and columns of its own: the table of a stack of models on the same rows."""
+        """Return `times` copies, each in its own rows and columns: the table for a stack of models on the same rows."""
         if times == 1:
             return self
         entries, (rows, columns) = len(self.values), self.shape
@@ -66,16 +66,16 @@ class SparseTable:
         )
 
     def drop(self, rate: float) -> "SparseTable":
-        """Apply dropout, which loses each value with this probability; zeros need no draw."""
+        """Apply dropout with this rate; only nonzero values need random numbers."""
         return SparseTable(F.dropout(self.values, rate), *self.tensors[1:])
 
     def times(self, matrix: Float[Tensor, "column width"]) -> Float[Tensor, "row width"]:
-        """The matrix product, differentiable with respect to `matrix` only."""
+        """Return the matrix product, differentiable by `matrix` only."""
         return _Product.apply(matrix, *self.tensors)
 
 
 class _Product(torch.autograd.Function):
-    """Both directions are weighted sums of rows, for which torch has a kernel that is quick on CPU and GPU alike."""
+    """Both directions are weighted sums of rows, for which torch has a fast kernel on CPU and GPU."""
 
     @staticmethod
     def forward(
@@ -92,6 +92,6 @@ class _Product(torch.autograd.Function):
 
 
 def _weighted_sums(table: Tensor, numbers: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
-    """Σ weight · table[number] over the entries between one start and the next."""
+    """Σ weight · table[number] over the entries from one start to the next."""
     weights = weights.to(table.dtype)
     return F.embedding_bag(numbers, table, starts, mode="sum", per_sample_weights=weights, include_last_offset=True)

@@ -1,6 +1,6 @@
-"""Tacotron: from symbols to the frames of a sound, some at a time, looking along the symbols while it speaks.
+"""Tacotron: from symbols to the frames of a sound, several per step, with attention that moves along the symbols.
 
-Wang et al. 2017 (the idea), Shen et al. 2018 (Tacotron 2: the location-sensitive look, the stop, the post-net).
+Wang et al. 2017 (the idea), Shen et al. 2018 (Tacotron 2: location-sensitive attention, stop prediction, post-net).
 """
 
 from typing import NamedTuple
@@ -18,28 +18,24 @@ from regard.attention.watch import is_watched, note, without_watching
 from regard.base.recipe import Options
 from regard.models.parts import Embedding, count_matrix_weights
 
-REACH = 2  # symbols to either side that a convolution over symbols or frames sees
+REACH = 2  # symbols or frames to either side that a convolution sees
 
 
 class TacotronOptions(Options):
     """Options of a Tacotron."""
 
-    embedding: int = Field(64, ge=1, le=4096, description="Width of the vector of a symbol.")
-    speaker: int = Field(16, ge=1, le=1024, description="Width of the vector of a speaker.")
-    width: int = Field(
-        128, ge=1, le=4096, description="Width of what is known of a symbol, and of both recurrent cells."
-    )
+    embedding: int = Field(64, ge=1, le=4096, description="Width of the symbol embeddings.")
+    speaker: int = Field(16, ge=1, le=1024, description="Width of the speaker embeddings.")
+    width: int = Field(128, ge=1, le=4096, description="Width of the encoder's states and of both recurrent cells.")
     encoder_layers: int = Field(2, ge=0, le=16, description="Convolutions over the symbols.")
-    prenet: int = Field(64, ge=1, le=4096, description="Width of the two layers that the frame before passes through.")
-    prenet_dropout: float = Field(0.5, ge=0, lt=1, description="Share of these layers that is left out in training.")
-    postnet: int = Field(64, ge=1, le=4096, description="Width of the convolutions that mend the frames.")
-    postnet_layers: int = Field(3, ge=0, le=16, description="Convolutions over the frames that mend what was spoken.")
-    dropout: float = Field(
-        0.1, ge=0, lt=1, description="Share of what is known of the symbols that is left out in training."
-    )
-    frames: int = Field(5, ge=2, le=32, description="Frames that are spoken in one step.")
-    hidden: int = Field(64, ge=1, le=4096, description="Width inside the score by which it looks.")
-    filters: int = Field(8, ge=1, le=256, description="Filters over where it has looked so far.")
+    prenet: int = Field(64, ge=1, le=4096, description="Width of the pre-net, two layers on the previous frame.")
+    prenet_dropout: float = Field(0.5, ge=0, lt=1, description="Dropout in the pre-net.")
+    postnet: int = Field(64, ge=1, le=4096, description="Width of the post-net's convolutions.")
+    postnet_layers: int = Field(3, ge=0, le=16, description="Convolutions of the post-net, which refine the frames.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout in the encoder and the post-net.")
+    frames: int = Field(5, ge=2, le=32, description="Frames per step.")
+    hidden: int = Field(64, ge=1, le=4096, description="Hidden size of the attention score.")
+    filters: int = Field(8, ge=1, le=256, description="Filters over the attention so far.")
     reach: int = Field(7, ge=0, le=64, description="Symbols to either side that these filters see.")
 
 
@@ -53,12 +49,12 @@ class SymbolMemory(NamedTuple):
 
 
 class Voice(NamedTuple):
-    """Where the decoder of each text stands between two steps."""
+    """State of the decoder of each text between two steps."""
 
     looking: Float[Tensor, "batch width"]  # the state that looks
     speaking: Float[Tensor, "batch width"]  # the state that speaks
-    context: Float[Tensor, "batch width"]  # what was seen last
-    seen: Float[Tensor, "batch symbol"]  # the sum of all looks so far
+    context: Float[Tensor, "batch width"]  # the last context
+    seen: Float[Tensor, "batch symbol"]  # the sum of all attention so far
 
 
 class Speech(NamedTuple):
@@ -71,9 +67,9 @@ class Speech(NamedTuple):
 
 
 class Prenet(nn.Module):
-    """Two narrow layers with dropout, so that a step cannot lean on the frame before it alone (Wang et al. 2017, 3.3).
+    """Two narrow layers with dropout, so that a step cannot rely on the previous frame alone (Wang et al. 2017, 3.3).
 
-    Departure from Shen et al. 2018: nothing is left out when it speaks, so that the same text gives the same sound.
+    Departure from Shen et al. 2018: there is no dropout when it speaks, so that a text always gives the same sound.
     """
 
     def __init__(self, depth: int, width: int, dropout: float) -> None:
@@ -88,7 +84,7 @@ class Prenet(nn.Module):
 
 
 class Convolution(nn.Module):
-    """x + dropout(tanh(conv(x))) along time, with nothing written beyond the end of a row."""
+    """x + dropout(tanh(conv(x))) along time, with zeros beyond the end of a row."""
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
@@ -96,16 +92,16 @@ class Convolution(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, states: Float[Tensor, "batch time width"], there: Bool[Tensor, "batch time"]
+        self, states: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time width"]:
-        return (states + self.dropout(self.inner(states.mT).mT.tanh())) * there.unsqueeze(-1)
+        return (states + self.dropout(self.inner(states.mT).mT.tanh())) * real.unsqueeze(-1)
 
 
 class Tacotron(nn.Module):
-    """Symbols and a speaker in, frames and stops out; what a frame is and what is minimised is the task's affair.
+    """Network from symbols and a speaker to frames and stops; the task defines frames and the loss.
 
     h = encoder(symbols)                                    convolutions; departure: no LSTM above them
-    p_t = prenet(y_{t−1})                                   the last frame of the step before
+    p_t = prenet(y_{t−1})                                   the last frame of the previous step
     q_t = GRU([p_t, c_{t−1}, speaker], q_{t−1})
     a_t = softmax(wᵀ tanh(W q_t + V h_i + U f_i)), f = F * Σ_{s<t} a_s;   c_t = Σ_i a_ti h_i
     s_t = GRU([q_t, c_t], s_{t−1})
@@ -144,15 +140,15 @@ class Tacotron(nn.Module):
         speaker = self.speakers(speakers)
         embedded = self.symbols(symbols)
         spread = speaker.unsqueeze(1).expand(-1, symbols.shape[1], -1)
-        there = allowed[:, 0, 0]
-        states = self.inward(torch.cat([embedded, spread], dim=-1)) * there.unsqueeze(-1)
+        real = allowed[:, 0, 0]
+        states = self.inward(torch.cat([embedded, spread], dim=-1)) * real.unsqueeze(-1)
         for layer in self.encoder:
-            states = layer(states, there)
+            states = layer(states, real)
         values = states.unsqueeze(1)
         return SymbolMemory(values, self.look.prepare(values), allowed, speaker)
 
     def begin(self, memory: SymbolMemory) -> Voice:
-        """Where the decoder stands before its first step: nothing said and nothing seen."""
+        """Return the decoder's initial state, all zeros."""
         batch, _, symbols, width = memory.values.shape
         nothing = memory.values.new_zeros(batch, width)
         return Voice(nothing, nothing, nothing, memory.values.new_zeros(batch, symbols))
@@ -163,7 +159,7 @@ class Tacotron(nn.Module):
         frames: Float[Tensor, "batch frame band"],
         lengths: Int[Tensor, " batch"],
     ) -> Speech:
-        """Speak with teacher forcing, given the true frames; `lengths` are those of the sounds."""
+        """Speak with teacher forcing on the true frames; `lengths` are those of the sounds."""
         steps = frames.shape[1] // self.options.frames
         last_of_step = frames[:, self.options.frames - 1 :: self.options.frames]
         before = torch.cat([torch.zeros_like(last_of_step[:, :1]), last_of_step[:, : steps - 1]], dim=1)
@@ -177,35 +173,35 @@ class Tacotron(nn.Module):
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths)
 
     def speak(self, memory: SymbolMemory, most: Int[Tensor, " batch"]) -> tuple[Speech, Int[Tensor, " batch"]]:
-        """Speak freely, each step hearing the one before, for at most `most` steps; return the number of frames too.
+        """Speak freely, feeding back each step's last frame, for at most `most` steps; also return the frame counts.
 
-        A sound ends with the first step that is its last with a probability of one half, or where it is cut.
+        A sound ends with the first step whose stop probability reaches one half, or at the limit.
         """
         voice = self.begin(memory)
         frame = memory.values.new_zeros(memory.values.shape[0], self.bands)
-        going = most > 0
+        active = most > 0
         lengths = torch.zeros_like(most)
         states: list[Tensor] = []
         looks: list[Tensor] = []
         with without_watching():
-            while bool(going.any()):
+            while bool(active.any()):
                 state, voice, weights = self._step(self.prenet(frame), memory, voice)
                 states.append(state)
                 looks.append(weights)
-                lengths = lengths + self.options.frames * going
+                lengths = lengths + self.options.frames * active
                 frame = self.out(state)[:, -self.bands :]
-                going = going & (self.stop(state).squeeze(-1) < 0) & (len(states) < most)
+                active = active & (self.stop(state).squeeze(-1) < 0) & (len(states) < most)
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths), lengths
 
     def _step(
         self, narrowed: Float[Tensor, "batch prenet"], memory: SymbolMemory, voice: Voice
     ) -> tuple[Float[Tensor, "batch both"], Voice, Float[Tensor, "batch symbol"]]:
-        """One step: what frames are made of, where the decoder then stands, and where it looked."""
+        """Run one step; return the state that frames are made from, the decoder's new state, and where it looked."""
         looking = self.looking(torch.cat([narrowed, voice.context, memory.speaker], dim=-1), voice.looking)
-        found = self.look.full(
+        look = self.look.full(
             looking[:, None, None], memory.keys, memory.values, memory.allowed, voice.seen[:, None, None]
         )
-        context, weights = found.context[:, 0, 0], found.weights[:, 0, 0]
+        context, weights = look.context[:, 0, 0], look.weights[:, 0, 0]
         speaking = self.speaking(torch.cat([looking, context], dim=-1), voice.speaking)
         state = torch.cat([speaking, context], dim=-1)
         return state, Voice(looking, speaking, context, voice.seen + weights), weights
@@ -213,7 +209,7 @@ class Tacotron(nn.Module):
     def multiplications(self, symbols: int, steps: int) -> int:
         """Return the multiplications for reading `symbols` and speaking `steps`.
 
-        A look takes for each symbol the filters, what they found, the sum and the mix.
+        For each symbol, attention costs the filters, their projection, the sum and the mix.
         """
         options = self.options
         of_look = options.width * options.hidden  # for a symbol once, and for every step
@@ -230,11 +226,11 @@ class Tacotron(nn.Module):
         lengths: Int[Tensor, " batch"],
     ) -> Speech:
         """Compute for all steps at once what the next step does not need."""
-        if is_watched():  # one gaze for all steps, as of every other attention
+        if is_watched():  # one gaze for all steps, as for every other attention
             note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1))
         before = self.out(states).unflatten(-1, (self.options.frames, self.bands)).flatten(1, 2)
-        there = real_places(lengths, before.shape[1])
-        mended = self.widen(before) * there.unsqueeze(-1)
+        real = real_places(lengths, before.shape[1])
+        refined = self.widen(before) * real.unsqueeze(-1)
         for layer in self.postnet:
-            mended = layer(mended, there)
-        return Speech(before, before + self.narrow(mended), self.stop(states).squeeze(-1), looks)
+            refined = layer(refined, real)
+        return Speech(before, before + self.narrow(refined), self.stop(states).squeeze(-1), looks)

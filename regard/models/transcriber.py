@@ -1,4 +1,4 @@
-"""Protocol of networks that transcribe frames, whichever way they align labels with them."""
+"""Protocol of networks that transcribe frames, whatever their alignment of labels to frames."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
@@ -13,7 +13,7 @@ from regard.attention.masks import real_places
 Counts = Int[Tensor, " batch"]
 Labels = Int[Tensor, "batch label"]
 Labelling = Sequence[int]
-Span = tuple[int, int]  # the first frame of a label, and the one behind its last
+Span = tuple[int, int]  # the first frame of a label, and the frame after its last
 
 
 class LearntLabels(NamedTuple):
@@ -26,15 +26,15 @@ class LearntLabels(NamedTuple):
 
 @runtime_checkable
 class Transcriber(Protocol):
-    """A network over frames that says how it learns labels, how it writes them, and where each of them lies.
+    """A network over frames that can learn labels, write them, and align them.
 
-    `hear` gives what it knows of some rows of frames, which only the network itself looks into, and all else is made
-    of that. Labels behind the end of a row are padding. Who watches sees where the labels lie when they are aligned.
+    `hear` encodes rows of frames, and everything else uses that encoding, which only the network itself interprets.
+    Labels after the end of a row are padding. Watchers see where the labels lie when they are aligned.
     """
 
-    NEEDS_FRAMES: ClassVar[bool]  # whether a row must have a frame at least for each of its labels
-    SEARCHED_BY: ClassVar[Literal["frames", "labels"]]  # what a search with a beam goes by
-    options: Any  # with `stack`, how many frames are read as one
+    NEEDS_FRAMES: ClassVar[bool]  # True if a row needs at least one frame per label
+    SEARCHED_BY: ClassVar[Literal["frames", "labels"]]  # what beam search steps through
+    options: Any  # with `stack`, the number of frames stacked into one
 
     @property
     def dtype(self) -> torch.dtype: ...
@@ -49,9 +49,9 @@ class Transcriber(Protocol):
 
 @runtime_checkable
 class LabelWriter(Protocol):
-    """A transcriber whose labels can be searched for one after another; `end` is the number behind those of labels.
+    """A transcriber whose labels can be searched for one by one; `end` is the number after those of the labels.
 
-    `end` also stands before the first label. `step` gives the scores of all labels and of the end to follow tokens.
+    `end` is also the token before the first label. `step` returns the scores of all labels and of the end as the next.
     """
 
     end: int
@@ -62,7 +62,7 @@ class LabelWriter(Protocol):
 
 
 def as_labels(rows: Sequence[Labelling], device: torch.device) -> tuple[Labels, Counts]:
-    """Labellings of different lengths as one table, and how many labels each row has."""
+    """Pad labellings to one table, and return the number of labels in each row."""
     counts = [len(row) for row in rows]
     table = [[*row, *[0] * (max(counts) - len(row))] for row in rows]
     labels = torch.tensor(table, dtype=torch.long, device=device).view(len(rows), max(counts))
@@ -72,7 +72,7 @@ def as_labels(rows: Sequence[Labelling], device: torch.device) -> tuple[Labels, 
 def stack_frames(
     frames: Float[Tensor, "batch time feature"], lengths: Counts, per: int
 ) -> tuple[Float[Tensor, "batch frame depth"], Counts]:
-    """Every few frames side by side, and how many such there are; where a row ends within some, the others are zero."""
+    """Stack every `per` frames into one, and return the new counts; a last incomplete stack is padded with zeros."""
     real = real_places(lengths, frames.shape[1])
     padded = F.pad(frames * real[..., None], (0, 0, 0, -frames.shape[1] % per))
     return padded.unflatten(1, (-1, per)).flatten(2), count_stacked(lengths, per)

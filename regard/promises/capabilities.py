@@ -1,4 +1,4 @@
-"""The capabilities of a task that each verb takes; what the tables say of verbs must agree with them."""
+"""The capabilities of a task that each verb needs; the verbs in the tables must agree with them."""
 
 from regard.base.places import find_place
 from regard.families import FAMILIES
@@ -24,7 +24,7 @@ from regard.protocols import (
 )
 from regard.tasks import TASKS
 
-# Each verb with the sets of capabilities that give it: one of the sets is enough.
+# Each verb with the sets of capabilities that give it; any one set is enough.
 VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "train": ((Learns,), (Counts,), (Updates,)),
     "evaluate": ((Measures,),),
@@ -44,21 +44,21 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "compare": ((Learns, Measures), (Counts, Measures), (Updates, Measures)),
     "average": ((Learns,),),
 }
-# Verbs that capabilities alone do not give: a kind of task has one of them as its own.
+# Verbs that capabilities alone do not give: each kind of task has one of them as its own.
 OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "speak", "draw", "neighbours"})
 
 
 def verbs_by_capabilities(family: str, task: str) -> set[str]:
-    """Return the verbs that follow from the class of a task and from what its family says of itself."""
-    made, kind, own = find_place(FAMILIES[family].way(task).task), TASKS[task], FAMILIES[family]
-    blind = ("look", "heads") if not own.looks or task in own.blind_for else ()
-    lacking = (*blind, *(() if own.heads else ("heads",)), *(() if own.embeds else ("embed",)))
-    found = {
+    """Return the verbs that follow from a task's class and its family's row."""
+    task_type, kind, row = find_place(FAMILIES[family].way(task).task), TASKS[task], FAMILIES[family]
+    blind = ("look", "heads") if not row.looks or task in row.blind_for else ()
+    lacking = (*blind, *(() if row.heads else ("heads",)), *(() if row.embeds else ("embed",)))
+    verbs = {
         verb
         for verb, ways in VERBS.items()
         if (verb not in OWN_VERBS or verb == kind.verb)
         and verb not in lacking
-        and any(all(has(made, capability) for capability in way) for way in ways)
+        and any(all(has(task_type, capability) for capability in way) for way in ways)
     }
-    found |= {verb for verb in own.way(task).can if verb not in VERBS}  # of plugins, which have their own capabilities
-    return found | ({"serve"} if kind.verb in found else set())
+    verbs |= {verb for verb in row.way(task).can if verb not in VERBS}  # of plugins, which have their own capabilities
+    return verbs | ({"serve"} if kind.verb in verbs else set())

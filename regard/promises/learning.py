@@ -1,4 +1,4 @@
-"""Promises about learning: batches, losses, measures and runs that are resumed."""
+"""Promises about learning: batches, losses, measures and resumed runs."""
 
 import math
 import random
@@ -24,16 +24,16 @@ from regard.training.events import Counted, Event, Hurried, Stepped
 
 
 def values(tree: Any) -> list[Any]:
-    """Return all that a batch holds, its arrays as their bits."""
+    """Return everything in a batch, with arrays as bits."""
     if isinstance(tree, Tensor | np.ndarray):
         array = tree.numpy(force=True) if isinstance(tree, Tensor) else tree
         return [(array.dtype.str, array.shape, array.tobytes())]
     if is_dataclass(tree):
-        return [value for each in fields(tree) for value in values(getattr(tree, each.name))]
+        return [value for field in fields(tree) for value in values(getattr(tree, field.name))]
     if isinstance(tree, dict):
         return [value for name in tree for value in (name, *values(tree[name]))]
     if isinstance(tree, list | tuple):
-        return [value for each in tree for value in values(each)]
+        return [value for item in tree for value in values(item)]
     return [tree]
 
 
@@ -42,7 +42,7 @@ def _batches(task: Any, start: int = 0, split: str = "train") -> list[Any]:
 
 
 def same_batches_from_any_start(trial: Trial) -> None:
-    """Batches are a pure function of split, seed, epoch and number; none is drawn from global random numbers."""
+    """Batches are a pure function of split, seed, epoch and number; none uses global random numbers."""
     for split in ("train", "valid"):
         whole = [repr(values(batch)) for batch in pure(trial.run.task.batches(split, 3, 1, 0))]
         if not whole:
@@ -50,7 +50,7 @@ def same_batches_from_any_start(trial: Trial) -> None:
         random.seed(1), np.random.seed(1), torch.manual_seed(1)
         for start in {0, 1, len(whole) // 2, len(whole)}:
             if _batches(trial.run.task, start, split) != whole[start:]:
-                raise Broken(f"the batches of the split {split} from number {start} on are not those of a whole epoch")
+                raise Broken(f"the {split} batches from number {start} on differ from those of a whole epoch")
 
 
 def same_batches_in_another_thread(trial: Trial) -> None:
@@ -74,7 +74,7 @@ def same_batches_in_another_thread(trial: Trial) -> None:
 
 
 def stop_after(events: int) -> Callable[[Event], str | None]:
-    """Return a listener that asks a run to stop when it has learnt from so many batches."""
+    """Return a listener that stops a run after it has learnt from `events` batches."""
     seen: list[Event] = []
 
     def listen(event: Event) -> str | None:
@@ -89,15 +89,15 @@ def resumed_is_never_stopped(trial: Trial) -> None:
     with TemporaryDirectory() as other:
         folder = Path(other)
         if train(open_toy(trial.family, trial.toy, folder), [stop_after(3)]).finished:
-            raise Broken("a run that was asked to stop after its third batch went on to its end")
+            raise Broken("a run that should stop after its third batch continued to its end")
         if not train(open_toy(trial.family, trial.toy, folder), []).finished:
-            raise Broken("a run that was resumed did not come to its end")
+            raise Broken("a resumed run did not reach its end")
         folders = (trial.run.folder.folder, folder / "run")
         whole, resumed = (bytes_to_weights((place / WEIGHTS).read_bytes(), WEIGHTS) for place in folders)
     if whole.keys() != resumed.keys():
-        raise Broken("a resumed run has other weights by name than one that was never stopped")
+        raise Broken("a resumed run has other names of weights than an uninterrupted one")
     if other_weight := next((name for name in whole if not torch.equal(whole[name], resumed[name])), None):
-        raise Broken(f"the weight {other_weight} of a resumed run differs from that of one that was never stopped")
+        raise Broken(f"the weight {other_weight} of a resumed run differs from that of an uninterrupted one")
 
 
 def exact(run: Run) -> Any:
@@ -107,27 +107,27 @@ def exact(run: Run) -> Any:
 
 
 def divisible(run: Run, split: str) -> Iterator[Any]:
-    """Return the batches of a split that can be split, in float64."""
+    """Yield the batches of a split that can be split, in float64."""
     for batch in run.task.batches(split, 3, 0, 0):
         if isinstance(batch, Divisible) and batch.rows > 1:
             yield in_float64(batch)
 
 
 def in_float64(tree: Any) -> Any:
-    """Return a batch with double the precision in its real numbers."""
+    """Return a batch with its floating-point numbers in float64."""
     if isinstance(tree, Tensor):
         return tree.double() if tree.is_floating_point() else tree
     if is_dataclass(tree) and not isinstance(tree, type):
-        return replace(tree, **{each.name: in_float64(getattr(tree, each.name)) for each in fields(tree)})
+        return replace(tree, **{field.name: in_float64(getattr(tree, field.name)) for field in fields(tree)})
     return tree
 
 
 def splitting_changes_nothing(trial: Trial) -> None:
-    """A batch in pieces gives the same loss and the same gradients as the whole."""
+    """A batch in pieces gives the same loss and gradients as the whole."""
     if not isinstance(trial.run.task, Learns):
         raise DoesNotApply("it has no loss")
     if trial.toy.draws:
-        raise DoesNotApply("its loss draws random numbers")
+        raise DoesNotApply("its loss uses random numbers")
     task = exact(trial.run)
     batch = next(divisible(trial.run, "train"), None)
     if batch is None:
@@ -146,12 +146,12 @@ def _loss_and_gradients(task: Any, pieces: Any) -> tuple[Any, Any, dict[str, Ten
     losses = [task.loss(piece) for piece in pieces]
     for loss in losses:
         loss.total.backward()
-    gradients = {name: each.grad for name, each in task.named_parameters() if each.grad is not None}
+    gradients = {name: parameter.grad for name, parameter in task.named_parameters() if parameter.grad is not None}
     return sum(loss.total.detach() for loss in losses), sum(loss.count for loss in losses), gradients
 
 
 def numbers(measures: dict[str, Measure]) -> dict[str, tuple[float, ...]]:
-    """Return the values of measures, of each member."""
+    """Return the values of measures, for each member."""
     return {name: measure.members for name, measure in measures.items()}
 
 
@@ -163,18 +163,18 @@ def _close(one: tuple[float, ...], two: tuple[float, ...], relative: float = 1e-
 
 
 def refuse_other_numbers(
-    found: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]], what: str, relative: float = 1e-6
+    measured: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]], what: str, relative: float = 1e-6
 ) -> None:
-    """Refuse measures that differ from others."""
-    if found.keys() != expected.keys():
-        raise Broken(f"{what} gives the measures {', '.join(found)}, expected {', '.join(expected)}")
+    """Refuse measures that differ from the expected ones."""
+    if measured.keys() != expected.keys():
+        raise Broken(f"{what} gives the measures {', '.join(measured)}, expected {', '.join(expected)}")
     for name, members in expected.items():
-        if not _close(found[name], members, relative):
-            raise Broken(f"{what} gives {name} {found[name][0]:.8g}, expected {members[0]:.8g}")
+        if not _close(measured[name], members, relative):
+            raise Broken(f"{what} gives {name} {measured[name][0]:.8g}, expected {members[0]:.8g}")
 
 
 def batch_mates_change_nothing(trial: Trial) -> None:
-    """Rows measured one by one add up to what is measured of them together."""
+    """Rows measured one by one add up to the measures of the batch."""
     task = exact(trial.run)
     with torch.no_grad():
         for batch in divisible(trial.run, "valid"):
@@ -187,7 +187,7 @@ def rows_add_up(trial: Trial) -> None:
     """Check that the contributions of a batch's rows sum to each measure."""
     task = exact(trial.run)
     if not isinstance(task, MeasuresRows):
-        raise DoesNotApply("it does not know its measures row by row")
+        raise DoesNotApply("it does not measure row by row")
     for batch in divisible(trial.run, "valid"):
         measures, rows = task.measure(batch), task.sums_of_rows(batch)
         if any(sums.shape[0] != batch.rows for sums in rows.values()):
@@ -212,7 +212,7 @@ def measures_are_judged(trial: Trial) -> None:
 def tallies_are_printed_and_kept(trial: Trial) -> None:
     """Check that a loss's tallies are printed at each step and kept in the run."""
     if not isinstance(trial.run.task, Learns):
-        raise DoesNotApply("it has no loss to tally beside")
+        raise DoesNotApply("it has no loss")
     task: Any = deepcopy(trial.run.task)
     facts = trial.facts
     names = task.loss(next(iter(task.batches("train", 3, 0, 0)))).tallies.keys()
@@ -220,6 +220,6 @@ def tallies_are_printed_and_kept(trial: Trial) -> None:
         raise Broken(f"the tally {unprinted[0]} is not printed")
     if [step for step, _ in facts.losses] != list(range(1, facts.step + 1)):
         raise Broken("the losses of some steps are not kept")
-    kept = len(facts.losses) if names else 0
-    if len(facts.tallies) != kept or any(tallies.keys() != names for _, tallies in facts.tallies):
+    expected = len(facts.losses) if names else 0
+    if len(facts.tallies) != expected or any(tallies.keys() != names for _, tallies in facts.tallies):
         raise Broken("the tallies of some steps are not kept")

@@ -1,7 +1,7 @@
-"""A guard against batches that are drawn from random numbers which others draw from too.
+"""A guard against batches that use global random numbers.
 
-A training sets torch's global seed before every update, while a thread of its own makes the next batches: a task that
-draws from it there gets other numbers each time, and changes those of the update. In all tests that thread is watched.
+Training sets torch's global seed before every update, while a separate thread makes the next batches. A task that uses
+global random numbers there gets different ones each time, and changes those of the update. All tests watch that thread.
 """
 
 import random
@@ -25,15 +25,15 @@ DRAWING = (
     "sample",
     "shuffle",
 )
-_making = threading.local()  # `now` is True in a thread while it makes an item that is watched
+_making = threading.local()  # `now` is True in a thread while it makes a watched item
 
 
 class GlobalChance(AssertionError):
-    """Random numbers were taken from where all take theirs from."""
+    """Global random numbers were used."""
 
 
 def pure(items: Iterable[Any]) -> Iterator[Any]:
-    """Return the items; one that is made with torch's, numpy's or Python's global random numbers is an error."""
+    """Yield the items; one made with global random numbers of torch, numpy or Python is an error."""
     iterator = iter(items)
     while True:
         before = _numpys_state()
@@ -46,7 +46,7 @@ def pure(items: Iterable[Any]) -> Iterator[Any]:
         finally:
             _making.now = False
         if _numpys_state() != before:
-            raise GlobalChance("batches drew from the global random numbers of numpy")
+            raise GlobalChance("batches used global random numbers of numpy")
         yield item
 
 
@@ -56,9 +56,9 @@ def _numpys_state() -> tuple[bytes, int]:
 
 
 def watch_python() -> None:
-    """Let the functions of Python's `random` refuse to help with an item, but for what checks types in tests.
+    """Make the functions of Python's `random` refuse to help with an item, except for the type checker in tests.
 
-    That draws from them as well, so their state cannot be compared as numpy's is.
+    That uses them too, so their state cannot be compared as numpy's is.
     """
     if hasattr(random.random, "__wrapped__"):
         return
@@ -67,7 +67,7 @@ def watch_python() -> None:
         @wraps(function)
         def draw(*arguments: Any, **named: Any) -> Any:
             if getattr(_making, "now", False) and "beartype" not in sys._getframe(1).f_code.co_filename:
-                raise GlobalChance("batches drew from the global random numbers of Python")
+                raise GlobalChance("batches used global random numbers of Python")
             return function(*arguments, **named)
 
         return draw
@@ -78,16 +78,16 @@ def watch_python() -> None:
 
 @cache
 def _only_own_generators() -> type[Any]:
-    """Return a kind of block in which torch, in this thread, draws from no generator but those it is given."""
+    """Return a context manager in which torch, in this thread, uses only generators passed to it."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class OnlyOwnGenerators(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            given = [*args, *(kwargs or {}).values()]
+            values = [*args, *(kwargs or {}).values()]
             draws = torch.Tag.nondeterministic_seeded in func.tags
-            if draws and not any(isinstance(each, torch.Generator) for each in given):
-                raise GlobalChance("batches drew from the global random numbers of torch")
+            if draws and not any(isinstance(value, torch.Generator) for value in values):
+                raise GlobalChance("batches used global random numbers of torch")
             return func(*args, **(kwargs or {}))
 
     return OnlyOwnGenerators

@@ -1,4 +1,4 @@
-"""The table of promises, and how a family is held to all of them."""
+"""The table of promises, and the check of a family against all of them."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,22 +15,22 @@ PROMISES: dict[str, Callable[[Trial], None]] = {
     "its rows agree with its classes": using.rows_agree_with_classes,
     "batches are the same from any start": learning.same_batches_from_any_start,
     "batches are the same in another thread": learning.same_batches_in_another_thread,
-    "a resumed run has the bits of one that never stopped": learning.resumed_is_never_stopped,
+    "a resumed run has the same bits as an uninterrupted one": learning.resumed_is_never_stopped,
     "a batch in pieces has the same gradients": learning.splitting_changes_nothing,
-    "rows are measured together as alone": learning.batch_mates_change_nothing,
+    "rows measure the same together and alone": learning.batch_mates_change_nothing,
     "rows add up to the measures": learning.rows_add_up,
     "its measures can be judged": learning.measures_are_judged,
-    "what a loss tallies is printed and kept": learning.tallies_are_printed_and_kept,
+    "tallies of a loss are printed and kept": learning.tallies_are_printed_and_kept,
     "a saved and a watched model measure the same": using.saved_and_watched_are_the_same,
     "a watched model answers the same": using.watched_answers_the_same,
-    "inputs are answered together as alone": using.together_is_alone,
-    "what it looks at is drawn": using.it_is_drawn,
-    "what it cannot do is refused": using.refusals_say_what_to_use,
+    "inputs have the same answers together and alone": using.together_is_alone,
+    "its attention is drawn": using.it_is_drawn,
+    "verbs that it lacks are refused": using.refusals_say_what_to_use,
 }
 
 
 class Verdict(NamedTuple):
-    """A promise, whether it was held (None where it does not apply), and the reason in a sentence."""
+    """A promise, whether it holds (None if it does not apply), and the reason in a sentence."""
 
     promise: str
     is_held: bool | None
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
 
 
 def check_family(family: str, toy: Toy, folder: Path) -> Iterator[Verdict]:
-    """Train the toy of a family in a folder, and hold it to each promise; all that goes wrong is a reason."""
+    """Train the toy of a family in a folder, and check each promise; every failure gives a reason."""
     watch_python()
     try:
         trial = train_toy(family, toy, folder)
@@ -58,7 +58,7 @@ def check_family(family: str, toy: Toy, folder: Path) -> Iterator[Verdict]:
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong in one line; what is not our own sentence begins with the name of the error."""
+    """Return what went wrong in one line; other errors than our own begin with their type."""
     first = next(iter(str(error).splitlines()), "")
     return (
         first if isinstance(error, Broken | Fault | GlobalChance) else f"{type(error).__name__}: {first}".rstrip(": ")

@@ -1,4 +1,4 @@
-"""Toys on which families are tried; no torch."""
+"""Toys on which families are tried; imports no torch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Toy:
-    """A family's toy: a recipe that is trained in a second, and two inputs as people give them.
+    """A family's toy: a recipe that trains in a second, and two inputs as people give them.
 
-    `table` writes the data that it needs into a folder and returns its recipe, without family and seed; a run that
-    learns by gradient has four steps where it does not say how many. `inputs` are given, or written into the folder.
-    The loss of some draws random numbers even where there is no dropout, so that pieces of a batch draw others.
+    `table` writes the data it needs into a folder and returns its recipe, without family and seed. A run that learns by
+    gradient takes four steps by default. `inputs` are given, or written into the folder. `draws` says that the loss
+    uses random numbers even without dropout, so that pieces of a batch get different ones.
     """
 
     table: Callable[[Path], dict[str, Any]]

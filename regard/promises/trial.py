@@ -1,4 +1,4 @@
-"""A toy that is trained, on which promises are checked, and how a promise says that it is broken."""
+"""A trained toy on which promises are checked, and how a promise reports that it is broken."""
 
 import io
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ STEPS = {"steps": 4, "validate_every": 2, "save_every": 2, "final": "last", "dev
 
 
 class Broken(AssertionError):
-    """A promise that is not held, with the reason in a sentence."""
+    """A promise that does not hold, with the reason in a sentence."""
 
 
 class DoesNotApply(Exception):
-    """A promise that says nothing of this family, with the reason."""
+    """A promise that does not apply to this family, with the reason."""
 
 
 def open_toy(family: str, toy: Toy, folder: Path, **model: Any) -> Run:
-    """Open the run of a toy in a folder, new or begun before; `model` changes the options of its model."""
+    """Open the run of a toy in a folder, new or begun; `model` changes the options of its model."""
     table = toy.table(folder) | {"family": family, "seed": SEED}
     steps = STEPS if FAMILIES[family].learns == "gradient" else {}
     changes = {"training": steps | table.get("training", {}), "model": table.get("model", {}) | model}
@@ -39,7 +39,7 @@ def open_toy(family: str, toy: Toy, folder: Path, **model: Any) -> Run:
 
 @dataclass(frozen=True)
 class Trial:
-    """The toy of a family in a folder, trained to its end, and what was printed on the way."""
+    """The toy of a family in a folder, trained to its end, and what was printed."""
 
     family: str
     toy: Toy
@@ -50,14 +50,14 @@ class Trial:
 
     @cached_property
     def model(self) -> Model:
-        """The model as it is loaded from its folder."""
+        """The model, loaded from its folder."""
         return load(self.run.folder.folder, device="cpu")
 
     @cached_property
     def inputs(self) -> Sequence[str]:
         """The inputs of the toy, as people give them."""
-        given = self.toy.inputs
-        return given(self.folder) if callable(given) else given
+        toy_inputs = self.toy.inputs
+        return toy_inputs(self.folder) if callable(toy_inputs) else toy_inputs
 
 
 def train_toy(family: str, toy: Toy, folder: Path) -> Trial:

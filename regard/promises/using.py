@@ -1,4 +1,4 @@
-"""Promises about models in use: saved and loaded, watched, asked alone or together, drawn, refused."""
+"""Promises about models in use: saving and loading, watching, answering alone or together, drawing, refusing."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,31 +34,31 @@ METHODS: dict[str, tuple[Any, ...]] = {
 
 
 def rows_agree_with_classes(trial: Trial) -> None:
-    """The classes that the rows name are there, and the verbs that the rows give follow from their methods."""
+    """The classes that the rows name exist, and the verbs in the rows follow from their methods."""
     family, task = trial.family, trial.run.recipe.task
-    made = find_place(FAMILIES[family].way(task).task)
-    if not getattr(made, "MEASURES", ()):
-        raise Broken(f"{made.__name__} does not name its MEASURES")
+    kind = find_place(FAMILIES[family].way(task).task)
+    if not getattr(kind, "MEASURES", ()):
+        raise Broken(f"{kind.__name__} does not name its MEASURES")
     if not issubclass(recipe_class(family, task), find_place(FAMILIES[family].way(task).recipe)):
         raise Broken("the class of its recipes is not the one that its row names")
-    said, found = {*verbs_of(family, task)}, verbs_by_capabilities(family, task)
-    if lacking := sorted(said - found):
-        raise Broken(f"its rows give the verb {lacking[0]}, but {made.__name__} lacks methods that it takes")
-    if unsaid := sorted(found - said):
-        raise Broken(f"{made.__name__} has the methods of the verb {unsaid[0]}, but its rows do not give it")
+    in_rows, by_methods = {*verbs_of(family, task)}, verbs_by_capabilities(family, task)
+    if lacking := sorted(in_rows - by_methods):
+        raise Broken(f"its rows give the verb {lacking[0]}, but {kind.__name__} lacks methods that it needs")
+    if missing := sorted(by_methods - in_rows):
+        raise Broken(f"{kind.__name__} has the methods of the verb {missing[0]}, but its rows do not give it")
 
 
 def saved_and_watched_are_the_same(trial: Trial) -> None:
-    """A model that is loaded from its folder gives the same measures, and a watched one nearly the same bits."""
+    """A model loaded from its folder gives the same measures, and a watched one nearly the same bits."""
     model, run = trial.model, trial.run
     with torch.no_grad():
         if isinstance(run.task, nn.Module):
-            # Where weights are averaged, the folder has their mean, and the task the last of them.
+            # If weights are averaged, the folder has their mean and the task has the last ones.
             load_weights(run.task.eval(), bytes_to_weights((run.folder.folder / WEIGHTS).read_bytes(), WEIGHTS))
         for batch in run.task.batches("valid", 0, 0, 0):
-            expected, found = numbers(run.task.measure(batch)), numbers(model.task.measure(batch))
-            if found != expected:
-                refuse_other_numbers(found, expected, "the loaded model", relative=0.0)
+            expected, measured = numbers(run.task.measure(batch)), numbers(model.task.measure(batch))
+            if measured != expected:
+                refuse_other_numbers(measured, expected, "the loaded model", relative=0.0)
             with watching(model):
                 watched = numbers(model.task.measure(batch))
             refuse_other_numbers(watched, expected, "the watched model", relative=1e-5)
@@ -71,7 +71,7 @@ def _asked_verbs(trial: Trial) -> list[str]:
 
 
 def watched_answers_the_same(trial: Trial) -> None:
-    """A watched model answers what it answers unwatched, with every verb that it has."""
+    """A watched model gives the same answers as an unwatched one, with every verb it has."""
     for verb in _asked_verbs(trial):
         expected = plain(ASKED[verb](trial.model, trial.inputs))
         if not expected:
@@ -81,21 +81,21 @@ def watched_answers_the_same(trial: Trial) -> None:
 
 
 def together_is_alone(trial: Trial) -> None:
-    """An input has the same answer whatever else was asked at once."""
+    """An input has the same answer whatever other inputs are given."""
     verbs = [verb for verb in _asked_verbs(trial) if verb in ONE_EACH]
     if not verbs or trial.toy.draws:
-        raise DoesNotApply("its answers draw random numbers" if trial.toy.draws else "it answers no inputs")
+        raise DoesNotApply("its answers use random numbers" if trial.toy.draws else "it answers no inputs")
     for verb in verbs:
         together = plain(ASKED[verb](trial.model, trial.inputs))
-        for place, given in enumerate(trial.inputs):
-            alone = plain(ASKED[verb](trial.model, [given]))
+        for place, example in enumerate(trial.inputs):
+            alone = plain(ASKED[verb](trial.model, [example]))
             check_same(together[place], alone[0], f"{verb} of input {place + 1} among others")
 
 
 def it_is_drawn(trial: Trial) -> None:
-    """Check that what it looks at is drawn as a picture, a page, numbers and lines of a terminal."""
+    """Its attention can be drawn as a picture, a page, numbers and terminal lines."""
     if "look" not in trial.model.verbs:
-        raise DoesNotApply("it has nothing to look at")
+        raise DoesNotApply("it has no attention")
     if not trial.inputs:
         raise DoesNotApply("its toy has no inputs")
     view = trial.model.look(trial.inputs[0])
@@ -103,33 +103,33 @@ def it_is_drawn(trial: Trial) -> None:
         for kind in ("png", "svg", "html", "json"):
             path = view.save(Path(folder) / f"look.{kind}")
             if not path.stat().st_size:
-                raise Broken(f"the look as {kind} is empty")
+                raise Broken(f"its attention as {kind} is empty")
     if not view.drawing.lines(80, colour=False):
-        raise Broken("the look has no lines for a terminal")
+        raise Broken("its attention has no lines for a terminal")
     if not view._repr_html_():
-        raise Broken("the look shows nothing in a notebook")
+        raise Broken("its attention shows nothing in a notebook")
 
 
 def refusals_say_what_to_use(trial: Trial) -> None:
-    """A verb that it has not is refused, in Python and at the server, in a sentence that says what to use."""
-    recipe, model, own = trial.run.recipe, trial.model, TASKS[trial.run.recipe.task].verb
+    """A verb that it lacks is refused, in Python and at the server, in a sentence that says what to use instead."""
+    recipe, model, main_verb = trial.run.recipe, trial.model, TASKS[trial.run.recipe.task].verb
     lacking = [verb for verb in VERBS if verb not in model.verbs]
     if not lacking:
-        raise Broken("it claims to have every verb there is")
+        raise Broken("it claims to have every verb")
     for verb in lacking:
-        instead = verb_instead(verb, model.verbs, own)
+        instead = verb_instead(verb, model.verbs, main_verb)
         for way in (COMMAND, METHOD, ADDRESS):
             sentence = _refusal(partial(needs, recipe, verb, way))
             if f" gives {TASKS[recipe.task].gives}; " not in sentence:
-                raise Broken(f"{verb} is not refused with what the model gives")
+                raise Broken(f"{verb} is refused without saying what the model gives")
             if instead is not None and f"; use {way.format(instead)}. It can train" not in sentence:
-                raise Broken(f"{verb} is refused without saying that {instead} is there")
-        if verb in METHODS and (verb != "look" or own != "generate"):  # a language model shows what may follow
+                raise Broken(f"{verb} is refused without suggesting {instead}")
+        if verb in METHODS and (verb != "look" or main_verb != "generate"):  # a language model shows next tokens
             _refusal(partial(getattr(model, verb), *METHODS[verb]))
     (served,) = open_models([trial.run.folder.folder], "torch")
     for door in verb_doors():
         if door.can and door.can not in served.can and f"it gives {served.gives}" not in str(served.refuse(door.can)):
-            raise Broken(f"the server does not refuse {door.can} with what the model gives")
+            raise Broken(f"the server refuses {door.can} without saying what the model gives")
 
 
 def _refusal(ask: Callable[[], Any]) -> str:
@@ -137,4 +137,4 @@ def _refusal(ask: Callable[[], Any]) -> str:
         ask()
     except Fault as fault:
         return str(fault)
-    raise Broken("what it cannot do is not refused")
+    raise Broken("a verb that it lacks is not refused")

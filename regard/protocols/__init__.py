@@ -1,6 +1,6 @@
-"""Capabilities of tasks. A task implements those that are true of it and no others.
+"""Capabilities of tasks. A task implements those that apply to it and no others.
 
-The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
+The trainer, the searches, the evaluator and the viewer each need one or two of these; no class inherits from them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,19 +46,19 @@ from regard.viewing.sides import Side
 
 
 class Prepared(Protocol):
-    """Data made ready for a task: it opens at once, and says what became of it."""
+    """Data prepared for a task: it opens quickly, and reports what was read."""
 
     @property
     def report(self) -> list[str]:
-        """For people: what was read, and what was dropped and why."""
+        """For people: what was read, what was dropped, and why."""
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for the model folder: tokenisers, names of labels, scaling."""
+        """Return its files for the model folder: tokenisers, label names, scaling."""
 
 
 @runtime_checkable
 class HoldsTexts(Prepared, Protocol):
-    """Data of text: how much of it there is to learn from, and texts that are not learnt from, as people write them."""
+    """Text data: how much there is to learn from, and texts that are not learnt from, as people write them."""
 
     @property
     def amount(self) -> Amount: ...
@@ -67,42 +67,42 @@ class HoldsTexts(Prepared, Protocol):
 
 @runtime_checkable
 class Task(Protocol):
-    """Every task: the data that it makes ready, and its batches; `batches` is a pure function of its arguments."""
+    """Every task: the data it prepares, and its batches; `batches` is a pure function of its arguments."""
 
-    MEASURES: ClassVar[tuple[str, ...]]  # the names of what `measure` gives
+    MEASURES: ClassVar[tuple[str, ...]]  # the names of the measures that `measure` returns
 
     @classmethod
     def check(cls, recipe: Any, device: torch.device, folder: Path | None) -> None:
-        """Refuse what would fail later; where data lies prepared in `folder`, its files need not be there."""
+        """Refuse what would fail later; if data is prepared in `folder`, its source files are not needed."""
 
     @classmethod
     def prepare(
         cls, recipe: Any, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
     ) -> Prepared:
-        """Make the data ready in `folder`, or open it; `start` holds the files of the model that a run starts from."""
+        """Prepare the data in `folder`, or open it; `start` holds the files of the model that a run starts from."""
 
     @classmethod
     def build(cls, recipe: Any, files: Mapping[str, bytes]) -> Self:
-        """The task of a recipe, new or about to be given its weights, from what travels in the model folder."""
+        """Return the task of a recipe, before its weights are set, from the files in the model folder."""
 
     def learn_from(self, prepared: Any, recipe: Any) -> None:
-        """Take the batches from here."""
+        """Use this data for batches."""
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterable[Any]: ...
 
 
 @runtime_checkable
 class Measures(Protocol):
-    """Can be measured: each measure by name, of a batch."""
+    """Can be measured: returns the measures of a batch by name."""
 
     def measure(self, batch: Any) -> dict[str, Measure]: ...
 
 
 @runtime_checkable
 class MeasuresRows(Task, Measures, Protocol):
-    """Knows what each row of a batch adds to the sums of each measure (row, sum), so that models are compared by rows.
+    """Knows what each row of a batch adds to the sums of each measure (row, sum), to compare models row by row.
 
-    The sums of all rows are those of the tally that `measure` gives.
+    The sums over all rows are those of the tally that `measure` returns.
     """
 
     def sums_of_rows(self, batch: Any) -> dict[str, Tensor]: ...
@@ -110,14 +110,14 @@ class MeasuresRows(Task, Measures, Protocol):
 
 @runtime_checkable
 class MeasuresParts(Protocol):
-    """Can be measured part by part, such as the types of spans: the measures of each part that a batch has, by name."""
+    """Can be measured by parts, such as span types: returns the measures of each part in a batch, by name."""
 
     def measure_parts(self, batch: Any) -> dict[str, dict[str, Measure]]: ...
 
 
 @runtime_checkable
 class Learns(Protocol):
-    """Learns by gradient; an attribute `unit`, where it has one, names what its losses count, such as tokens."""
+    """Learns by gradient; an attribute `unit`, if it has one, names what its losses count, such as tokens."""
 
     def loss(self, batch: Any, carry: dict[str, Tensor] | None = None) -> Loss: ...
 
@@ -126,7 +126,7 @@ class Learns(Protocol):
 class Stacked(Protocol):
     """Trains several members of a small model as one: every parameter has a leading axis `member`.
 
-    The loss is the sum over the members, none of which has to do with another, and measures are given of each.
+    The loss is the sum over the members, which are independent, and measures are given for each.
     """
 
     members: int
@@ -134,11 +134,11 @@ class Stacked(Protocol):
 
 @runtime_checkable
 class Sectional(Protocol):
-    """A network whose weights need not all be whole at once: its `sections` can be sharded each by itself.
+    """A network whose weights need not all be whole at once: its `sections` can be sharded separately.
 
-    With each come the methods, beside its call, by which a loss uses it; none of its weights is read otherwise, and all
-    ranks use all sections equally often, in one order. A section that lies in another comes before it. Where
-    `is_in_sections` is set they are sharded, and no kernel may read the weights of several.
+    Each section comes with the methods, besides its call, through which a loss uses it. Its weights are not read in any
+    other way, and all ranks use all sections equally often, in the same order. A section inside another comes before
+    it. If `is_in_sections` is set they are sharded, and no kernel may read the weights of several.
     """
 
     is_in_sections: bool
@@ -148,9 +148,9 @@ class Sectional(Protocol):
 
 @runtime_checkable
 class Adapts(Protocol):
-    """Changes how it goes on by what a validation found; whatever it decides lies in its buffers, as weights do.
+    """Adapts to what a validation found; its decisions are stored in its buffers, like weights.
 
-    Gives whether the loss is another from here on, so that a jump of it is no explosion.
+    Returns True if the loss changes from here on, so that a jump is not taken for an explosion.
     """
 
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool: ...
@@ -158,9 +158,9 @@ class Adapts(Protocol):
 
 @runtime_checkable
 class ChoosesMember(Protocol):
-    """Answers by one of its members, which it chooses by what it learns from; what it chose lies in its buffers.
+    """Answers with one of its members, chosen by what it learns from; the choice is stored in its buffers.
 
-    It is asked to choose before every validation, so that what is measured and published is of the chosen one.
+    It chooses before every validation, so that the chosen member is the one measured and published.
     """
 
     def choose_member(self) -> None: ...
@@ -168,17 +168,17 @@ class ChoosesMember(Protocol):
 
 @runtime_checkable
 class Carries(Protocol):
-    """Says how long what `loss` carries from batch to batch lasts: to the end of an epoch, or of the run."""
+    """Tells whether the carry of `loss` lasts from batch to batch until the end of the epoch, or of the run."""
 
     carry_ends_with_epoch: bool
 
 
 @runtime_checkable
 class Counts(Protocol):
-    """Learns in one pass of counting: `counts` is all that was counted so far, which a checkpoint holds.
+    """Learns by counting in one pass: `counts` is everything counted so far, which a checkpoint stores.
 
-    When everything is counted, `estimate` makes the model of it, whose tensors `weights` gives: their sizes are known
-    only then. `load_weights` refuses tensors that do not belong together.
+    When everything is counted, `estimate` makes the model, whose tensors `weights` returns: their sizes are known only
+    then. `load_weights` refuses tensors that do not belong together.
     """
 
     def count(self, batch: Any) -> None: ...
@@ -191,11 +191,11 @@ class Counts(Protocol):
 
 @runtime_checkable
 class Updates(Protocol):
-    """Learns by updates of its own, without torch's gradients: batch after batch, for some epochs.
+    """Learns by its own updates, without torch's gradients: batch after batch, for several epochs.
 
-    `update` learns from a batch at a learning rate of its own, both of which it gives back in a `Learnt`; `length` is
-    how many batches an epoch has. `state` is all that a checkpoint holds of the model, of which `weights` are what
-    people use. `load_weights` refuses tensors that do not belong together.
+    `update` learns from a batch and returns the loss and its learning rate in a `Learnt`; `length` is the number of
+    batches in an epoch. `state` is everything that a checkpoint stores of the model; `weights` are the part that people
+    use. `load_weights` refuses tensors that do not belong together.
     """
 
     unit: str  # what it counts, such as words
@@ -210,7 +210,7 @@ class Updates(Protocol):
 
 @runtime_checkable
 class OwnWeights(Protocol):
-    """Holds its weights itself, and is no torch module."""
+    """Holds its weights itself and is not a torch module."""
 
     def weights(self) -> dict[str, Tensor]: ...
     def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
@@ -223,7 +223,7 @@ WhichVectors = Literal["centres", "contexts", "mean"]
 class Lexical(Protocol):
     """Has a vector for each of its words: as a centre (W), as a context of others (U), or the mean of both.
 
-    `vector_of` gives that of a single word, also of one that it composes of parts, and None where it has none.
+    `vector_of` returns that of a single word, which may be composed of parts, or None.
     """
 
     def word_vectors(self, which: WhichVectors = "centres") -> WordVectors: ...
@@ -232,14 +232,14 @@ class Lexical(Protocol):
 
 @runtime_checkable
 class Reads(Protocol):
-    """Reads what people have: texts, prompts, the numbers of nodes, files of pictures."""
+    """Reads what people have: texts, prompts, node numbers, picture files."""
 
     def read(self, inputs: Sequence[Any]) -> Any: ...
 
 
 @runtime_checkable
 class Stepwise(Protocol):
-    """Writes one token after another: `step` gives log-probabilities (row, token)."""
+    """Writes one token after another: `step` returns log-probabilities (row, token)."""
 
     begin: int
     end: int
@@ -250,7 +250,7 @@ class Stepwise(Protocol):
 
 @runtime_checkable
 class Writes(Protocol):
-    """Knows how people read what it writes, and how long that may be."""
+    """Turns its output tokens into text, and knows how long outputs may be."""
 
     def limits(self, batch: Any, options: Any) -> Tensor: ...
     def write(self, tokens: Sequence[int]) -> str: ...
@@ -258,24 +258,24 @@ class Writes(Protocol):
 
 @runtime_checkable
 class Transcribes(Protocol):
-    """Writes down what each sound of a batch says, by its best path or by a search in what was heard."""
+    """Transcribes each sound of a batch, by its best path or by a search over its encoding."""
 
     def transcripts(self, batch: Any, search: Callable[[Any], Any] | None = None) -> list[Transcript]: ...
 
 
 @runtime_checkable
 class Answers(Protocol):
-    """Gives one answer per example, or one for each word of it."""
+    """Gives one answer per example, or one for each of its words."""
 
     def answers(self, batch: Any) -> Sequence[Answer | Tags]: ...
 
 
 @runtime_checkable
 class Captions(Protocol):
-    """Writes a caption of each picture of a batch, token after token, searched for as its recipe says in `decoding`.
+    """Writes a caption for each picture of a batch, token by token, searched as its recipe says in `decoding`.
 
-    `token_scores` gives how probable the tokens are that a batch holds, and shows whoever watches where it looked
-    before each; `writing`, of a batch, gives the same pictures with other captions.
+    `token_scores` returns the log-probabilities of a batch's tokens, and shows watchers the attention before each;
+    `writing`, of a batch, returns the same pictures with other captions.
     """
 
     decoding: Any
@@ -285,9 +285,9 @@ class Captions(Protocol):
 
 @runtime_checkable
 class Speaks(Protocol):
-    """Speaks each text of a batch; one that has not ended after so many seconds is cut.
+    """Speaks each text of a batch; one that has not ended after `seconds` is cut.
 
-    The more `rounds` phases are looked for, the nearer the sound comes to what was meant.
+    More `rounds` of phase estimation bring the sound closer to its spectrogram.
     """
 
     def speak(self, batch: Any, seconds: float | None, rounds: int) -> list[Spoken]: ...
@@ -295,23 +295,23 @@ class Speaks(Protocol):
 
 @runtime_checkable
 class Embeds(Protocol):
-    """Gives the vectors of each text of a batch, in all its layers, on the CPU."""
+    """Returns the vectors of each text of a batch, in all its layers, on the CPU."""
 
     def embed(self, batch: Any) -> list[TextVectors]: ...
 
 
 @runtime_checkable
 class Follows(Protocol):
-    """Reads one text, place by place; who listens to its recurrent layers hears what they are given."""
+    """Reads one text, place by place; listeners see the inputs of its recurrent layers."""
 
     def follow(self, text: str) -> Followed: ...
 
 
 @runtime_checkable
 class Labelled(Protocol):
-    """Says what stands on the sides that its attention looks between, for a batch of a single input.
+    """Labels the sides between which its attention looks, for a batch with a single input.
 
-    `outputs` are what came of it: the tokens that were written, or the answers.
+    `outputs` are its results: the tokens that were written, or the answers.
     """
 
     def sides(self, batch: Any, outputs: Sequence[Any]) -> dict[str, Side]: ...
@@ -319,14 +319,14 @@ class Labelled(Protocol):
 
 @runtime_checkable
 class Unfolds(Protocol):
-    """Makes several inputs of one that asks for several things, to look at them together."""
+    """Splits an input that asks several things into several inputs, to look at them together."""
 
     def unfold(self, given: str) -> list[str]: ...
 
 
 @runtime_checkable
 class AskedInText(Protocol):
-    """Answers what is asked inside a text, such as its masks; a text that asks for nothing can still be read."""
+    """Answers questions inside a text, such as its masks; a text without any can still be read."""
 
     def asks(self, batch: Any) -> bool: ...
     def embed(self, batch: Any) -> "list[TextVectors]": ...
@@ -334,30 +334,30 @@ class AskedInText(Protocol):
 
 @runtime_checkable
 class Reported(Protocol):
-    """Has heads that can be reported on: how many places of each side are real, row by row."""
+    """Has heads to report on: returns how many places of each side are real, row by row."""
 
     def extents(self, batch: Any) -> dict[str, Tensor]: ...
 
 
 @runtime_checkable
 class Describes(Protocol):
-    """Knows facts about itself, and what an input of some size costs."""
+    """Knows facts about itself, and the cost of an input of some size."""
 
     def facts(self) -> dict[str, Any]: ...
     def cost(self, size: int) -> dict[str, int | float]: ...
 
 
 class StepCost(NamedTuple):
-    """Cost of one update of the weights: the tokens it has room for, and the multiplications of one forward pass."""
+    """Cost of one update: the tokens that fit into it, and the multiplications of one forward pass."""
 
     tokens: int
     multiplications: float
-    filled: float = 1.0  # the share of that room in which there is a token to learn from
+    filled: float = 1.0  # share of that room with a token to learn from
 
 
 @runtime_checkable
 class Budgeted(Protocol):
-    """Knows what a step of a recipe costs before any text is read, with a vocabulary as large as it may be."""
+    """Knows the cost of a recipe's step before any text is read, for the largest possible vocabulary."""
 
     @classmethod
     def step_cost(cls, recipe: Any) -> StepCost: ...
@@ -372,7 +372,7 @@ class Quotes(Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A batch that can be cut into smaller ones with the same rows."""
+    """A batch that can be split into smaller ones with the same rows."""
 
     @property
     def rows(self) -> int: ...
@@ -381,9 +381,9 @@ class Divisible(Protocol):
 
 @runtime_checkable
 class FixedShape(Protocol):
-    """A batch whose pass is the same launches for all batches with the same shapes and the same room for a sentence.
+    """A batch whose pass launches the same work for all batches with the same shapes and room per sentence.
 
-    `count` is how many items its loss is summed over; `holding` gives the same batch with its tensors elsewhere in
+    `count` is the number of items its loss is summed over; `holding` returns the batch with its tensors elsewhere in
     memory.
     """
 

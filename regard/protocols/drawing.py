@@ -1,4 +1,4 @@
-"""Capabilities of tasks that draw: from nothing, from given strokes, or as a text asks."""
+"""Capabilities of tasks that draw: from nothing, from given strokes, or from a text."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -10,23 +10,23 @@ from regard.viewing.drawings import Drawn, SketchRequest
 
 @runtime_checkable
 class Draws(Protocol):
-    """Draws pictures or strokes from nothing but chance, which lies on the CPU and is taken drawing by drawing."""
+    """Draws pictures or strokes from random numbers, from a CPU generator, drawing by drawing."""
 
     def draw(self, count: int, chance: torch.Generator) -> Sequence[Drawn]: ...
 
 
 @runtime_checkable
 class Sketches(Draws, Protocol):
-    """Draws strokes, and not only from nothing."""
+    """Draws strokes, from nothing or from given ones."""
 
     def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> Sequence[Drawn]: ...
 
 
 @runtime_checkable
 class Paints(Protocol):
-    """Draws what the texts of a batch ask for, by chance, which lies on the CPU and is taken drawing by drawing.
+    """Draws what the texts of a batch ask for, with random numbers from a CPU generator, drawing by drawing.
 
-    The lower the temperature is below 1, the more often what is most probable is drawn.
+    The further the temperature is below 1, the more often the most probable is drawn.
     """
 
     def paint(self, batch: Any, chance: torch.Generator, temperature: float) -> Sequence[Drawn]: ...
@@ -34,6 +34,6 @@ class Paints(Protocol):
 
 @runtime_checkable
 class Redraws(Protocol):
-    """Draws again what it reads: of each picture of a batch the bound of −log p, in nats."""
+    """Redraws what it reads: returns the bound of −log p for each picture of a batch, in nats."""
 
     def redraw(self, batch: Any) -> list[float]: ...

@@ -6,6 +6,6 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class FitsPictures(Protocol):
-    """Makes pictures of another size like those that it learnt from, and says what it does to them."""
+    """Scales pictures to the size it learnt from, and says what it does to them."""
 
     def remark_on(self, given: str | Path) -> str: ...

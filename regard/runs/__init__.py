@@ -1,1 +1,1 @@
-"""Runs and model folders: opened, trained, validated, evaluated, compared."""
+"""Runs and model folders: open, train, validate, evaluate and compare them."""

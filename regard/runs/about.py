@@ -14,9 +14,9 @@ from regard.training.pace import Course, read_course
 if TYPE_CHECKING:
     from regard.protocols import HoldsTexts
 
-# Tasks whose inputs are not whole texts -> what examples of them are made of texts.
+# Tasks whose inputs are not whole texts -> how to make example inputs from texts.
 _AS_READ: dict[str, Callable[[Iterable[str]], Iterable[str]]] = {"language": beginnings, "masked": with_hidden_words}
-_FILES = ("source", "target", "pairs", "file")  # what names the files of a corpus that is a table
+_FILES = ("source", "target", "pairs", "file")  # the keys that name files when a corpus is given as a table
 
 
 class About(BaseModel):
@@ -26,21 +26,21 @@ class About(BaseModel):
 
     amount: Amount | None = None
     parameters: int | None = Field(None, ge=0)
-    examples: list[str] | None = Field(None, max_length=10)  # none where a folder is older than examples
+    examples: list[str] | None = Field(None, max_length=10)  # None in folders from before there were examples
 
     def to_bytes(self) -> bytes:
         return self.model_dump_json(indent=1).encode()
 
 
 def about_data(prepared: "HoldsTexts", parameters: int | None, count: int, task: str) -> About:
-    """Return the facts about prepared data with `count` examples, as the task reads them."""
+    """Return facts about the prepared data, with `count` examples in the form that the task reads."""
     texts: Iterable[str] = prepared.unlearnt_texts()
     examples = choose_examples(_AS_READ[task](texts) if task in _AS_READ else texts, count) if count else []
     return About(amount=prepared.amount, parameters=parameters, examples=examples)
 
 
 def read_about(folder: Path) -> About:
-    """Read a model folder's facts; a folder without any is no fault."""
+    """Read a model folder's facts; they are empty if the folder has none."""
     if ABOUT not in read_manifest(folder):
         return About()
     try:
@@ -50,26 +50,26 @@ def read_about(folder: Path) -> About:
 
 
 def hardly_trained(folder: Path) -> Course | None:
-    """Return how far the training of a model came, if it has hardly been trained."""
+    """Return how far training got if the model has hardly been trained, else None."""
     course = read_course(folder / "training")
     return course if course and course.caution() else None
 
 
 def about_in_words(about: About, recipe: dict[str, Any]) -> dict[str, str]:
-    """Return the facts as texts for people, by the question they answer; the recipe is the folder's."""
+    """Return the facts as texts for people, keyed by what each says; `recipe` is the one in the folder."""
     names = ", ".join(data_names(recipe))
     learnt = [f"{about.amount.count:,} {about.amount.unit}"] if about.amount else []
-    found = {"knows": recipe.get("description", ""), "learnt from": " of ".join([*learnt, *([names] if names else [])])}
+    facts = {"knows": recipe.get("description", ""), "learnt from": " of ".join([*learnt, *([names] if names else [])])}
     if about.examples:
-        found["try"] = about.examples[0]
-    return {name: value for name, value in found.items() if value}
+        facts["try"] = about.examples[0]
+    return {name: value for name, value in facts.items() if value}
 
 
 def data_names(recipe: dict[str, Any]) -> list[str]:
     """Return the names of a model's data: `SET:path` of the catalogue, or a file's name without its folder."""
-    found = recipe["data"].get("train", [])
+    train = recipe["data"].get("train", [])
     files: list[Any] = []
-    for corpus in found if isinstance(found, list) else [found]:
+    for corpus in train if isinstance(train, list) else [train]:
         files += [corpus.get(name) for name in _FILES] if isinstance(corpus, dict) else [corpus]
     names = [file if ":" in file else Path(file).name for file in files if isinstance(file, str)]
     return list(dict.fromkeys(names))

@@ -1,8 +1,8 @@
-"""The budget of a recipe: how many tokens and operations it takes, and how long on so many GPUs.
+"""The budget of a recipe: how many tokens and operations it takes, and how long on a number of GPUs.
 
-A pace that was measured holds for a model that does the same work for a token. For one that does more it is taken to
-fall in proportion; for one that does less it is taken as it is, since what keeps a small model from being faster is not
-its work.
+A measured pace holds for models that do the same work per token. A model that does more work is assumed to be slower in
+proportion. A model that does less is assumed to be just as fast, because something other than its work limits a small
+model.
 """
 
 import math
@@ -15,20 +15,20 @@ from regard.families import check_recipe, task_class, with_article
 from regard.protocols import Budgeted, StepCost
 from regard.runs.about import data_names
 
-# An addition for each multiplication, and backward as much for the inputs as for the weights: Kaplan et al. 2020.
+# A multiplication comes with an addition; backward costs as much for inputs as for weights: Kaplan et al. 2020.
 OPERATIONS = 6
 
 
 @dataclass(frozen=True)
 class MeasuredPace:
-    """Tokens a second of one model on one GPU, as regard trained it; of translators these are target tokens."""
+    """Tokens per second of one model on one GPU, measured in a training by regard; target tokens for translators."""
 
     family: str
     tokens: float
     device: str
-    source: str  # the command that measures it again, and when it did
+    source: str  # the command that repeats the measurement, and its date
     task: str
-    data: dict[str, Any]  # what of the recipe decides its work
+    data: dict[str, Any]  # the part of the recipe that decides its work
     model: dict[str, Any]
     training: dict[str, Any] = field(default_factory=dict)
 
@@ -37,7 +37,7 @@ class MeasuredPace:
 class PublishedRun:
     """A published result: the score, the machine and the hours."""
 
-    data: str  # the set in the catalogue
+    data: str  # data set in the catalogue
     preset: str
     score: str
     hours: float
@@ -105,14 +105,14 @@ PUBLISHED = (
 
 @dataclass(frozen=True)
 class Budget:
-    """Budget of a recipe."""
+    """Tokens, work and time that a recipe takes."""
 
-    room: int  # tokens that a batch has room for
-    tokens: float  # that a step learns from
+    room: int  # tokens that fit into a batch
+    tokens: float  # tokens that a step learns from
     steps: int
-    multiplications: float  # of a token, forward
+    multiplications: float  # per token, forward
     nearest: MeasuredPace | None
-    pace: float  # tokens a second on one such GPU, scaled by the work; 0 where nothing was measured
+    pace: float  # tokens per second on one such GPU, scaled by the work; 0 if nothing similar was measured
     published: list[PublishedRun]
 
     @property
@@ -124,16 +124,16 @@ class Budget:
         return OPERATIONS * self.multiplications * self.all_tokens
 
     def hours(self, gpus: int) -> float | None:
-        """Hours on so many GPUs, each as fast as one alone; nothing where nothing was measured."""
+        """Return the hours on this many GPUs, each as fast as one alone, or None if nothing similar was measured."""
         return self.all_tokens / self.pace / gpus / 3600 if self.pace else None
 
 
 def budget_of(recipe: Recipe) -> Budget:
-    """The budget of a recipe, which must be of text and learn by gradient."""
+    """Return the budget of a recipe, which must read text and learn by gradient."""
     kind = task_class(recipe)
     if not issubclass(kind, Budgeted):
         raise Fault(
-            "A budget is for the tasks translation, language and masked, where they are learnt by gradient; this is "
+            "A budget exists only for translation, language and masked models that learn by gradient; this is "
             f"{with_article(recipe.family)} for the task {recipe.task}."
         )
     cost = kind.step_cost(recipe)
@@ -150,11 +150,11 @@ def budget_of(recipe: Recipe) -> Budget:
 
 
 def _pace(recipe: Recipe, cost: StepCost) -> tuple[MeasuredPace | None, float]:
-    """The pace of the measured model whose work for a token is nearest, scaled to the work of this one."""
+    """Return the pace of the measured model with the nearest work per token, scaled to the work of this one."""
     alike = [(pace, _work(pace)) for pace in MEASURED if (pace.family, pace.task) == (recipe.family, recipe.task)]
     if not alike:
         return None, 0.0
-    nearest, work = min(alike, key=lambda each: abs(math.log(each[1] / cost.multiplications)))
+    nearest, work = min(alike, key=lambda candidate: abs(math.log(candidate[1] / cost.multiplications)))
     return nearest, nearest.tokens * min(1.0, work / cost.multiplications)
 
 
@@ -172,8 +172,8 @@ def _published(recipe: Recipe) -> list[PublishedRun]:
 
 
 def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
-    """A budget for people, in lines with a name each."""
-    room = f" of {budget.room:,} that a batch has room for" if budget.room != round(budget.tokens) else ""
+    """Return the budget as named lines for people."""
+    room = f" of {budget.room:,} that fit into a batch" if budget.room != round(budget.tokens) else ""
     lines = [
         ("tokens", f"{budget.tokens:,.0f} a step{room}, {budget.steps:,} steps: {budget.all_tokens:.2g} in all"),
         (
@@ -183,15 +183,13 @@ def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
     ]
     hours = budget.hours(1)
     if budget.nearest is None or hours is None:
-        lines.append(("pace", "nothing like it was measured, so there is no saying how long it would take"))
+        lines.append(("pace", "no similar model was measured, so the time cannot be estimated"))
     else:
         lines.append(("pace", f"{budget.pace:,.0f} tokens a second on one {budget.nearest.device}"))
         lines.append(("from", f"{budget.nearest.tokens:,.0f}: {budget.nearest.source}"))
         lines.append(("time", f"{_hours(hours)} on one {budget.nearest.device}"))
         if gpus > 1:
-            lines.append(
-                ("", f"{_hours(hours / gpus)} on {gpus}, if each is as fast as one alone, which was never tried")
-            )
+            lines.append(("", f"{_hours(hours / gpus)} on {gpus}, if each is as fast as one alone (not tried yet)"))
     for number, run in enumerate(budget.published):
         lines.append(("" if number else "published", run.in_words()))
     return lines

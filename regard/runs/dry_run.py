@@ -1,4 +1,4 @@
-"""A training that is only checked: its recipe, its batches and its memory, on any number of processes, without them."""
+"""A dry run: check a recipe, its batches and its memory for any number of processes, without starting them."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -23,11 +23,11 @@ from regard.training.pieces import Gradients
 from regard.training.ranks import Ranks
 from regard.training.sharding import most_at_once
 
-MOST_BATCHES, MOST_SECONDS = 200, 1.0  # that are looked at
+MOST_BATCHES, MOST_SECONDS = 200, 1.0  # limits on the batches inspected
 
 
 class PretendedRanks(Ranks):
-    """The first of so many ranks, all of which do and say what it does."""
+    """The first of `size` ranks, where all ranks do the same."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -37,19 +37,19 @@ class PretendedRanks(Ranks):
 
 
 def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark) -> None:
-    """Look at batches, and at what the first of so many ranks would hold in memory for the largest of them.
+    """Inspect batches, and the memory that the first of `processes` ranks would need for the largest of them.
 
-    The data is that of the run in `folder`, if it goes on; that of a new run is prepared in a temporary folder, the
-    first of it where there may be much.
+    A resumed run uses the data in `folder`. For a new run, data is prepared in a temporary folder; only the first part
+    of large data.
     """
     with TemporaryDirectory() as place:
         whole = recipe
         if folder is None and isinstance(kind := task_class(recipe), Samples):
             recipe = kind.sample(recipe, Path(place), remark)
-        found = Path(place) / "run" if folder is None else folder
+        run_folder = Path(place) / "run" if folder is None else folder
         with AllAlike():
-            run = runs.open_run(recipe, found, folder is not None, silent, ignore_remark, writes=False)
-        report = run.prepared.report if recipe is whole else run.prepared.report[:1]  # without names of passing files
+            run = runs.open_run(recipe, run_folder, folder is not None, silent, ignore_remark, writes=False)
+        report = run.prepared.report if recipe is whole else run.prepared.report[:1]  # without names of temporary files
         for line in [*report, *runs.describe(run)]:
             remark(line)
         if not isinstance(run.task, nn.Module):
@@ -61,7 +61,7 @@ def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark)
 
 
 def _batches(run: runs.Run) -> Iterator[Any]:
-    """Batches of the first epoch, as many as there is time for."""
+    """Yield batches of the first epoch while time lasts."""
     end = time.monotonic() + MOST_SECONDS
     for batch in islice(run.task.batches("train", run.recipe.seed, 0, 0), MOST_BATCHES):
         yield batch
@@ -72,13 +72,13 @@ def _batches(run: runs.Run) -> Iterator[Any]:
 def _rows_in_words(batches: list[Any], pieces: int, processes: int) -> str:
     rows = [batch.rows if isinstance(batch, Divisible) else 1 for batch in batches]
     sizes = f"{min(rows)} rows" if min(rows) == max(rows) else f"{min(rows)} to {max(rows)} rows"
-    text = f"{len(rows)} batches of {sizes} were looked at" if len(rows) > 1 else f"one batch of {sizes} was looked at"
+    text = f"{len(rows)} batches of {sizes} were inspected" if len(rows) > 1 else f"one batch of {sizes} was inspected"
     if pieces > 1:
         share = f"{pieces // processes} for each of {processes} processes" if processes > 1 else "all for one process"
         text += f"; each is cut into {pieces} pieces, {share}"
-    few = sum(each < pieces for each in rows)
+    few = sum(count < pieces for count in rows)
     return text + (
-        f"; {few / len(rows):.0%} of the batches have too few rows for that, and leave some idle" if few else ""
+        f"; {few / len(rows):.0%} of the batches have fewer rows than pieces, which leaves some idle" if few else ""
     )
 
 
@@ -100,22 +100,22 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
         passes.forward(next(iter(gradients.cut(batch).values())), None)
     weights, learnt = _bytes(task.parameters()), _bytes(passes.parameters)
     remembered = learnt * optimizers.numbers_per_weight(training.optimizer)
-    if training.sharded and processes > 1:  # its share, and for a while what is whole at once
+    if training.sharded and processes > 1:  # its share, plus the part that is whole at one time
         at_once = most_at_once(task)
-        whole, whole_learnt = _bytes(at_once), _bytes(each for each in at_once if each.requires_grad)
-        own = {
+        whole, whole_learnt = _bytes(at_once), _bytes(parameter for parameter in at_once if parameter.requires_grad)
+        sizes_by_use = {
             "weights": whole + weights // processes,
             "gradients": whole_learnt + learnt // processes,
             "optimiser": remembered // processes,
         }
     else:
         rows = 1 if training.pieces == 1 else 2 + training.pieces // processes
-        own = {"weights": weights, "gradients": learnt * rows, "optimiser": remembered}
-    places = {each.untyped_storage().data_ptr() for each in task.parameters()}
-    kept = own | {"activations": sum(size for place, size in sizes.items() if place not in places)}
-    parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in kept.items())
-    return f"each process holds about {sum(kept.values()) / 1e6:,.0f} MB beside torch itself: {parts}"
+        sizes_by_use = {"weights": weights, "gradients": learnt * rows, "optimiser": remembered}
+    places = {parameter.untyped_storage().data_ptr() for parameter in task.parameters()}
+    memory = sizes_by_use | {"activations": sum(size for place, size in sizes.items() if place not in places)}
+    parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in memory.items())
+    return f"each process holds about {sum(memory.values()) / 1e6:,.0f} MB besides torch itself: {parts}"
 
 
 def _bytes(tensors: Iterable[Tensor]) -> int:
-    return sum(each.numel() * each.element_size() for each in tensors)
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

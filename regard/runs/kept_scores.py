@@ -1,4 +1,4 @@
-"""The scores that a model folder keeps."""
+"""The scores stored in a model folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,18 +11,20 @@ from regard.base.scores import Score
 
 
 def keep_scores(folder: Path, scores: Sequence[Score], remark: Remark = ignore_remark) -> None:
-    """Keep the scores of a split in the model folder, in the place of older ones of the same kind, or say why not."""
-    new = [each.as_dict() for each in scores]
-    replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
-    old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
+    """Store the scores of a split in the model folder, replacing older ones of the same kind, or say why not."""
+    new = [score.as_dict() for score in scores]
+    replaced = {(score["metric"], score["split"], score["signature"]) for score in new}
+    old = [
+        score for score in read_scores(folder) if (score["metric"], score["split"], score["signature"]) not in replaced
+    ]
     try:
         update_folder(folder, {SCORES: scores_to_bytes([*old, *new])})
     except Fault:
-        remark(f"{folder} cannot be written to, so the scores are not kept there.")
+        remark(f"{folder} is not writable, so the scores are not stored there.")
 
 
 def read_scores(folder: Path) -> list[dict]:
-    """The scores kept in a model folder."""
+    """Read the scores stored in a model folder."""
     if not (folder / SCORES).exists():
         return []
     try:
@@ -35,8 +37,8 @@ def read_scores(folder: Path) -> list[dict]:
     raise Fault(f"{path} does not hold scores.")
 
 
-def score_in_words(kept: dict) -> str:
-    """A score that a model folder keeps, on one line."""
-    value = float("nan") if kept["value"] is None else kept["value"]  # null is what was no finite number
-    score = Score(kept["metric"], value, kept["signature"], 0, kept["split"], kept.get("deviation"))
+def score_in_words(stored: dict) -> str:
+    """Return a stored score as one line."""
+    value = float("nan") if stored["value"] is None else stored["value"]  # null stands for NaN or infinity
+    score = Score(stored["metric"], value, stored["signature"], 0, stored["split"], stored.get("deviation"))
     return f"{score.split} {score.metric} {score.shown}" + (f"  ({score.signature})" if score.signature else "")

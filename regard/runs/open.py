@@ -1,4 +1,4 @@
-"""Opening a run: its folder made or found again, its data prepared, its task built; what would fail is refused."""
+"""Open a run: make or find its folder, prepare its data, build its task, and refuse what would fail later."""
 
 import fcntl
 import json
@@ -34,15 +34,15 @@ from regard.training.pieces import check_rows
 from regard.training.snapshot import Facts, check_weights, load_weights, named_weights
 
 Plan = Callable[[Any, Any, RunFolder], list[str]]  # from a recipe and its prepared data to settings
-LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
-READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
-# What may differ between a run and its resumption: where it stops, where it is computed and what is said of it.
+LOOKED_AT = 20  # batches, the largest of which must have a row for every piece
+READER = "model.reader."  # prefix of the weights that read text, whatever the task
+# Options that may differ when a run is resumed: where it stops, its device, and its description.
 STOPS = ("training.steps", "training.patience", "training.device", "training.sharded", "description", "examples")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run about to be trained: where it lies, what it is, and what was made of its data."""
+    """A run about to be trained: its folder, recipe, prepared data and task."""
 
     folder: RunFolder
     recipe: Recipe
@@ -61,8 +61,8 @@ def open_run(
 ) -> Run:
     """Make or reopen the run in `folder`: check that it is the same run, prepare its data, build its task.
 
-    A `plan` gives a new run other settings, once its data is prepared. Who does not write opens what another process
-    has made.
+    A `plan` gives a new run other settings once its data is prepared. With `writes` false, the folder that another
+    process has made is opened.
     """
     device = check_possible(recipe, folder)
     run_folder = _run_folder(recipe, folder, remark)
@@ -89,7 +89,7 @@ def open_run(
         task = task.to(device)
     if isinstance(task, Settles):
         recipe = task.settle(recipe, prepared, remark)
-    # What follows may refuse the data, so that nothing may be begun before.
+    # The following steps may refuse the data, so nothing may be written before them.
     task.learn_from(prepared, recipe)
     if (pieces := getattr(recipe.training, "pieces", 1)) > 1:
         check_rows(islice(task.batches("train", recipe.seed, 0, 0), LOOKED_AT), pieces)
@@ -104,7 +104,7 @@ def _run_folder(recipe: Recipe, folder: Path, remark: Remark) -> RunFolder:
 
 
 def planned_settings(folder: RunFolder) -> list[str]:
-    """The settings by which a run was planned, if it was: whoever goes on with its recipe needs them too."""
+    """Read the settings with which a run was planned, if it was; resuming its recipe needs them too."""
     try:
         settings = parse_json((folder.training / PLAN).read_bytes(), PLAN)["settings"]
     except FileNotFoundError:
@@ -115,17 +115,17 @@ def planned_settings(folder: RunFolder) -> list[str]:
 
 
 def _write_plan(folder: RunFolder, settings: Sequence[str]) -> None:
-    """Note these settings with those of the plan so far, of which they replace what has the same name."""
+    """Add these settings to those of the plan, replacing settings of the same name."""
     names = {setting.partition("=")[0] for setting in settings}
     before = [setting for setting in planned_settings(folder) if setting.partition("=")[0] not in names]
     write_file(folder.training / PLAN, json.dumps({"settings": [*before, *settings]}, indent=1).encode())
 
 
 def keep_plan(run: Run, recipe: Recipe, settings: Sequence[str], writes: bool = True) -> Recipe:
-    """Plan a run that is open by these settings; gives its recipe, which its folder then has too."""
+    """Change an open run's plan by these settings; return its recipe, which is also written to its folder."""
     planned = with_settings(recipe, settings)
     run.folder.every = planned.training.save_every
-    if writes:  # the plan first: where a kill comes between, the recipe is read with the plan
+    if writes:  # the plan first: after a kill in between, the recipe is read together with the plan
         _write_plan(run.folder, settings)
         checkpoint.update_folder(run.folder.folder, {checkpoint.RECIPE: _recipe_bytes(planned)})
     return planned
@@ -137,7 +137,7 @@ def _recipe_bytes(recipe: Recipe) -> bytes:
 
 
 def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
-    """The model folder that a run starts from, if it does; one that was begun is such a folder itself."""
+    """Return the model folder that a run starts from, if any; a run that was begun starts from its own folder."""
     if recipe.start_from is None or run_folder.exists():
         return run_folder.folder if recipe.start_from else None
     return Path(recipe.start_from).expanduser()
@@ -150,26 +150,26 @@ def _start_files(folder: Path) -> Mapping[str, bytes]:
 
 
 def _take_weights(task: nn.Module, start: Path, recipe: Recipe) -> None:
-    """All weights of the model in a folder; of one that was trained for another task, those that read text."""
+    """Take all weights of the model in a folder, or only those that read text if it was trained for another task."""
     parent = load_as(Loaded, start, device="cpu")
-    weights, own = named_weights(parent.task), named_weights(task)
+    weights, own_weights = named_weights(parent.task), named_weights(task)
     if parent.recipe.task != recipe.task:
-        readers = {name: weights[name] for name in own if name.startswith(READER) and name in weights}
-        weights = own | readers
+        readers = {name: weights[name] for name in own_weights if name.startswith(READER) and name in weights}
+        weights = own_weights | readers
     check_weights(task, weights, start / checkpoint.WEIGHTS)
     load_weights(task, weights)
 
 
 def data_folder(recipe: Recipe, folder: Path) -> Path:
-    """Where the data of a run in `folder` lies prepared."""
+    """Return the folder where the data of a run in `folder` is prepared."""
     prepared = getattr(recipe.data, "prepared", None)
     return Path(prepared).expanduser() if prepared else folder / "training" / "corpus"
 
 
 def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
-    """Refuse what would fail later, before anything is written or removed; gives the device to train on.
+    """Refuse what would fail later, before anything is written or removed; return the device to train on.
 
-    A run whose data lies prepared in `folder` needs its files no more.
+    A run whose data is already prepared in `folder` no longer needs the original files.
     """
     device = pick_device(getattr(recipe.training, "device", "cpu"))
     check_best_by(recipe)
@@ -179,11 +179,14 @@ def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
 
 @contextmanager
 def locked_run(folder: RunFolder) -> Iterator[None]:
-    """Inside this block the folder is a run of ours, and no other process trains in it.
+    """Keep the run folder locked while the block runs, so that no other process trains in it.
 
     A run that is refused before it has begun leaves nothing behind.
     """
-    is_new, made = not folder.is_ours(), [each for each in (folder.folder, *folder.folder.parents) if not each.exists()]
+    is_new, new_folders = (
+        not folder.is_ours(),
+        [path for path in (folder.folder, *folder.folder.parents) if not path.exists()],
+    )
     folder.begin()
     with (folder.training / ".lock").open("ab") as lock:
         try:
@@ -195,13 +198,13 @@ def locked_run(folder: RunFolder) -> Iterator[None]:
         except Fault:
             if is_new and not folder.exists():
                 folder.clear()
-                for each in made:
-                    each.rmdir()
+                for path in new_folders:
+                    path.rmdir()
             raise
 
 
 def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
-    """The recipe to resume with; one that differs in more than where it stops is refused."""
+    """Return the recipe to resume with; refuse one that differs in more than the options that may change."""
     old = check_recipe(apply_settings(checkpoint.read_recipe(run_folder.folder), planned_settings(run_folder)))
     recipe = _as_settled(recipe, old)
     changed = [line for line in differences(old, recipe) if not line.startswith(tuple(f"{stop} " for stop in STOPS))]
@@ -209,45 +212,47 @@ def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
         raise Fault(
             f"{run_folder.folder} cannot be resumed with another recipe:",
             *changed,
-            "To go on from its weights with what is new: "
+            "To start a new run from its weights: "
             f"regard train … --from {run_folder.folder} --out {run_folder.folder}-2",
         )
     return recipe
 
 
 def _as_settled(recipe: Recipe, old: Recipe) -> Recipe:
-    """Return the recipe with what it leaves open as it was settled when this very run began."""
+    """Return the recipe with its open options filled in as they were when the run began."""
     if recipe.task != old.task or type(recipe.training) is not type(old.training):
         return recipe
     recipe = recipe.model_copy(update={"data": _settle(recipe.data, old.data)})
-    found = {
+    settled = {
         name: getattr(old.training, name)
         for name in type(recipe.training).model_fields
         if getattr(recipe.training, name) is None
     }
-    return recipe.model_copy(update={"training": recipe.training.model_copy(update=found)})
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update=settled)})
 
 
 def _settle(options: Options, old: Options | None) -> Options:
-    """Return the options with what they leave open as in `old`, with which the run began, or as new runs have it."""
+    """Return the options with open values filled in from `old`, the run's first options, or from the defaults of new
+    runs.
+    """
     if old is not None and type(options) is not type(old):
         return options
     choices = {name: value if old is None else getattr(old, name) for name, value in options.NEW_RUNS.items()}
-    found = {name: value for name, value in choices.items() if getattr(options, name) is None}
+    settled = {name: value for name, value in choices.items() if getattr(options, name) is None}
     for name in type(options).model_fields:
         if isinstance(part := getattr(options, name), Options):
-            found[name] = _settle(part, None if old is None else getattr(old, name))
-    return options.model_copy(update=found)
+            settled[name] = _settle(part, None if old is None else getattr(old, name))
+    return options.model_copy(update=settled)
 
 
 def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, task: Any) -> None:
-    """The files of a model folder that are known before training; all of them, where it starts from a model."""
+    """Write the files of a model folder that are known before training, with the weights if it starts from a model."""
     files: dict[str, bytes] = {}
     if recipe.start_from and not run_folder.exists():
         files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     for file, content in prepared.files().items():
         if (old := run_folder.folder / file).exists() and old.read_bytes() != content:
-            raise Fault(f"{old} does not belong to the data, which was prepared again; start another run.")
+            raise Fault(f"{old} does not match the data, which was prepared again; start another run.")
         files[file] = content
     if isinstance(recipe, TextRecipe) and isinstance(prepared, HoldsTexts):
         parameters = parameters_of(task) if isinstance(task, nn.Module) else None
@@ -255,13 +260,13 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         files[checkpoint.ABOUT] = about.to_bytes()
     if (record := plugin_record(recipe)) is not None:
         files[PLUGINS] = record
-    # The recipe comes last: where it lies, a run has all that it began with.
+    # The recipe comes last: where it exists, the run has all its first files.
     files[checkpoint.RECIPE] = _recipe_bytes(recipe)
     checkpoint.update_folder(run_folder.folder, files)
 
 
 def is_finished(recipe: Recipe, folder: RunFolder) -> bool:
-    """Return True if the run of this very recipe is there and finished."""
+    """Return True if a run of this recipe exists and is finished."""
     if not folder.exists() or (facts := folder.facts()) is None:
         return False
     _same_recipe(recipe, folder)
@@ -275,39 +280,41 @@ def _is_out_of_patience(facts: Facts, recipe: Recipe) -> bool:
 
 
 def device_of(run: Run) -> torch.device:
-    """Where a run is computed."""
+    """Return the device that a run is computed on."""
     return next(run.task.parameters()).device if isinstance(run.task, nn.Module) else torch.device("cpu")
 
 
 def parameters_of(task: nn.Module) -> int:
-    """Count the weights that a task learns or keeps."""
+    """Count the weights of a task."""
     return sum(parameter.numel() for parameter in task.parameters())
 
 
 def describe(run: Run) -> list[str]:
-    """Describe what is about to be trained, in a few lines."""
-    own = run.task.outline(run.recipe) if isinstance(run.task, Outlines) else []
+    """Describe the run about to be trained, in a few lines."""
+    outline = run.task.outline(run.recipe) if isinstance(run.task, Outlines) else []
     if not isinstance(run.task, nn.Module):
-        return own
+        return outline
     parameters = parameters_of(run.task)
     frozen = sum(parameter.numel() for parameter in run.task.parameters() if not parameter.requires_grad)
     size = f"{run.recipe.family} of {parameters:,} parameters on {device_of(run)}"
     parts = ", ".join(getattr(run.recipe.training, "freeze", []))
     whole = size + (f", {frozen:,} of them frozen" if frozen else "") + (f" ({parts})" if parts else "")
-    return [whole, *own, *_describe_warmup(run.recipe), *_describe_mean(run.recipe)]
+    return [whole, *outline, *_describe_warmup(run.recipe), *_describe_mean(run.recipe)]
 
 
 def _describe_warmup(recipe: Recipe) -> list[str]:
-    """A run that ends before its learning rate has risen learns little, which is seldom meant."""
+    """Return a sentence if the run ends before its learning rate has risen, which is seldom intended."""
     training = recipe.training
     if not isinstance(training, TrainingOptions) or training.optimizer.warmup <= training.steps:
         return []
     rising = f"{training.optimizer.warmup:,} steps (training.optimizer.warmup)"
-    return [f"the learning rate rises for {rising}, so in the {training.steps:,} of this run it stays below its height"]
+    return [
+        f"the learning rate warms up for {rising}, so it stays below its peak in this run of {training.steps:,} steps"
+    ]
 
 
 def _describe_mean(recipe: Recipe) -> list[str]:
-    """Return a sentence if the run is too short to save any checkpoint that a mean could be taken of."""
+    """Return a sentence if the run is too short to save any checkpoint for an average."""
     training = recipe.training
     if (
         not isinstance(training, TrainingOptions)
@@ -317,5 +324,5 @@ def _describe_mean(recipe: Recipe) -> list[str]:
         return []
     return [
         f"the run ends before its first checkpoint, at step {training.save_every:,} (training.save_every), so its "
-        "last weights remain in place of a mean (training.final)"
+        "last weights are kept instead of an average (training.final)"
     ]

@@ -1,6 +1,6 @@
-"""Process started by `regard train --processes`: it trains as one rank of several.
+"""A process started by `regard train --processes`: it trains as one of several ranks.
 
-It says nothing of its own faults: whoever started it does, in one sentence.
+It does not print its own faults: the process that started it does, in one sentence.
 """
 
 import json
@@ -15,11 +15,11 @@ from regard.base.faults import Fault
 from regard.base.processes import die_with_parent
 from regard.hardware.devices import wait_for_gpu
 
-LEADERS_LAST_WORK = timedelta(hours=1)  # when all is trained: a curve, and what a model folder keeps besides
+LEADERS_LAST_WORK = timedelta(hours=1)  # after training: drawing the curve and writing the model folder's last files
 
 
 def main() -> NoReturn:
-    """Train the job in the store as the rank that the environment names, and end with a status that tells how."""
+    """Train the job in the store as the rank named by the environment; exit with a status that says how it ended."""
     die_with_parent()
     status = 1
     try:
@@ -30,7 +30,7 @@ def main() -> NoReturn:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)  # at once: threads of a lost group may wait without end
+        os._exit(status)  # at once: threads of a lost group may wait forever
 
 
 def _train() -> int:
@@ -73,5 +73,5 @@ def _train() -> int:
         outcome = {"was_finished": started.was_finished, "interrupted": started.interrupted}
         store.set("outcome", json.dumps(outcome))
     else:
-        store.wait(["outcome"], LEADERS_LAST_WORK)  # nobody leaves while another may still hear from them
+        store.wait(["outcome"], LEADERS_LAST_WORK)  # no rank leaves while another may still need it
     return INTERRUPTED if started.interrupted else 0

@@ -1,7 +1,7 @@
-"""Training on several processes of this machine: they are started here, watched, named when one fails, and ended.
+"""Train on several processes of this machine: start and watch them, report one that fails, and end them all.
 
-Each process is a rank; `rank_process.py` is what it does. The store by which they find each other is kept here, so that
-it outlives all of them.
+Each process is a rank and runs `rank_process.py`. The store through which they find each other lives here, so that it
+outlives them all.
 """
 
 import json
@@ -26,12 +26,12 @@ from regard.training.process_group import TCPStore
 from regard.training.pulse import after, farewell_of, step_of
 
 HOST = "127.0.0.1"
-LOST = 71  # the status of a rank that ends because another has gone away
+LOST = 71  # exit status of a rank that ends because another is gone
 INTERRUPTED = 130
-_LOOK_SECONDS = 0.1  # between two looks at the ranks
-_STOPPED_SECONDS = 5.0  # after which a rank that was stopped is not waited for any more
-_CULPRIT_SECONDS = 5.0  # in which the rank that went away shows itself, when others have lost it
-_LAST_WORK_SECONDS = 5.0  # for the rank that leads, when another has found a fault
+_LOOK_SECONDS = 0.1  # between two checks of the ranks
+_STOPPED_SECONDS = 5.0  # a stopped rank is given up after this time
+_CULPRIT_SECONDS = 5.0  # when ranks report a lost one, time for it to show itself
+_LAST_WORK_SECONDS = 5.0  # for the leading rank, when another has raised a fault
 _RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.runs.rank_process import main; main()"
 
 
@@ -59,7 +59,7 @@ class Outcome:
 
 
 class RankFailed(Exception):
-    """A rank has ended early, or does nothing any more, after a step, as far as that is known."""
+    """A rank ended early or hangs; `step` is the last known step."""
 
     def __init__(self, what: str, step: int | None = None) -> None:
         super().__init__(what)
@@ -67,20 +67,20 @@ class RankFailed(Exception):
 
 
 def train_on_processes(job: Job, processes: int, restarts: int, remark: Remark) -> Outcome:
-    """Train a job on so many processes; when one of them fails, begin again from the last checkpoint, if asked to."""
+    """Train a job on several processes; if one fails, restart from the last checkpoint, up to `restarts` times."""
     for left in range(restarts, -1, -1):
         try:
             return _Watch(job, processes).outcome()
         except RankFailed as failed:
             folder = RunFolder(Path(job.folder))
             facts = folder.facts() if folder.exists() else None
-            # A rank tells of its steps once a second, and may have come further.
+            # Ranks report their steps once a second, so one may have got further.
             what = f"{failed}{after(max(failed.step, facts.step if facts else 0))}"
-            onward = "nothing was saved yet" if facts is None else f"the run can go on from step {facts.step}"
+            onward = "nothing was saved yet" if facts is None else f"the run can continue from step {facts.step}"
             if not left:
                 again = "" if facts is None else f": regard train --resume --out {job.folder} --processes {processes}"
                 raise Fault(f"{what}; {onward}{again}.") from None
-            remark(f"{what}; {onward}, and does ({restarts - left + 1} of {restarts} restarts).")
+            remark(f"{what}; {onward} (restart {restarts - left + 1} of {restarts}).")
             job = replace(job, resume=facts is not None, overwrite=job.overwrite and facts is None)
     raise AssertionError("the last try returns or raises")
 
@@ -98,13 +98,13 @@ class _Watch:
         self._lost_since: float | None = None
 
     def _start(self, rank: int) -> subprocess.Popen[bytes]:
-        own = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.size, "MASTER_PORT": self.store.port}
+        environment = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.size, "MASTER_PORT": self.store.port}
         fixed = {"MASTER_ADDR": HOST, "TORCHELASTIC_USE_AGENT_STORE": "True", "GLOO_SOCKET_IFNAME": "lo"}
         is_heard = rank == 0 or os.environ.get("REGARD_TRACEBACK")
-        # A session of its own keeps a rank from Ctrl-C, which is passed on to all of them here.
+        # A session of its own shields a rank from Ctrl-C, which is passed on to all ranks here.
         return subprocess.Popen(
             [sys.executable, "-c", _RANK, *map(str, sys.path)],
-            env=os.environ | fixed | {name: str(value) for name, value in own.items()},
+            env=os.environ | fixed | {name: str(value) for name, value in environment.items()},
             stdin=subprocess.DEVNULL,
             stdout=None if rank == 0 else subprocess.DEVNULL,
             stderr=None if is_heard else subprocess.DEVNULL,
@@ -112,24 +112,24 @@ class _Watch:
         )
 
     def outcome(self) -> Outcome:
-        """Wait for the end of all ranks; nothing is left running, whatever happens."""
+        """Wait until all ranks have ended; leave nothing running, whatever happens."""
         try:
             with handling_signals(self._pass_on):
-                while any(each.poll() is None for each in self.ranks):
+                while any(process.poll() is None for process in self.ranks):
                     self._look()
                     time.sleep(_LOOK_SECONDS)
             self._look()
-            told = json.loads(self.store.get("outcome")) if self.store.check(["outcome"]) else {}
-            interrupted = any(each.returncode == INTERRUPTED for each in self.ranks)
-            return Outcome(told.get("was_finished", False), interrupted or told.get("interrupted", False))
+            report = json.loads(self.store.get("outcome")) if self.store.check(["outcome"]) else {}
+            interrupted = any(process.returncode == INTERRUPTED for process in self.ranks)
+            return Outcome(report.get("was_finished", False), interrupted or report.get("interrupted", False))
         finally:
-            for each in self.ranks:
-                each.kill()
-            for each in self.ranks:
-                each.wait()
+            for process in self.ranks:
+                process.kill()
+            for process in self.ranks:
+                process.wait()
 
     def _look(self) -> None:
-        """Raise what a rank has come to, if it is not well."""
+        """Raise a failure if a rank is not well."""
         now = time.monotonic()
         for rank, process in enumerate(self.ranks):
             status = process.poll()
@@ -143,13 +143,13 @@ class _Watch:
         if any(process.poll() == LOST for process in self.ranks):
             self._lost_since = self._lost_since or now
             if now - self._lost_since > _CULPRIT_SECONDS:
-                raise RankFailed("The ranks have lost each other")
+                raise RankFailed("The ranks have lost contact")
 
     def _raise_end(self, rank: int, status: int) -> None:
-        """Raise how a rank has ended: by its own words, where it had the time for any."""
+        """Raise how a rank ended, in its own words if it left any."""
         farewell = farewell_of(self.store, rank)
         if farewell is not None and farewell.is_fault:
-            with suppress(subprocess.TimeoutExpired):  # the first rank may have a folder to remove
+            with suppress(subprocess.TimeoutExpired):  # the first rank may still be removing a folder
                 self.ranks[0].wait(_LAST_WORK_SECONDS)
             raise Fault(*farewell.sentences)
         if farewell is not None:
@@ -161,7 +161,7 @@ class _Watch:
         return RankFailed(f"Rank {rank} of {self.size} {what}", step_of(self.store, rank))
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        """A first Ctrl-C asks the ranks to stop, and a second one ends them."""
+        """Pass Ctrl-C on: the first asks the ranks to stop, the second ends them."""
         if self.is_asked_to_end:
             raise KeyboardInterrupt
         self.is_asked_to_end = True

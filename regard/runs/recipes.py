@@ -1,4 +1,4 @@
-"""The recipes that come with regard, and those of plugins."""
+"""The recipes shipped with regard, and those of plugins."""
 
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,22 +12,22 @@ RECIPES: Table[str, Path] = Table("recipes", "recipe", Path, _RECIPES)
 
 
 def recipe_names() -> list[str]:
-    """The names one can ask for."""
+    """Return the names of all recipes."""
     return list(RECIPES)
 
 
 def recipe_path(name: str) -> Path:
-    """Where the recipe of that name lies, or a fault that names the nearest one there is."""
-    wanted = name.removesuffix(".toml")
-    if wanted not in RECIPES:
-        near = get_close_matches(wanted, RECIPES, 1)
+    """Return the path of a recipe, or raise a fault that suggests the nearest name."""
+    stem = name.removesuffix(".toml")
+    if stem not in RECIPES:
+        near = get_close_matches(stem, RECIPES, 1)
         hint = f"did you mean '{near[0]}'?" if near else "`regard recipes` lists them."
         raise Fault(f"There is no recipe '{name}'; {hint}")
-    return RECIPES[wanted]
+    return RECIPES[stem]
 
 
 def recipe_text(name: str) -> str:
-    """The recipe of that name whole, comments and all."""
+    """Return the whole text of a recipe, with its comments."""
     path = recipe_path(name)
     try:
         return path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Training requests, and the recipe that follows: a given one, or one made for text files."""
+"""Training requests, and the recipe for each: a given one, or one made for text files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,37 +22,37 @@ from regard.training.options import TrainingOptions
 
 
 def bend(table: dict[str, Any], settings: Sequence[str], is_own: bool) -> dict[str, Any]:
-    """Return a recipe's table, its values adapted to what the user said where they are not the user's own.
+    """Return a recipe's table with its defaults adapted to what the user set.
 
-    The user said the settings, and the whole table where `is_own`; shipped recipes and those made for text files are
+    The user set the `settings`, and the whole table if `is_own`; shipped recipes and those made for text files are
     defaults.
     """
-    whole, said = apply_settings(table, settings), apply_settings(table if is_own else {}, settings)
-    if "start_from" in whole and "family" not in whole:  # its parent has one, which is read later
+    whole, from_user = apply_settings(table, settings), apply_settings(table if is_own else {}, settings)
+    if "start_from" in whole and "family" not in whole:  # the parent's family is read later
         return table
     kind = recipe_kind(whole)
     training = kind.model_fields["training"].annotation
     if isinstance(training, type) and issubclass(training, TrainingOptions):
-        _refuse_empty_mean(training, whole, said)
-    return kind.bend(table, said)
+        _refuse_empty_mean(training, whole, from_user)
+    return kind.bend(table, from_user)
 
 
-def _refuse_empty_mean(kind: type[TrainingOptions], table: dict[str, Any], said: dict[str, Any]) -> None:
-    """Refuse a mean of checkpoints of which a run saves none, if the user asked both for it and for how it saves.
+def _refuse_empty_mean(kind: type[TrainingOptions], table: dict[str, Any], from_user: dict[str, Any]) -> None:
+    """Refuse an average of checkpoints if the run saves none and the user set both options.
 
-    Where one of the two is a default, the run keeps its last weights and says so.
+    If one of the two is a default, the run keeps its last weights and says so.
     """
-    chosen = [value_at(said, "training", name) for name in ("final", "save_every")]
+    chosen = [value_at(from_user, "training", name) for name in ("final", "save_every")]
     steps = value_at(table, "training", "steps") or kind.model_fields["steps"].default
     if chosen[0] == "average" and isinstance(every := chosen[1], int) and isinstance(steps, int) and every > steps:
         within = quantity(steps, "step")
         raise Fault(
             f"training: final = 'average' needs checkpoints, but none is saved in {within}; "
-            f"make save_every {steps:,} or less, or leave it out."
+            f"make save_every {steps:,} or less, or omit it."
         )
 
 
-# How files of data are given, by their kinds.
+# How to give a file of data, by kind of file.
 _PAIRS = "`regard train --pairs {file} --columns SOURCE:TARGET` for a translator"
 _LABELLED = "`regard train RECIPE --data {file} --columns TEXT:LABEL` for classes"
 _TAGGED = "`regard train RECIPE --data {file} --columns WORD:TAG` for tags"
@@ -64,7 +64,7 @@ _GIVEN_AS = {
 
 @dataclass(frozen=True)
 class Tables:
-    """Files for a recipe to learn from, and how these files, or those of pairs, are read: by columns and a header."""
+    """Files for a recipe to learn from, and how to read these, or files of pairs: columns and header."""
 
     data: Sequence[Path] = ()
     valid_data: Sequence[Path] = ()
@@ -77,8 +77,8 @@ class Tables:
 class TrainingRequest:
     """Request for a training, from the command line or Python.
 
-    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files. With
-    a recipe, the data of `tables` takes the place of the files that it names.
+    A recipe is a table, a TOML file or the name of a shipped recipe; text files may take its place. With a recipe, the
+    data of `tables` replaces the files that it names.
     """
 
     recipe: str | Mapping[str, Any] | None = None
@@ -96,7 +96,7 @@ class TrainingRequest:
     out: Path | None = None
     resume: bool = False
     minutes: float | None = None
-    began: float | None = None  # when the minutes began, by the monotonic clock; None: with the request
+    began: float | None = None  # when the minutes began, on the monotonic clock; None: with the request
     overwrite: bool = False
     processes: int | None = None
     restarts: int = 0
@@ -105,96 +105,94 @@ class TrainingRequest:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A recipe as a table, the name of its run, and what was chosen for it, in sentences."""
+    """A recipe as a table, the name of its run, and sentences that say what was chosen for it."""
 
     table: dict[str, Any]
     name: str = ""
     choices: Sequence[str] = field(default_factory=list)
-    is_own: bool = False  # whether the user wrote the recipe
+    is_own: bool = False  # True if the user wrote the recipe
 
 
-def plan_of(asked: TrainingRequest) -> RunPlan:
-    """The recipe of what is asked for, after every contradiction in it is refused."""
-    text = _files("", asked.source, asked.target, asked.pairs)
-    valid = _files("valid-", asked.valid_source, asked.valid_target, asked.valid_pairs)
-    _check(asked, text, valid)
+def plan_of(request: TrainingRequest) -> RunPlan:
+    """Return the plan for a request; refuse every contradiction in it."""
+    text = _files("", request.source, request.target, request.pairs)
+    valid = _files("valid-", request.valid_source, request.valid_target, request.valid_pairs)
+    _check(request, text, valid)
     if text:
-        further = (tuple(asked.pairs[1:]), tuple(asked.valid_pairs[1:]))
+        further = (tuple(request.pairs[1:]), tuple(request.valid_pairs[1:]))
         plan = _plan_files(
-            asked, TextFiles(text, valid, asked.languages, *further, asked.tables.columns, asked.tables.header)
+            request, TextFiles(text, valid, request.languages, *further, request.tables.columns, request.tables.header)
         )
-    elif asked.recipe is not None:
-        plan = _plan_recipe(asked.recipe)
-        if asked.tables.data:
-            plan.table.update(with_own_data(plan.table, _own_files(asked)))
+    elif request.recipe is not None:
+        plan = _plan_recipe(request.recipe)
+        if request.tables.data:
+            plan.table.update(with_own_data(plan.table, _own_files(request)))
     else:
-        plan = RunPlan(_recipe_of_run(asked.out))
-    if asked.start is not None:
-        plan.table["start_from"] = str(asked.start.resolve())
-    return replace(plan, table=bend(plan.table, asked.settings, plan.is_own))
+        plan = RunPlan(_recipe_of_run(request.out))
+    if request.start is not None:
+        plan.table["start_from"] = str(request.start.resolve())
+    return replace(plan, table=bend(plan.table, request.settings, plan.is_own))
 
 
-def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
-    """Refuse what contradicts itself, and paths that cannot be written into a recipe."""
-    if asked.recipe is not None and text:
-        raise Fault("Give a recipe or text files, not both. To train a recipe on files of your own, write --data FILE.")
-    _check_own_data(asked, bool(text))
-    if asked.restarts and asked.processes is None:
-        raise Fault("--restarts goes with --processes; what another tool started, that tool must restart.")
-    if asked.resume and asked.overwrite:
-        raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
-    if not text and not asked.resume and asked.recipe is None:
+def _check(request: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
+    """Refuse contradictions, and paths that cannot be written into a recipe."""
+    if request.recipe is not None and text:
+        raise Fault("Give a recipe or text files, not both. To train a recipe on your own files, use --data FILE.")
+    _check_own_data(request, bool(text))
+    if request.restarts and request.processes is None:
+        raise Fault("--restarts needs --processes; processes started by another tool must be restarted by that tool.")
+    if request.resume and request.overwrite:
+        raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")
+    if not text and not request.resume and request.recipe is None:
         raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
-    if not text and (valid or (asked.languages and not asked.tables.data)):
-        raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
-    if asked.old_share is not None and not (text and asked.start):
-        raise Fault(
-            "--old-share goes with text files and --from; a recipe lists old text beside the new in data.train."
-        )
-    given = (
+    if not text and (valid or (request.languages and not request.tables.data)):
+        raise Fault("Validation files and --languages belong to text files; a recipe has its own.")
+    if request.old_share is not None and not (text and request.start):
+        raise Fault("--old-share needs text files and --from; a recipe lists old and new text in data.train.")
+    files = (
         *text,
         *valid,
-        *asked.pairs,
-        *asked.valid_pairs,
-        *asked.tables.data,
-        *asked.tables.valid_data,
-        *asked.tables.test_data,
+        *request.pairs,
+        *request.valid_pairs,
+        *request.tables.data,
+        *request.tables.valid_data,
+        *request.tables.test_data,
     )
-    for path in (*given, *filter(None, (asked.start, asked.out))):
+    for path in (*files, *filter(None, (request.start, request.out))):
         try:
             str(path.resolve()).encode()
         except UnicodeEncodeError:
-            raise Fault(f"The name {str(path)!a} is not UTF-8, so a recipe cannot hold it; give it another.") from None
+            raise Fault(f"The name {str(path)!a} is not UTF-8, so a recipe cannot hold it; rename it.") from None
 
 
-def _check_own_data(asked: TrainingRequest, has_text: bool) -> None:
-    """Refuse files and columns that go with nothing."""
-    tables = asked.tables
-    if tables.data and asked.recipe is None and not has_text:
+def _check_own_data(request: TrainingRequest, has_text: bool) -> None:
+    """Refuse files and columns without what they belong to."""
+    tables = request.tables
+    if tables.data and request.recipe is None and not has_text:
         raise Fault(
-            "--data goes with a recipe, as in `regard train trec --data FILE --columns text:label`; "
+            "--data needs a recipe, as in `regard train trec --data FILE --columns text:label`; "
             "pairs to translate are given with --pairs FILE."
         )
     if tables.data and has_text:
         raise Fault("Give --data with a recipe, or text files, not both.")
     if (tables.valid_data or tables.test_data) and not tables.data:
-        raise Fault("--valid-data and --test-data go with --data.")
+        raise Fault("--valid-data and --test-data need --data.")
     if tables.columns is None and tables.header is None:
         return
-    if not (tables.data or asked.pairs or asked.valid_pairs):
-        raise Fault("--columns and --header go with files that have columns: --pairs, or a recipe and --data.")
+    if not (tables.data or request.pairs or request.valid_pairs):
+        raise Fault("--columns and --header are for files with columns: --pairs, or a recipe and --data.")
     if has_text and tables.columns is not None and check_columns(tables.columns) != 2:
-        raise Fault(f"--columns is '{tables.columns}', expected those of the source and of the target, as in 1+3:2.")
+        raise Fault(f"--columns is '{tables.columns}', expected source and target columns, as in 1+3:2.")
 
 
-def _own_files(asked: TrainingRequest) -> OwnFiles:
-    languages = TextFiles((), languages=asked.languages).pair_of_languages() if asked.languages else None
-    own = asked.tables
-    return OwnFiles.checked(own.data, own.valid_data, own.test_data, own.columns, own.header, languages)
+def _own_files(request: TrainingRequest) -> OwnFiles:
+    languages = TextFiles((), languages=request.languages).pair_of_languages() if request.languages else None
+    tables = request.tables
+    return OwnFiles.checked(tables.data, tables.valid_data, tables.test_data, tables.columns, tables.header, languages)
 
 
 def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequence[Path]) -> tuple[Path, ...]:
-    """The files of a split: a source and a target, the first file of pairs, or none."""
+    """Return the files of a split: a source and a target, the first file of pairs, or none."""
     two = f"--{prefix}source and --{prefix}target"
     if pairs:
         if source or target:
@@ -208,7 +206,7 @@ def _files(prefix: str, source: Path | None, target: Path | None, pairs: Sequenc
 
 
 def recipe_table(name: str) -> tuple[dict[str, Any], str]:
-    """The recipe at a path, or the one of that name that comes with regard."""
+    """Read the recipe at a path, or the shipped recipe of that name."""
     path = Path(name)
     refuse_data(path)
     if is_shipped(name):
@@ -223,13 +221,13 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
 
 
 def is_shipped(name: str) -> bool:
-    """Return True if a recipe is named as those that come with regard are, rather than by a path."""
+    """Return True if the text names a shipped recipe rather than a path."""
     path = Path(name)
     return not (path.is_file() or path.suffix == ".toml")
 
 
 def refuse_data(path: Path) -> None:
-    """Refuse a file of data where a recipe is expected, and say how it is given."""
+    """Refuse a data file where a recipe is expected, and say how to give it."""
     kind = kind_by_name(path.name)
     if kind is None:
         return
@@ -238,77 +236,77 @@ def refuse_data(path: Path) -> None:
 
 
 def refuse_comparison(table: Mapping[str, Any], name: str) -> None:
-    """Refuse what cannot be trained by itself."""
+    """Refuse a comparison, which cannot be trained by itself."""
     if "compare" in table:
         raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
 
 
 def recipe_of(recipe: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The table of a recipe and its name: a table is named after its family."""
+    """Return the table and name of a recipe; a table is named after its family."""
     return recipe_table(recipe) if isinstance(recipe, str) else (dict(recipe), str(recipe.get("family", "model")))
 
 
 def _plan_recipe(recipe: str | Mapping[str, Any]) -> RunPlan:
-    """A recipe that can be trained by itself."""
+    """Plan a recipe that can be trained by itself."""
     table, name = recipe_of(recipe)
     refuse_comparison(table, name)
     return RunPlan(table, name, is_own=not (isinstance(recipe, str) and is_shipped(recipe)))
 
 
 def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
-    """The recipe of the run that is to go on."""
+    """Read the recipe of the run to resume."""
     if folder is None:
-        raise Fault("Say with --out which run is to go on, or give what to train: a recipe or text files.")
+        raise Fault("Name the run to resume with --out, or give a recipe or text files to train.")
     if not RunFolder(folder).exists():
-        raise Fault(f"{folder} holds no recipe to go on with; give one, or text files, as when the run was begun.")
+        raise Fault(f"{folder} has no recipe to resume; give the recipe or text files that the run began with.")
     return read_recipe(folder)
 
 
-def _plan_files(asked: TrainingRequest, files: TextFiles) -> RunPlan:
-    """A recipe made for the files, and what was chosen; a run that goes on has one already."""
+def _plan_files(request: TrainingRequest, files: TextFiles) -> RunPlan:
+    """Make a recipe for the files, with sentences on what was chosen; a resumed run already has one."""
     files.check()
-    if not asked.resume:
-        _check_settings(asked, files)  # before any text is read
-    name = _name_of_run(asked, files) if asked.out is None else ""
-    folder = asked.out or Path("runs") / name
-    if asked.resume and RunFolder(folder).exists():
+    if not request.resume:
+        _check_settings(request, files)  # before any text is read
+    name = _name_of_run(request, files) if request.out is None else ""
+    folder = request.out or Path("runs") / name
+    if request.resume and RunFolder(folder).exists():
         return RunPlan(_same_files(files, folder), name)
-    _check_settings(asked, files)
-    if asked.start:
-        table, choices = recipe_from(asked.start, files, asked.old_share or 0.0, torch.cuda.is_available())
+    _check_settings(request, files)
+    if request.start:
+        table, choices = recipe_from(request.start, files, request.old_share or 0.0, torch.cuda.is_available())
     else:
         table, choices = recipe_for(files, torch.cuda.is_available())
     return RunPlan(table, name, choices)
 
 
-def _check_settings(asked: TrainingRequest, files: TextFiles) -> None:
-    """Refuse settings that no recipe for the files can have."""
-    family = read_recipe(asked.start).get("family") if asked.start else None
-    known = {"data": files.corpora()} | ({"family": family} if family else {})
-    check_settings(apply_settings(known, asked.settings))
+def _check_settings(request: TrainingRequest, files: TextFiles) -> None:
+    """Refuse settings that no recipe for these files can have."""
+    family = read_recipe(request.start).get("family") if request.start else None
+    table = {"data": files.corpora()} | ({"family": family} if family else {})
+    check_settings(apply_settings(table, request.settings))
 
 
-def _name_of_run(asked: TrainingRequest, files: TextFiles) -> str:
-    """Return the languages of a run from text files; nobody's, where it starts from a model that has its own."""
+def _name_of_run(request: TrainingRequest, files: TextFiles) -> str:
+    """Return a run's name from its languages; unnamed if it starts from a model, which has its own."""
     unnamed = "src-tgt"
-    begun_before = asked.resume and RunFolder(Path("runs") / unnamed).exists()
-    if asked.start is None and not begun_before:
+    begun_before = request.resume and RunFolder(Path("runs") / unnamed).exists()
+    if request.start is None and not begun_before:
         return "-".join(files.pair_of_languages())
     return "-".join(files.named_languages() or [unnamed])
 
 
 def _same_files(files: TextFiles, folder: Path) -> dict[str, Any]:
-    """The recipe of a run that goes on, which must have been begun with these files."""
+    """Return the recipe of a resumed run, which must have begun with these files."""
     table = read_recipe(folder)
     new, old = check(PairData, files.corpora()), check(PairData, table["data"])
-    given = {split: getattr(new, split) for split in files.corpora()}
-    # Old text that was mixed in stands behind the new.
-    again = [one.model_copy(update={"weight": other.weight}) for one, other in zip(new.train, old.train, strict=False)]
-    given["train"] = [*again, *new.train[len(again) :], *old.train[len(new.train) :]]
-    if changed := differences(old, old.model_copy(update=given)):
+    corpora = {split: getattr(new, split) for split in files.corpora()}
+    # Mixed-in old text follows the new.
+    same = [one.model_copy(update={"weight": other.weight}) for one, other in zip(new.train, old.train, strict=False)]
+    corpora["train"] = [*same, *new.train[len(same) :], *old.train[len(new.train) :]]
+    if changed := differences(old, old.model_copy(update=corpora)):
         raise Fault(
             f"{folder} cannot be resumed with other data:",
             *(f"data.{change}" for change in changed),
-            f"To go on from its weights with these: regard train … --from {folder} --out {folder}-2",
+            f"To start a new run from its weights: regard train … --from {folder} --out {folder}-2",
         )
     return table

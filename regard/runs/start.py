@@ -1,4 +1,4 @@
-"""Starting a run from what people have, a recipe or text files, and going on with one that was begun."""
+"""Start a run from a recipe or text files, or resume one."""
 
 import os
 import platform
@@ -41,9 +41,9 @@ from regard.training.ranks import ALONE, Ranks
 
 @contextmanager
 def this_rank(remark: Remark) -> Iterator[Ranks]:
-    """The ranks that this process belongs to by its environment; alone, where that names none.
+    """Yield the ranks that this process belongs to by its environment, or itself alone.
 
-    A rank that falls silent is named by the first of the others, and all of them end.
+    When a rank falls silent, the first of the others reports it, and all of them end.
     """
     address = Address.in_environment()
     if address is None:
@@ -51,22 +51,22 @@ def this_rank(remark: Remark) -> Iterator[Ranks]:
         return
 
     def end(sentence: str) -> None:
-        remark(f"{sentence}; --resume goes on from the last checkpoint.")
+        remark(f"{sentence}; --resume continues from the last checkpoint.")
         sys.stderr.flush()
-        os._exit(1)  # the main thread may wait for the lost one without end
+        os._exit(1)  # the main thread may wait for the lost rank forever
 
     group = ProcessGroup(address, open_store(address))
     pulse = Pulse(group, on_silence=end)
     try:
         yield group
     except LostRank:
-        time.sleep(2 * SILENCE_SECONDS)  # in which the pulse finds out who it was, and ends this process
-        raise Fault("Another rank has gone away; --resume goes on from the last checkpoint.") from None
+        time.sleep(2 * SILENCE_SECONDS)  # meanwhile the pulse finds out which rank is lost and ends this process
+        raise Fault("Another rank is lost; --resume continues from the last checkpoint.") from None
     pulse.stop()
     group.close()
 
 
-GRACE = 0.05  # of its time, that a planned run may be late before it is stopped
+GRACE = 0.05  # share of its time that a planned run may be late before it is stopped
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Audience:
 
 
 def silent_audience() -> Audience:
-    """Nobody is told."""
+    """Return an audience that prints nothing."""
     return Audience(ignore_remark, lambda: nullcontext(silent), lambda: nullcontext(lambda event: None), is_silent=True)
 
 
@@ -91,9 +91,9 @@ def console_audience() -> Audience:
 
 @dataclass(frozen=True)
 class StartedRun:
-    """Result of a request: the run's folder, whether there was anything to do, and whether it was stopped.
+    """Result of a request: the run's folder, whether it was already finished, and whether it was interrupted.
 
-    Of several ranks the one that leads tells people of it.
+    Among several ranks, only the one that leads reports it.
     """
 
     folder: Path
@@ -102,23 +102,23 @@ class StartedRun:
     leads: bool = True
 
 
-def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
-    """Train what is asked for, after every contradiction in it is refused."""
+def start_training(request: TrainingRequest, audience: Audience) -> StartedRun:
+    """Train as requested; refuse every contradiction in the request first."""
     now = time.monotonic()
-    began = now if asked.began is None else asked.began
-    plan = plan_of(asked)
-    folder = asked.out or Path("runs") / plan.name
-    if asked.processes is not None or asked.dry_run:
-        return _train_on_processes(asked, plan, folder, began, audience)
-    allowance = None if asked.minutes is None else Allowance(asked.minutes, began, loading=now - began)
+    began = now if request.began is None else request.began
+    plan = plan_of(request)
+    folder = request.out or Path("runs") / plan.name
+    if request.processes is not None or request.dry_run:
+        return _train_on_processes(request, plan, folder, began, audience)
+    allowance = None if request.minutes is None else Allowance(request.minutes, began, loading=now - began)
     with this_rank(audience.remark) as ranks:
         return train_table(
             plan.table,
-            asked.settings,
+            request.settings,
             folder,
             audience if ranks.leads else silent_audience(),
-            resume=asked.resume,
-            overwrite=asked.overwrite,
+            resume=request.resume,
+            overwrite=request.overwrite,
             allowance=allowance,
             choices=plan.choices,
             ranks=ranks,
@@ -126,65 +126,65 @@ def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
 
 
 def _train_on_processes(
-    asked: TrainingRequest, plan: RunPlan, folder: Path, began: float, audience: Audience
+    request: TrainingRequest, plan: RunPlan, folder: Path, began: float, audience: Audience
 ) -> StartedRun:
-    """Train on processes that are started for it, once what can be refused without them is; a dry run ends there."""
-    processes, run_folder = asked.processes or 1, RunFolder(folder)
-    planned = runs.planned_settings(run_folder) if asked.resume else []
-    table = apply_settings(plan.table, [*planned, *asked.settings])
+    """Start processes and train on them, after refusing all that can be refused without them; a dry run ends there."""
+    processes, run_folder = request.processes or 1, RunFolder(folder)
+    planned = runs.planned_settings(run_folder) if request.resume else []
+    table = apply_settings(plan.table, [*planned, *request.settings])
     if processes > 1:
-        _refuse_counting(resolve_in(folder, table, asked.resume))
-    pieces = _open_pieces(table, folder, asked.resume, processes)
-    recipe = resolve_in(folder, apply_settings(table, pieces), asked.resume)
+        _refuse_counting(resolve_in(folder, table, request.resume))
+    pieces = _open_pieces(table, folder, request.resume, processes)
+    recipe = resolve_in(folder, apply_settings(table, pieces), request.resume)
     _check_pieces(recipe, processes)
-    if asked.resume and runs.is_finished(recipe, run_folder):
+    if request.resume and runs.is_finished(recipe, run_folder):
         return _tell_finished(folder, audience)
-    runs.check_possible(recipe, None if asked.overwrite else folder)
+    runs.check_possible(recipe, None if request.overwrite else folder)
     run_folder.refuse_others()
-    if not (asked.resume or asked.overwrite):
+    if not (request.resume or request.overwrite):
         run_folder.refuse_run()
-    if asked.dry_run:
-        begun = asked.resume and run_folder.exists()
-        dry_run(recipe, folder if begun else None, processes, audience.remark)
+    if request.dry_run:
+        is_begun = request.resume and run_folder.exists()
+        dry_run(recipe, folder if is_begun else None, processes, audience.remark)
         return StartedRun(folder, was_finished=True)
     job = Job(
         plan.table,
-        [*asked.settings, *pieces],
+        [*request.settings, *pieces],
         str(folder),
-        asked.resume,
-        asked.overwrite,
-        asked.minutes,
+        request.resume,
+        request.overwrite,
+        request.minutes,
         began,
         plan.choices,
         audience.is_silent,
     )
-    outcome = train_on_processes(job, processes, asked.restarts, audience.remark)
+    outcome = train_on_processes(job, processes, request.restarts, audience.remark)
     return StartedRun(folder, outcome.was_finished, outcome.interrupted)
 
 
 def _refuse_counting(recipe: Recipe) -> None:
     if not isinstance(recipe.training, TrainingOptions):
         how = "by updates of its own" if isinstance(recipe.training, UpdatingOptions) else "by counting"
-        raise Fault(f"A model of the family {recipe.family} learns {how}, on one process; leave --processes out.")
+        raise Fault(f"A model of the family {recipe.family} learns {how} on one process; omit --processes.")
 
 
 def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:
-    """Fill in `pieces`: as many as the run was begun with, or as there are processes."""
+    """Return the setting of `pieces` if it is open: as the run began, or one per process."""
     training = table.get("training")
     if isinstance(training, dict) and "pieces" in training:
         return []
-    begun = resume and RunFolder(folder).exists()
-    pieces = read_recipe(folder).get("training", {}).get("pieces", 1) if begun else processes
+    is_begun = resume and RunFolder(folder).exists()
+    pieces = read_recipe(folder).get("training", {}).get("pieces", 1) if is_begun else processes
     return [f"training.pieces={pieces}"] if pieces > 1 else []
 
 
 def _pieces_of(recipe: Recipe) -> int:
-    """Into how many pieces batches are cut; where nothing is learnt by gradient they stay whole."""
+    """Return how many pieces batches are cut into; one where nothing is learnt by gradient."""
     return recipe.training.pieces if isinstance(recipe.training, TrainingOptions) else 1
 
 
 def _check_pieces(recipe: Recipe, processes: int) -> None:
-    """Refuse pieces that so many processes cannot share, or of which no batch of the recipe has so many rows."""
+    """Refuse pieces that the processes cannot share evenly, or more pieces than a batch has rows."""
     pieces = _pieces_of(recipe)
     check_shares(pieces, processes)
     if pieces > (most := getattr(recipe.training, "batch", pieces)):
@@ -210,7 +210,7 @@ def train_table(
 ) -> StartedRun:
     """Check the recipe, say what was chosen for it, and train it.
 
-    An allowance of time is what a new run is planned for if it learns by steps; every other run is only stopped by it.
+    A new run that learns by steps is planned to fit the allowance of time; any other run is only stopped by it.
     """
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     whole = apply_settings(table, [*planned, *settings])
@@ -218,14 +218,14 @@ def train_table(
     _check_pieces(recipe, ranks.size)
     planner = None
     if allowance is not None:
-        given = frozenset(setting.partition("=")[0].strip() for setting in settings)
-        if why := why_unplanned(recipe, given, goes_on=resume and bool(RunFolder(folder).steps())):
+        options_set = frozenset(setting.partition("=")[0].strip() for setting in settings)
+        if why := why_unplanned(recipe, options_set, goes_on=resume and bool(RunFolder(folder).steps())):
             audience.remark(f"{why}: the run stops when {minutes_are_over(allowance.minutes)}.")
         else:
             is_free = bool(choices) and recipe.start_from is None and ranks.size == 1
-            sizes = TextSizes(allowance, given) if is_free else None
-            planner = Planner(allowance, given, audience.remark, sizes)
-    for choice in choices[:1] if planner and planner.sizes else choices:  # a plan has sentences of its own for the rest
+            sizes = TextSizes(allowance, options_set) if is_free else None
+            planner = Planner(allowance, options_set, audience.remark, sizes)
+    for choice in choices[:1] if planner and planner.sizes else choices:  # the plan describes the rest itself
         audience.remark(choice)
     check_same(ranks, facts_of(recipe))
     if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
@@ -247,13 +247,13 @@ def train_recipe(
     planner: Planner | None = None,
     ranks: Ranks = ALONE,
 ) -> bool:
-    """Open the run, train it to its end or to a stop, and give whether someone interrupted it.
+    """Open the run, train it to its end or to a stop, and return True if someone interrupted it.
 
-    When the allowance is used up the run stops, planned or not.
+    The run stops when the allowance is used up, planned or not.
     """
     runs.check_possible(recipe, None if overwrite else folder)
     if overwrite and folder.exists() and ranks.leads:
-        with runs.locked_run(RunFolder(folder)):  # nobody's run is removed under their hands
+        with runs.locked_run(RunFolder(folder)):  # never remove a run that another process is training
             RunFolder(folder).remove()
     sizes = planner.sizes if planner else None
     with runs.locked_run(RunFolder(folder)) if ranks.leads else nullcontext():
@@ -282,15 +282,15 @@ def train_recipe(
 
 
 def _curves(run: runs.Run, remark: Remark) -> list[Listener]:
-    """Return what writes curves for TensorBoard; without that package, nothing, which a remark says."""
+    """Return a writer of TensorBoard curves; without the package, none, and a remark says so."""
     if is_installed("tensorboard"):
         return [TensorBoard(run.folder.training / "tensorboard")]
-    remark(f"no curves for TensorBoard, which is not installed: {how_to_install('tensorboard')}")
+    remark(f"no TensorBoard curves, because it is not installed: {how_to_install('tensorboard')}")
     return []
 
 
 def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:
-    """One thread where batches are cut into pieces, so that the sums are the same on any number of processes."""
+    """Use one thread if batches are cut into pieces, so that sums are the same for any number of processes."""
     device, before = runs.device_of(run), facts.threads if (facts := run.folder.facts()) else None
     in_pieces = device.type == "cpu" and _pieces_of(run.recipe) > 1
     return so_many_threads(1) if in_pieces else same_threads(before, device, remark)
@@ -298,12 +298,12 @@ def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:
 
 @contextmanager
 def quick_products() -> Iterator[None]:
-    """Inside this block matrix products on ARM without SVE are torch's plain ones if they have several threads.
+    """Use torch's plain matrix products inside this block, on ARM without SVE and with several threads.
 
-    Where both were measured, on Neoverse-N1, a step on two threads is then 3 to 7% faster than with those of oneDNN; on
-    one thread it would be 5 to 12% slower (docs/speed.md).
+    On Neoverse-N1, where both were measured, a step on two threads is then 3 to 7% faster than with oneDNN; on one
+    thread it would be 5 to 12% slower (docs/speed.md).
     """
-    # Typed as the property that stands behind it, though one sets it to a bool.
+    # Typed as the property behind it, although one assigns a bool.
     backend: Any = torch.backends.mkldnn
     before = backend.enabled
     plain = platform.machine() == "aarch64" and not torch.backends.cpu.get_cpu_capability().startswith("SVE")

@@ -1,4 +1,4 @@
-"""Agreement of one run's ranks before training, and how they open it."""
+"""Agreement between the ranks of one run, and opening the run together."""
 
 import platform
 from collections.abc import Callable, Iterator
@@ -22,37 +22,39 @@ Result = TypeVar("Result")
 
 
 def check_same(ranks: Ranks, facts: dict[str, str]) -> None:
-    """Refuse ranks that differ from the first in a fact; all of them hear which rank that is, and in what."""
+    """Refuse ranks that differ from the first in a fact; every rank gets the same message."""
     first, *others = ranks.gather(facts)
-    for rank, found in enumerate(others, 1):
-        for name in sorted(first.keys() | found.keys()):
-            if (own := found.get(name, "not there")) != (there := first.get(name, "not there")):
-                raise Fault(f"Rank {rank} of {ranks.size} differs from rank 0: {name} is {own}, on rank 0 {there}.")
+    for rank, rank_facts in enumerate(others, 1):
+        for name in sorted(first.keys() | rank_facts.keys()):
+            if (value := rank_facts.get(name, "not there")) != (expected := first.get(name, "not there")):
+                raise Fault(
+                    f"Rank {rank} of {ranks.size} differs from rank 0: {name} is {value}, on rank 0 {expected}."
+                )
 
 
 def facts_of(recipe: Recipe) -> dict[str, str]:
-    """Return what all ranks must have in common before a run is opened: its recipe and software."""
+    """Return the facts that all ranks must share before a run is opened: recipe and software."""
     versions = {"regard": __version__, "torch": torch.__version__, "Python": platform.python_version()}
     return versions | dict(_values(recipe.model_dump(mode="json")))
 
 
-def _values(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def _values(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _values(value, f"{above}{name}.")
+            yield from _values(value, f"{prefix}{name}.")
         else:
-            yield f"{above}{name}", repr(value)
+            yield f"{prefix}{name}", repr(value)
 
 
 def open_together(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) -> Run:
-    """The run in `folder`, which the first rank makes and the others open once it is there.
+    """Open the run in `folder`, which the first rank makes and the others then open.
 
-    `open_as` is told whether it may write.
+    `open_as` takes whether it may write.
     """
     if ranks.size == 1:
         return open_as(True)
-    made = _try_together(ranks, lambda: open_as(True) if ranks.leads else None)
-    run = _try_together(ranks, lambda: made or _open_made(ranks, folder, open_as))
+    first_run = _try_together(ranks, lambda: open_as(True) if ranks.leads else None)
+    run = _try_together(ranks, lambda: first_run or _open_made(ranks, folder, open_as))
     check_same(ranks, {"the digest of the data": data_digest(run)})
     return run
 
@@ -60,7 +62,7 @@ def open_together(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) ->
 def _open_made(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) -> Run:
     if not RunFolder(folder).exists():
         raise Fault(
-            f"Rank {ranks.rank} of {ranks.size} does not find {folder.resolve()}, which rank 0 has made; "
+            f"Rank {ranks.rank} of {ranks.size} cannot find {folder.resolve()}, which rank 0 has made; "
             "all ranks need the same files."
         )
     return open_as(False)
@@ -73,24 +75,24 @@ def _try_together(ranks: Ranks, work: Callable[[], Result]) -> Result:
         result = work()
     except Fault as fault:
         sentences = [*fault.sentences]
-    for told in ranks.gather(sentences):
-        if told:
-            raise Fault(*told)
+    for fault_sentences in ranks.gather(sentences):
+        if fault_sentences:
+            raise Fault(*fault_sentences)
     return cast(Result, result)
 
 
 def data_digest(run: Run) -> str:
-    """A short text that differs where the prepared data of a run does: its files, its report and its first batch."""
+    """Return a digest of a run's prepared data: its files, its report and its first batch."""
     digest = blake2b(digest_size=8)
     first = next(iter(run.task.batches("train", run.recipe.seed, 0, 0)), None)
-    for each in (run.prepared.files(), run.prepared.report, first):
-        for content in _contents(each):
+    for part in (run.prepared.files(), run.prepared.report, first):
+        for content in _contents(part):
             digest.update(content)
     return digest.hexdigest()
 
 
 def _contents(tree: Any) -> Iterator[bytes]:
-    """All that a batch holds, as bytes."""
+    """Yield all contents of a batch as bytes."""
     match tree:
         case bytes():
             yield tree
@@ -102,8 +104,8 @@ def _contents(tree: Any) -> Iterator[bytes]:
             for name, value in tree.items():
                 yield from _contents((name, value))
         case list() | tuple():
-            for each in tree:
-                yield from _contents(each)
+            for item in tree:
+                yield from _contents(item)
         case _ if is_dataclass(tree):
             for field in fields(tree):
                 yield from _contents(getattr(tree, field.name))

@@ -1,4 +1,4 @@
-"""Training a run that is open, by the loop of its way to learn, and drawing how it went."""
+"""Train an open run with the loop for its way of learning, and draw its loss curve."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,15 +25,15 @@ CURVE = "curve.png"  # in the folder of a run
 def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE, planner: Planner | None = None) -> Facts:
     """Train the run to its end or to a stop, together with other ranks, and draw its loss curve, if it has one.
 
-    A planner gives a run that learns by steps as many of them as there is time for.
+    A planner gives a run that learns by steps as many steps as there is time for.
     """
     recipe, validator = run.recipe, validator_of(run.task, run.recipe, ranks)
     task: Any = run.task
-    given = task, recipe.training, recipe.seed, run.folder, lambda: validator(), listeners
+    arguments = task, recipe.training, recipe.seed, run.folder, lambda: validator(), listeners
     if isinstance(task, Counts | Updates):
-        facts = (Counter if isinstance(task, Counts) else Updater)(*given).run()
+        facts = (Counter if isinstance(task, Counts) else Updater)(*arguments).run()
     else:
-        trainer = Trainer(*given, ranks)
+        trainer = Trainer(*arguments, ranks)
         if planner is not None:
             recipe = planner.begin(run, trainer, validator, ranks)
             validator = validator_of(task, recipe, ranks)
@@ -51,8 +51,8 @@ def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE, planner
 def course_of(facts: Facts, recipe: Recipe) -> Course:
     """Return the course of a run for drawing."""
     training, validation = {LOSS: list(facts.losses)}, dict[str, Points]()
-    for points, noted in ((training, facts.tallies), (validation, facts.validations)):
-        for step, values in noted:
+    for points, records in ((training, facts.tallies), (validation, facts.validations)):
+        for step, values in records:
             for name, value in values.items():
                 points.setdefault(name, []).append((step, value))
     by = getattr(recipe.training, "best_by", next(iter(validation), ""))

@@ -1,4 +1,4 @@
-"""Validators, by kind of task."""
+"""Choose the validator of a task."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from regard.base.recipe import Recipe
 from regard.measuring import Validator, refuse_unmeasured
 from regard.training.ranks import ALONE, Ranks
 
-# Tasks whose validation also writes outputs, and what does so.
+# Tasks whose validation also writes outputs -> their validators.
 _WRITING = {
     "translation": "regard.verbs.translate.validation:TranslationValidator",
     "captioning": "regard.verbs.caption.validation:CaptionValidator",
@@ -17,8 +17,8 @@ _WRITING = {
 
 
 def _class_for(recipe: Recipe) -> type[Validator]:
-    found: type[Validator] = find_place(_WRITING[recipe.task]) if recipe.task in _WRITING else Validator
-    return found
+    kind: type[Validator] = find_place(_WRITING[recipe.task]) if recipe.task in _WRITING else Validator
+    return kind
 
 
 def validator_of(task: Any, recipe: Recipe, ranks: Ranks = ALONE) -> Validator:
@@ -27,7 +27,7 @@ def validator_of(task: Any, recipe: Recipe, ranks: Ranks = ALONE) -> Validator:
 
 
 def check_best_by(recipe: Recipe) -> None:
-    """Refuse to choose weights by what a validation does not measure."""
+    """Refuse to choose the best weights by something that validation does not measure."""
     names = _class_for(recipe).names(recipe)
     by = getattr(recipe.training, "best_by", names[0])
     if by not in names:
@@ -35,5 +35,5 @@ def check_best_by(recipe: Recipe) -> None:
 
 
 def check_measured(recipe: Recipe, names: Sequence[str]) -> None:
-    """Refuse to score a model by what is not measured of its kind."""
+    """Refuse metrics that are not measured for this kind of model."""
     refuse_unmeasured(recipe, names, _class_for(recipe))

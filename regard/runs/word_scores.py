@@ -1,4 +1,4 @@
-"""Scoring the word vectors of a model: on files of questions, and by the loss on its text."""
+"""Score a model's word vectors on files of questions, and by the loss on its text."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ EXAMPLE = "--analogies word-vectors-eval:questions-words.txt.gz"
 
 @dataclass(frozen=True)
 class WordQuestions:
-    """Which files of questions are asked, and how words are looked for; without any, those of a model's recipe."""
+    """Files of questions, and how to look up words; without files, those of the model's recipe are used."""
 
     analogies: tuple[str, ...] = ()
     similarities: tuple[str, ...] = ()
@@ -31,12 +31,12 @@ class WordQuestions:
     own_case: bool = False
 
     def check(self, recipe: Recipe) -> None:
-        """Refuse questions, if there are any, to a model that has no word vectors."""
+        """Refuse questions about words if the model has no word vectors."""
         if any(vars(self).values()):
             needs_words(recipe, "Questions about words")
 
     def manner(self, side: VectorSide | None = None) -> Manner:
-        """Return how words are looked up, and on which side of a model."""
+        """Return how to look up words, and on which side of the model."""
         usual = Manner()
         return Manner(self.vocabulary or usual.vocabulary, usual.any_case and not self.own_case, side)
 
@@ -54,33 +54,35 @@ def score_words(
     folder: Path,
     split: str,
     metrics: Sequence[str],
-    asked: WordQuestions,
+    request: WordQuestions,
     progress: Progress,
     remark: Remark,
 ) -> ScoredWords:
-    """Score the vectors of a model on files of questions: those that are named, or those of its recipe.
+    """Score a model's vectors on files of questions: the named ones, or those of its recipe.
 
-    The recipe's are for final scores: they belong to the split test, and beside them stands the loss on its text. They
-    are kept in the folder.
+    The recipe's questions belong to the split test and are scored together with the loss on its text. Their scores are
+    stored in the folder.
     """
     if unknown := [name for name in metrics if name not in MEASURES]:
-        raise Fault(f"Word vectors are measured by {', '.join(MEASURES)}, and not by '{unknown[0]}'.")
+        raise Fault(f"Word vectors are measured by {', '.join(MEASURES)}, not by '{unknown[0]}'.")
     data, is_test = model.recipe.data, split == "test"
-    own = not asked.analogies and not asked.similarities
-    names = (data.analogies, data.similarities) if own and is_test else (asked.analogies, asked.similarities)
-    questions = read_questions(*names)
-    side: VectorSide = asked.side or "centres"
-    losses: Sequence[Score] = []
-    found = evaluate_words(
-        lexicon_of(model.task, side), questions, asked.manner(side), progress, split if own else None
+    uses_recipe = not request.analogies and not request.similarities
+    names = (
+        (data.analogies, data.similarities) if uses_recipe and is_test else (request.analogies, request.similarities)
     )
-    if own and split in data.parts:
+    questions = read_questions(*names)
+    side: VectorSide = request.side or "centres"
+    losses: Sequence[Score] = []
+    all_scores = evaluate_words(
+        lexicon_of(model.task, side), questions, request.manner(side), progress, split if uses_recipe else None
+    )
+    if uses_recipe and split in data.parts:
         losses = evaluate_split(model, folder, split, [], progress, remark)
-    kept = [each for each in found if not metrics or each.score.metric in metrics]
-    losses = [each for each in losses if not metrics or each.metric in metrics]
-    if not kept and not losses:
-        raise Fault(f"There is nothing to score {folder} on; name --analogies or --similarities, as {EXAMPLE}.")
-    whole = [each.score for each in kept if each.is_whole and not math.isnan(each.score.value)]
-    if own:
+    word_scores = [item for item in all_scores if not metrics or item.score.metric in metrics]
+    losses = [item for item in losses if not metrics or item.metric in metrics]
+    if not word_scores and not losses:
+        raise Fault(f"There is nothing to score {folder} on; give --analogies or --similarities, as in {EXAMPLE}.")
+    whole = [item.score for item in word_scores if item.is_whole and not math.isnan(item.score.value)]
+    if uses_recipe:
         keep_scores(folder, [*losses, *whole], remark)
-    return ScoredWords(kept, losses)
+    return ScoredWords(word_scores, losses)

@@ -1,4 +1,4 @@
-"""Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
+"""Table of tasks: what each reads and gives, and where its code lives. Imports no torch."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -14,35 +14,35 @@ Reads = Literal[
 
 @dataclass(frozen=True)
 class Way:
-    """One way to learn a task: the class of the task and that of its recipes, each as module:name."""
+    """One way to learn a task: the class of the task and of its recipes, each as module:name."""
 
     task: str
     recipe: str
-    trains: str  # goes on after "a task of nodes"
-    can: tuple[str, ...]  # verbs, beside those of everything that learns in this way
-    model: str | None = None  # options that its models have beside those of their family
-    describes: str | None = None  # what describes a model by its files alone, without torch
+    trains: str  # continues "a task of nodes …"
+    can: tuple[str, ...]  # verbs, besides those of everything that learns this way
+    model: str | None = None  # options that its models have besides those of their family
+    describes: str | None = None  # describes a model from its files alone, without torch
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of task, in words for people and in places for the program.
+    """One kind of task, described for people and located for the program.
 
-    Capabilities alone cannot tell a translator from what continues a prompt: both read, and both write token after
-    token. So a kind also says what an input is, and which verb is its own.
+    Capabilities cannot tell a translator from a language model, because both read and write tokens. So a kind also says
+    what an input is, and which verb belongs to it.
     """
 
     summary: str
     reads: Reads
-    gives: str  # goes on after "a gat gives"
+    gives: str  # continues "a gat gives …"
     verb: str
     ways: dict[Learning, Way]
-    starts_from: tuple[str, ...] = ()  # other tasks: what reads text in their models may be gone on with
+    starts_from: tuple[str, ...] = ()  # other tasks from whose models the text encoder can be taken
 
 
 _TASKS: dict[str, Kind] = {
     "translation": Kind(
-        summary="text in one language becomes text in another, or any text any other",
+        summary="text becomes text in another language, or any other text",
         reads="text",
         gives="a text for each text",
         verb="translate",
@@ -57,7 +57,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "nodes": Kind(
-        summary="the nodes of a graph, some of them with labels, become a class for each",
+        summary="each node of a graph, in which some are labelled, is assigned a class",
         reads="nodes",
         gives="a class for each node",
         verb="answer",
@@ -71,7 +71,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "glimpses": Kind(
-        summary="a picture becomes one of some classes, by glimpses of it or by looking at all of it",
+        summary="a picture is assigned a class, from glimpses or from the whole picture",
         reads="picture",
         gives="a class for each picture",
         verb="answer",
@@ -85,7 +85,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "handwriting": Kind(
-        summary="a line of handwriting becomes what it says, sign after sign",
+        summary="a line of handwriting becomes its text, sign by sign",
         reads="picture",
         gives="a text for each picture",
         verb="answer",
@@ -93,13 +93,13 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.handwriting.task:Handwriting",
                 recipe="regard.tasks.handwriting.options:HandwritingRecipe",
-                trains="trains on lines that are made of labelled pictures",
+                trains="trains on lines made of labelled pictures",
                 can=("answer", "look"),
             )
         },
     ),
     "sequences": Kind(
-        summary="a long sequence of numbers or symbols becomes a class, a number, or symbols of long ago",
+        summary="a long sequence of numbers or symbols becomes a class, a number, or earlier symbols",
         reads="sequence",
         gives="an answer for each sequence",
         verb="answer",
@@ -113,7 +113,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "algorithms": Kind(
-        summary="items of bits become others by an algorithm: copied, recalled, or sorted by priority",
+        summary="items of bits are transformed by an algorithm: copied, recalled, or sorted by priority",
         reads="items",
         gives="items of bits for items of bits",
         verb="answer",
@@ -121,13 +121,13 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.algorithms.task:Algorithms",
                 recipe="regard.tasks.algorithms.options:AlgorithmRecipe",
-                trains="trains on examples that are generated",
+                trains="trains on generated examples",
                 can=("answer", "look"),
             )
         },
     ),
     "answering": Kind(
-        summary="a question about a story, told fact by fact, becomes its answer",
+        summary="a question about a story, told fact by fact, gets an answer",
         reads="story",
         gives="an answer to each question",
         verb="answer",
@@ -141,7 +141,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "transcription": Kind(
-        summary="a sound becomes what is said in it, symbol by symbol, with the time of each",
+        summary="a sound becomes the text spoken in it, symbol by symbol, with the time of each",
         reads="sound",
         gives="a text for each sound",
         verb="transcribe",
@@ -149,13 +149,13 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.transcription.task:Transcription",
                 recipe="regard.tasks.transcription.options:TranscriptionRecipe",
-                trains="trains on sounds and what they say",
+                trains="trains on sounds and their transcripts",
                 can=("transcribe", "look"),
             )
         },
     ),
     "captioning": Kind(
-        summary="a picture or a video becomes a sentence that says what it shows, word after word",
+        summary="a picture or a video becomes a sentence that describes it, word by word",
         reads="picture",
         gives="a caption for each picture or video",
         verb="caption",
@@ -170,9 +170,9 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "contexts": Kind(
-        summary="each word of a text becomes vectors that know the text around it",
+        summary="each word of a text becomes vectors that depend on the text around it",
         reads="text",
-        gives="vectors of words in their contexts, and writes nothing, for it reads what comes after a place too",
+        gives="vectors of words in their contexts; it cannot write, because it also reads the words that follow",
         verb="embed",
         ways={
             "gradient": Way(
@@ -184,7 +184,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "masked": Kind(
-        summary="tokens of a text that are hidden are found by what stands around them",
+        summary="hidden tokens of a text are predicted from the text around them",
         reads="text",
         gives="tokens for the masks of a text",
         verb="answer",
@@ -198,7 +198,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "classification": Kind(
-        summary="a text becomes one of some classes, or what it says of an aspect does",
+        summary="a text, or what it says about an aspect, is assigned a class",
         reads="text",
         gives="a class for each text",
         verb="answer",
@@ -221,7 +221,7 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.tagging.task:Tagging",
                 recipe="regard.tasks.tagging.options:TaggingRecipe",
-                trains="trains on sentences whose words have tags",
+                trains="trains on tagged sentences",
                 can=("answer", "look", "heads"),
                 model="regard.models.tagging.options:TaggerOptions",
             )
@@ -229,9 +229,9 @@ _TASKS: dict[str, Kind] = {
         starts_from=("masked",),
     ),
     "language": Kind(
-        summary="how probable a text is, and how a prompt may go on",
+        summary="the probability of a text, and continuations of a prompt",
         reads="prompt",
-        gives="text that goes on with a prompt",
+        gives="text that continues a prompt",
         verb="generate",
         ways={
             "gradient": Way(
@@ -244,13 +244,13 @@ _TASKS: dict[str, Kind] = {
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",
                 recipe="regard.tasks.language.options:CountedLanguageRecipe",
-                trains="goes through its text once and counts",
+                trains="reads its text once and counts",
                 can=("generate",),
             ),
         },
     ),
     "speaking": Kind(
-        summary="a text becomes a sound in which someone says it",
+        summary="a text becomes speech",
         reads="text",
         gives="a sound for each text",
         verb="speak",
@@ -258,13 +258,13 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.speaking.task:Speaking",
                 recipe="regard.tasks.speaking.options:SpeakingRecipe",
-                trains="trains on sounds and what they say",
+                trains="trains on sounds and their transcripts",
                 can=("speak", "look"),
             )
         },
     ),
     "strokes": Kind(
-        summary="drawings become others like them, stroke by stroke: from nothing, or from what was begun",
+        summary="new drawings like those of a data set, stroke by stroke: from nothing, or continuing a given one",
         reads="drawing",
         gives="drawings, stroke by stroke",
         verb="draw",
@@ -278,7 +278,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "recognition": Kind(
-        summary="a drawing becomes one of some classes, by the strokes of which it is made",
+        summary="a drawing is assigned a class by its strokes",
         reads="drawing",
         gives="a class for each drawing",
         verb="answer",
@@ -292,9 +292,9 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "drawing": Kind(
-        summary="pictures come to be from nothing, like those of a data set",
+        summary="new pictures like those of a data set, from nothing",
         reads="picture",
-        gives="pictures of its own",
+        gives="new pictures",
         verb="draw",
         ways={
             "gradient": Way(
@@ -320,7 +320,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "words": Kind(
-        summary="each word becomes a vector, near those of words that stand in like places",
+        summary="each word becomes a vector, near those of words in similar contexts",
         reads="words",
         gives="a vector for each word",
         verb="neighbours",
@@ -328,7 +328,7 @@ _TASKS: dict[str, Kind] = {
             "updates": Way(
                 task="regard.tasks.words.task:Words",
                 recipe="regard.tasks.words.options:WordsRecipe",
-                trains="goes through its text for some epochs, by updates of its own",
+                trains="reads its text for several epochs, with its own update rule",
                 can=("embed", "neighbours", "analogy"),
             )
         },
@@ -337,11 +337,11 @@ _TASKS: dict[str, Kind] = {
 
 
 def _check(kind: Kind) -> str | None:
-    """Return what is wrong with the row of a plugin: an input that nobody can give, or a verb that no way has."""
+    """Return what is wrong with a plugin's row: an unknown input, or a verb that one of its ways lacks."""
     if kind.reads not in get_args(Reads):
         return f"reads is {kind.reads!r}, expected one of {', '.join(map(repr, get_args(Reads)))}"
     if not kind.ways or any(kind.verb not in way.can for way in kind.ways.values()):
-        return f"its verb '{kind.verb}' is not among what its ways can do"
+        return f"its verb '{kind.verb}' is not among the verbs of all its ways"
     return None
 
 
@@ -349,6 +349,6 @@ TASKS: Table[str, Kind] = Table("tasks", "task", Kind, _TASKS, _check)
 
 
 def input_kind(recipe: Recipe) -> Reads:
-    """Return the kind of input a model reads, by its task; only the data say if captions are of pictures or videos."""
+    """Return the kind of input that a model reads; for captions, the data say whether it is pictures or videos."""
     is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
     return "video" if is_of_videos else TASKS[recipe.task].reads

@@ -1,4 +1,4 @@
-"""Shared by tasks: building a network from its recipe, its device, and its material."""
+"""Shared by tasks: build a network from its recipe, and hold its device and its material."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from regard.base.places import find_place
 from regard.base.recipe import Recipe
 from regard.models.shapes import ShapesOnly, refuse_too_large
 
-Files = Mapping[str, bytes]  # of a model folder, by their names
+Files = Mapping[str, bytes]  # of a model folder, by name
 Material = TypeVar("Material")
 
 
 def network_class(recipe: Recipe) -> type[Any]:
-    """Return the class of the network that a recipe asks for."""
+    """Return the class of the network that a recipe names."""
     return find_place(recipe.network)
 
 
 def build_network(recipe: Recipe, *sizes: Any) -> Any:
-    """Return the network of a recipe, told the sizes that come from data."""
+    """Build the network of a recipe with the sizes that come from data."""
     return network_class(recipe)(recipe.model, *sizes)
 
 
 def check_size(recipe: Recipe, *sizes: Any) -> None:
-    """Refuse too large a network before its data are read; `sizes` are the smallest that data can have."""
+    """Refuse a network that is too large before its data is read; `sizes` are the smallest possible."""
     with ShapesOnly():
         refuse_too_large(build_network(recipe, *sizes))
 
 
 @dataclass(frozen=True)
 class NothingPrepared:
-    """Prepared data of a task whose examples are drawn when they are asked for: a sentence about them, and no files."""
+    """Prepared data of a task that generates its examples on demand: a sentence about them, and no files."""
 
     about: str
 
@@ -46,9 +46,9 @@ class NothingPrepared:
 
 
 class NetworkTask(nn.Module, Generic[Material]):
-    """A network bound to what it learns from."""
+    """A network and the material it learns from."""
 
-    measured_rows: ClassVar[int] = 500  # of a batch that is only measured
+    measured_rows: ClassVar[int] = 500  # of a batch for measuring only
     training_options: Any
 
     def __init__(self, model: Any) -> None:
@@ -58,39 +58,39 @@ class NetworkTask(nn.Module, Generic[Material]):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device of the network."""
         return next(self.model.parameters()).device
 
     @property
     def material(self) -> Material:
-        """The material that it learns from and is measured on, once there is any."""
+        """The material to learn from and measure on, once there is any."""
         if self._material is None:
-            raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
+            raise RuntimeError(f"{type(self).__name__} has no batches before it learns from data")
         return self._material
 
     def learn_from(self, prepared: Any, recipe: Any) -> None:
-        """Take what was prepared to learn from."""
+        """Set the prepared material to learn from."""
         self._material = prepared
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
-        """Return the batches of an epoch from `start` on, where the network computes."""
+        """Yield the batches of an epoch from `start` on, on the network's device."""
         rows = self.training_options.batch if split == "train" else self.measured_rows
         for batch in self.host_batches(split, rows, seed, epoch, start):
             yield batch.to(self.device)
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[Any]:
-        """Return the same batches on the host, of so many rows each; tasks with `batches` of their own need none."""
-        raise NotImplementedError(f"{type(self).__name__} says neither how it makes batches nor how on the host")
+        """Yield the same batches on the host, with `rows` rows each; not needed by tasks that override `batches`."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither batches nor host_batches")
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """Return what an answer to an input of this size takes."""
+        """Return the cost of an answer to an input of this size."""
         return {"multiplications": self.model.multiplications(size)}
 
 
 class MembersTask(NetworkTask[Material]):
-    """A task whose network is a stack of members, other seeds or restarts, that are trained side by side."""
+    """A task whose network is a stack of members, with different seeds or restarts, trained side by side."""
 
-    MEMBERS: ClassVar[str] = "members"  # what people call them
+    MEMBERS: ClassVar[str] = "members"  # their name for people
 
     def __init__(self, model: Any, members: int = 1) -> None:
         super().__init__(model)
@@ -108,5 +108,5 @@ def member_seeds(recipe: Recipe) -> range:
 
 
 def mean_of(members: int, name: str = "members") -> str:
-    """Return how the signature of a measure begins that is the mean of several members."""
+    """Return the prefix of a measure's signature if it is the mean of several members."""
     return f"mean of {members} {name}|" if members > 1 else ""

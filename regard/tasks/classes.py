@@ -1,4 +1,4 @@
-"""One class for each input, whatever is read: how often it is right, by macro-averaged F1 too, and what is answered."""
+"""One class per input of any kind: accuracy, macro-averaged F1, and answers."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def sums_of_classes(
 
 
 def measures_of_classes(sums: dict[str, Float[Tensor, "batch 2"]], inputs: str) -> dict[str, Measure]:
-    """The measures that the sums of rows add up to; `inputs` is what has a class, in words."""
+    """Return the measures from the sums of rows; `inputs` names the inputs for people."""
     tallies = {name: Tally(tuple(rows.sum(dim=0).tolist()), mean) for name, rows in sums.items()}
     return {
         "error": Measure(tallies["error"], "lower", f"percent of the {inputs}"),
@@ -35,21 +35,21 @@ def measures_of_classes(sums: dict[str, Float[Tensor, "batch 2"]], inputs: str) 
 
 
 def answers_among(classes: Sequence[str], log_probabilities: Float[Tensor, "batch class"]) -> list[Answer]:
-    """The most probable class of each row, and how probable all are."""
+    """Return the most probable class of each row, with the probabilities of all."""
     named = [dict(zip(classes, row, strict=True)) for row in log_probabilities.exp().tolist()]
     return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
 
 
 def macro_f1(*sums: float) -> float:
-    """The mean of 2 right / (given + true) over the classes that were given or true at all.
+    """Return the mean of 2 right / (given + true) over the classes that were predicted or true at all.
 
-    The sums are those of each class: of how many texts it was rightly the answer, the answer, and the label; then the
-    number of texts.
+    The sums count, for each class, the texts for which it was the right answer, the answer, and the label; then all
+    texts.
     """
     classes = len(sums) // 3
-    right, given, true = (sums[first * classes : (first + 1) * classes] for first in range(3))
-    found = [2 * r / (g + t) for r, g, t in zip(right, given, true, strict=True) if g + t]
-    return sum(found) / len(found) if found else float("nan")
+    right, predicted, true = (sums[first * classes : (first + 1) * classes] for first in range(3))
+    scores = [2 * r / (g + t) for r, g, t in zip(right, predicted, true, strict=True) if g + t]
+    return sum(scores) / len(scores) if scores else float("nan")
 
 
 def sums_with_f1(
@@ -57,18 +57,18 @@ def sums_with_f1(
 ) -> dict[str, Float[Tensor, "batch sum"]]:
     """Return each text's contribution to the sums of each metric."""
     classes = log_probabilities.shape[1]
-    given, true = (F.one_hot(each, classes).double() for each in (log_probabilities.argmax(dim=-1), labels))
-    right, one = given * true, torch.ones_like(given[:, :1])
+    predicted, true = (F.one_hot(numbers, classes).double() for numbers in (log_probabilities.argmax(dim=-1), labels))
+    right, one = predicted * true, torch.ones_like(predicted[:, :1])
     nats = F.nll_loss(log_probabilities.double(), labels, reduction="none")
     return {
         "accuracy": torch.cat([right.sum(dim=1, keepdim=True), one], dim=1),
-        "f1": torch.cat([right, given, true, one], dim=1),
+        "f1": torch.cat([right, predicted, true, one], dim=1),
         "loss": torch.cat([nats[:, None], one], dim=1),
     }
 
 
 def measures_with_f1(sums: dict[str, Float[Tensor, "batch sum"]]) -> dict[str, Measure]:
-    """The measures of some texts, from what each of them adds."""
+    """Return the measures of some texts from the sums of each."""
     totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in sums.items()}
     return {
         "accuracy": Measure(Tally(totals["accuracy"], mean), "higher", "range:0-1"),

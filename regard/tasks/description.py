@@ -1,15 +1,15 @@
-"""A model described without building its network: by its recipe, its files and the shapes of its weights."""
+"""Describe a model without building its network, from its recipe, files and weight shapes."""
 
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-Shapes = Mapping[str, tuple[int, ...]]  # of weights, by their names
-FindCost = Callable[[Any, Shapes, int, int], dict[str, int | float]]  # by options, shapes, output tokens and size
+Shapes = Mapping[str, tuple[int, ...]]  # of weights, by name
+FindCost = Callable[[Any, Shapes, int, int], dict[str, int | float]]  # from options, shapes, output tokens and size
 
 
 class Described(NamedTuple):
-    """The numbers that a model has learnt, the facts of its task, and the cost of an input of some size."""
+    """The number of a model's parameters, the facts of its task, and the cost of an input of some size."""
 
     parameters: int
     facts: dict[str, Any]
@@ -17,5 +17,5 @@ class Described(NamedTuple):
 
 
 def count_parameters(shapes: Shapes) -> int:
-    """Return how many numbers these weights have together."""
+    """Return the total number of parameters."""
     return sum(map(prod, shapes.values()))

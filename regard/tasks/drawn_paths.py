@@ -1,4 +1,4 @@
-"""Figures on sampled choices, for every task that learns from them."""
+"""Tallies of sampled choices, for tasks that learn from them."""
 
 import math
 
@@ -10,9 +10,9 @@ from regard.protocols import Tally, mean
 
 
 def choice_tallies(surplus: Samples, entropy: Samples, chosen: Bool[Tensor, "row #sample time"]) -> dict[str, Tally]:
-    """The entropy of a choice, and by how many nats what followed it differed from what was expected.
+    """Return the entropy of a choice, and by how many nats its result differed from the expected one.
 
-    The latter as a root of mean squares.
+    The latter is a root mean square.
     """
     count = chosen.sum() * surplus.shape[1]
     spread, squares = (entropy.detach() * chosen).sum(), (surplus * chosen).square().sum()

@@ -1,4 +1,4 @@
-"""Shared by batches whose GPU pass is captured once and replayed, and how they are filled."""
+"""Base of batches whose GPU pass is captured once and replayed."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
@@ -8,9 +8,9 @@ from torch import Tensor
 
 
 class HeldBatch(ABC):
-    """A batch of tensors for a network, and of whatever people are told of it.
+    """A batch of tensors for a network, with facts about it for people.
 
-    What is launched for it depends on the shapes of its tensors alone, as `regard.protocols.FixedShape` asks.
+    The launched work depends only on the shapes of its tensors, as `regard.protocols.FixedShape` requires.
     """
 
     room: ClassVar[int] = 0
@@ -18,7 +18,7 @@ class HeldBatch(ABC):
     @property
     @abstractmethod
     def tensors(self) -> tuple[Tensor, ...]:
-        """All that a network is given."""
+        """All tensors that a network is given."""
 
     @abstractmethod
     def holding(self, tensors: tuple[Tensor, ...]) -> Self:
@@ -28,4 +28,4 @@ class HeldBatch(ABC):
         """Copy the tensors to another device; everything else stays on the host."""
         if device.type == "cpu":
             return self
-        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
+        return self.holding(tuple(tensor.pin_memory().to(device, non_blocking=True) for tensor in self.tensors))

@@ -1,4 +1,4 @@
-"""Tokens as people see them, for all tasks of text."""
+"""Tokens as people see them, for all text tasks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,18 +13,18 @@ from regard.models.text.texts import InputTokens
 from regard.protocols import TextVectors
 from regard.viewing.sides import Words
 
-_CUTS = {"spaces": split_at_spaces, "words": split_words}  # of the tokenisers whose tokens are words
+_CUTS = {"spaces": split_at_spaces, "words": split_words}  # for tokenisers whose tokens are words
 
 
 def cut_words(kind: str, text: str) -> list[str]:
-    """The words of a text as they were written, where tokens of this kind are words; nothing where they are not."""
+    """Return the words of a text as written if tokens of this kind are words, else nothing."""
     return _CUTS[kind](clean(text)) if kind in _CUTS else []
 
 
 def words_of(tokeniser: Tokeniser, tokens: Sequence[int], written: Sequence[str] = ()) -> Words:
-    """Tokens and the words they are joined to; a single word that is spelled is shown by its letters.
+    """Return tokens and the words they form; a single word that is spelled out is shown by its letters.
 
-    Where every token is a word, the words may be given as they were `written`, unknown ones too.
+    If every token is a word, `written` may give the original words, including unknown ones.
     """
     if written:
         return Words(tokeniser.pieces(tokens), written, range(len(tokens)))
@@ -33,7 +33,7 @@ def words_of(tokeniser: Tokeniser, tokens: Sequence[int], written: Sequence[str]
 
 
 def text_vectors(texts: Sequence[Words], layers: Sequence[Tensor]) -> list[TextVectors]:
-    """The vectors of each text by themselves, from those of all (batch, time, width), a tensor for every layer."""
+    """Return the vectors of each text, from one tensor (batch, time, width) per layer."""
     on_host = [states.cpu() for states in layers]
     return [
         TextVectors(text, {number: states[row, : len(text.tokens)] for number, states in enumerate(on_host)})
@@ -42,12 +42,12 @@ def text_vectors(texts: Sequence[Words], layers: Sequence[Tensor]) -> list[TextV
 
 
 def inputs_of(tokeniser: Tokeniser) -> InputTokens:
-    """Return what a network needs to know of these tokens."""
+    """Return the facts about a tokeniser that a network needs."""
     return InputTokens(tokeniser.size, tokeniser.pad, tokeniser.unknown, begin=tokeniser.begin, end=tokeniser.end)
 
 
 def with_marks(texts: Sequence[Words], before: Sequence[str], behind: Sequence[str]) -> Words:
-    """Texts one after another as a network reads them: its first marks before them all, the others behind each."""
+    """Return consecutive texts as a network reads them: the first marks before all, the others after each."""
     parts = [*map(_mark, before), *(part for text in texts for part in (text, *map(_mark, behind)))]
     tokens = [token for part in parts for token in part.tokens]
     words = [word for part in parts for word in part.words]

@@ -1,4 +1,4 @@
-"""The weights of a model folder, and the run that is kept in one: its checkpoints and what it publishes."""
+"""The weights of a model folder, and the run stored in one: its checkpoints and the weights it publishes."""
 
 import io
 import json
@@ -54,18 +54,18 @@ __all__ = [
     "weights_to_bytes",
 ]
 
-MARK = "run.txt"  # in the folder training of a run and in its checkpoints: which run it is
-FACTS = "facts.json"  # of a checkpoint: where the run stands
-FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
+MARK = "run.txt"  # identifies a run, in its folder `training` and in its checkpoints
+FACTS = "facts.json"  # of a checkpoint: the facts of the run
+FULL_CHECKPOINTS = 2  # checkpoints kept with everything that resuming needs; older ones keep only their weights
 
 
 def weights_to_bytes(tensors: Mapping[str, Tensor]) -> bytes:
-    """Tensors as safetensors: a function of the tensors alone."""
+    """Return tensors as safetensors: a function of the tensors alone."""
     return tensors_to_bytes({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
 
 
 def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file, of which the content need not be trusted."""
+    """Return the tensors of a safetensors file, whose content need not be trusted."""
     read_shapes(io.BytesIO(content), name)
     try:
         return load_tensors(content)
@@ -77,7 +77,7 @@ def _facts(content: bytes, folder: Path) -> Facts:
     try:
         return TypeAdapter(Facts).validate_json(content, strict=True)
     except ValidationError:
-        raise Fault(f"{folder / FACTS} is damaged: it does not say where a run stands.") from None
+        raise Fault(f"{folder / FACTS} is damaged: it does not hold the facts of a run.") from None
 
 
 class Stray(Fault):
@@ -98,58 +98,58 @@ class RunFolder:
         return (self.folder / RECIPE).exists()
 
     def is_ours(self) -> bool:
-        """Return True if a run was begun here: it leaves a mark before anything else."""
+        """Return True if a run was started here: it leaves a mark before anything else."""
         return (self.training / MARK).is_file()
 
     def begin(self) -> None:
-        """Mark the folder as a run; one that holds anything else is refused."""
+        """Mark the folder as a run; refuse a folder that holds anything else."""
         self.refuse_others()
         if not self.is_ours():
             self.training.mkdir(parents=True, exist_ok=True)
             write_file(self.training / MARK, f"This folder is a run of regard.\nIts name is {token_hex(8)}.\n".encode())
 
     def remove(self) -> None:
-        """Make room for another run; a folder that is no run of ours is refused."""
+        """Make room for another run; refuse a folder that is not a run of regard."""
         self.refuse_others("is not a run of regard, so it is not overwritten")
         if self.folder.exists() and any(self.folder.iterdir()):
             shutil.rmtree(self.folder.resolve())
 
     def refuse_others(self, why: str = "exists and is not a run of regard") -> None:
-        """Refuse a file, and a folder that holds anything else than a run of ours."""
+        """Refuse a file, and a folder that holds anything but a run of regard."""
         if self.folder.exists() and not self.folder.is_dir():
-            raise Fault(f"{self.folder} is a file; name a folder for the run.")
+            raise Fault(f"{self.folder} is a file. Name a folder for the run.")
         if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
-            raise Fault(f"{self.folder} {why}; choose another --out.")
+            raise Fault(f"{self.folder} {why}. Choose another --out.")
 
     def refuse_run(self) -> None:
-        """Refuse a folder that holds a run, where another is to begin."""
+        """Refuse a folder that holds a run, where another is to start."""
         if self.exists():
             raise Fault(
-                f"{self.folder} holds a run already; give --resume to go on with it or --overwrite to replace it."
+                f"{self.folder} already holds a run. Give --resume to continue it or --overwrite to replace it."
             )
 
     def clear(self) -> None:
-        """Leave an empty folder where a run was to begin."""
+        """Leave an empty folder where a run was to start."""
         shutil.rmtree(self.training)
 
     def steps(self) -> list[int]:
-        """The steps of the checkpoints, oldest first."""
+        """Return the steps of the checkpoints, oldest first."""
         if not self.checkpoints.is_dir():
             return []
         return sorted(int(path.name) for path in self.checkpoints.iterdir() if path.name.isdigit())
 
     def regular_steps(self) -> list[int]:
-        """The steps at which every run of this recipe saves: an interruption adds others, which do not count."""
+        """Return the steps at which every run of this recipe saves, without those added by interruptions."""
         return [step for step in self.steps() if step > 0 and step % self.every == 0]
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint beside and rename it, then thin out the older ones."""
+        """Write a checkpoint under another name and rename it, then thin out the older ones."""
         final = self._checkpoint(snapshot.facts.step)
         files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
         files[FACTS] = json.dumps(asdict(snapshot.facts)).encode()
         if mark := self._mark():
             files[MARK] = mark
-        if final.exists() and is_whole(final):  # the end of a run, at a step that was saved already
+        if final.exists() and is_whole(final):  # the end of a run, at a step that was already saved
             update_folder(final, files)
         else:
             beside = final.with_name(f"{final.name}.partial")
@@ -163,11 +163,11 @@ class RunFolder:
         self._thin_out()
 
     def _thin_out(self) -> None:
-        """Keep the newest checkpoints whole, of `keep` altogether the weights, and of the rest nothing."""
-        kept = self.regular_steps()[-self.keep :]
+        """Keep the newest checkpoints whole, the weights of `keep` in all, and nothing of the rest."""
+        kept_steps = self.regular_steps()[-self.keep :]
         for step in self.steps()[:-FULL_CHECKPOINTS]:
             folder = self._checkpoint(step)
-            if step not in kept:
+            if step not in kept_steps:
                 shutil.rmtree(folder, ignore_errors=True)
             elif (folder / FACTS).exists() and is_whole(folder):
                 files = read_manifest(folder)
@@ -177,7 +177,7 @@ class RunFolder:
                     (folder / name).unlink(missing_ok=True)
 
     def latest(self) -> Snapshot | None:
-        """The newest checkpoint that is whole; a damaged one is passed over for the one before it."""
+        """Return the newest complete checkpoint; skip damaged ones."""
         trouble: Fault | None = None
         for step in reversed(self.steps()):
             try:
@@ -192,7 +192,7 @@ class RunFolder:
         return None
 
     def facts(self) -> Facts | None:
-        """Where the newest checkpoint that can be read stands, without reading its tensors."""
+        """Return the facts of the newest readable checkpoint, without reading its tensors."""
         for step in reversed(self.steps()):
             try:
                 return _facts(self._read(step, [FACTS])[FACTS], self._checkpoint(step))
@@ -203,12 +203,12 @@ class RunFolder:
         return None
 
     def _read(self, step: int, names: list[str] | None = None) -> dict[str, bytes]:
-        """The named files (or all) of a checkpoint; one of another run is refused."""
-        folder, own = self._checkpoint(step), self._mark()
+        """Read the named files (or all) of a checkpoint; refuse one of another run."""
+        folder, mark = self._checkpoint(step), self._mark()
         has_mark = MARK in read_manifest(folder)  # older versions left none
         files = read_folder(folder, [*names, *([MARK] if has_mark else [])] if names else None)
-        if files.pop(MARK, own) != own:
-            raise Stray(f"{folder} is a checkpoint of another run than {self.folder}; remove it to go on without it.")
+        if files.pop(MARK, mark) != mark:
+            raise Stray(f"{folder} belongs to another run than {self.folder}. Remove it to continue without it.")
         return files
 
     def _mark(self) -> bytes | None:
@@ -218,13 +218,13 @@ class RunFolder:
         folder = self._checkpoint(step)
         files = self._read(step)
         if FACTS not in files:
-            raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
+            raise Fault(f"{folder} holds only weights, so a run cannot be resumed from it.")
         facts = _facts(files.pop(FACTS), folder)
         tensors = {name.split(".")[0]: bytes_to_weights(content, str(folder / name)) for name, content in files.items()}
         return Snapshot(tensors, facts)
 
     def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
-        """Make these the weights of the model folder, with the scores they were found to have."""
+        """Make these the weights of the model folder, with their validation scores."""
         scores = scores_to_bytes(validation.scores if validation else [])
         files = {WEIGHTS: weights_to_bytes(weights), SCORES: scores}
         if validation is not None and validation.certainty is not None:
@@ -232,19 +232,19 @@ class RunFolder:
         update_folder(self.folder, files)
 
     def average(self, last: int) -> dict[str, Tensor]:
-        """The mean of the weights of the last regular checkpoints, or the newest weights where there are none."""
+        """Return the mean of the weights of the last regular checkpoints, or the newest weights if there are none."""
         if not (steps := self.regular_steps()[-last:]):
-            self.remark(f"the run ended before it saved one of every {self.every} steps, so there is no mean to take")
+            self.remark(f"the run ended before its first checkpoint at step {self.every}, so there is no mean to take")
         return self.mean_of(steps or self.steps()[-1:])
 
     def last_steps(self, last: int) -> list[int]:
-        """The steps of the last regular checkpoints and, where those are too few, of the newest others."""
+        """Return the steps of the last regular checkpoints, and of the newest others if those are too few."""
         regular = self.regular_steps()[-last:]
         others = [step for step in self.steps() if step > 0 and step not in regular]
         return sorted([*regular, *others[max(0, len(others) + len(regular) - last) :]])
 
     def mean_of(self, steps: list[int]) -> dict[str, Tensor]:
-        """The mean of the weights of the checkpoints at these steps."""
+        """Return the mean of the weights of the checkpoints at these steps."""
         sums: dict[str, Tensor] = {}
         for step in steps:
             weights = bytes_to_weights(self._read(step, [WEIGHTS])[WEIGHTS], str(self._checkpoint(step) / WEIGHTS))

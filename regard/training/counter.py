@@ -1,7 +1,7 @@
-"""The loop for tasks that learn by counting: once through the data, then the model is made of the counts.
+"""Training loop for tasks that learn by counting: once through the data, then the model is made from the counts.
 
-A checkpoint holds all that was counted and how many batches that was, so a run that was killed and resumed ends with
-the same counts as one that was not.
+A checkpoint holds all counts and the number of batches counted, so a run that was killed and resumed ends with the same
+counts as one that was not.
 """
 
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ class Countable(Task, Counts, Protocol):
 
 
 class Counter(OwnLoop[Countable, CountingOptions]):
-    """Lets `task` count until its data is over or a listener asks it to stop; a step is a batch."""
+    """Lets `task` count until its data is used up or a listener asks it to stop; a step is a batch."""
 
     @property
     def epochs(self) -> int:
@@ -35,10 +35,10 @@ class Counter(OwnLoop[Countable, CountingOptions]):
         return Counted(self.facts.step)
 
     def finish_epoch(self, is_last: bool) -> None:
-        """Make the model of what was counted, validate it and publish it."""
+        """Make the model from the counts, validate it and publish it."""
         self.task.estimate()
         self.judge()
 
     def snapshot(self) -> Snapshot:
-        # When all is counted and the model is made, nobody needs the counts any more.
+        # When everything is counted and the model is made, the counts are no longer needed.
         return Snapshot({} if self.facts.finished else {"counts": self.task.counts()}, self.facts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Started:
-    """The run begins, or goes on, behind `step` of `steps`, 0 if nobody knows; it learns from so many of a `unit`."""
+    """The run starts or continues after `step` of `steps`, 0 if unknown; `unit` names the items it learns from."""
 
     step: int
     steps: int
@@ -18,20 +18,20 @@ class Started:
 
 @dataclass(frozen=True)
 class Stepped:
-    """The weights were updated up to `step`; `loss` and the `tallies` are of all since the last such event."""
+    """The weights were updated up to `step`; `loss` and `tallies` cover everything since the last such event."""
 
     step: int
     epoch: int
     loss: float
     items: int
     learning_rate: float
-    gradient_norm: float | None  # None where there are only updates of the task's own
+    gradient_norm: float | None  # None for tasks with their own updates
     tallies: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A task that learns by counting has counted one batch more, so many altogether."""
+    """A task that learns by counting has counted another batch, `step` in all."""
 
     step: int
 
@@ -46,14 +46,12 @@ class Validated:
     since_best: int
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
     details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
-    deviations: dict[str, float] = field(
-        default_factory=dict
-    )  # of the measures over the members, where there are several
+    deviations: dict[str, float] = field(default_factory=dict)  # of the measures over the members, if several
 
 
 @dataclass(frozen=True)
 class Remarked:
-    """Something people should know: a roll-back, a split batch."""
+    """Something users should know: a roll-back, a split batch."""
 
     step: int
     text: str
@@ -61,7 +59,7 @@ class Remarked:
 
 @dataclass(frozen=True)
 class Replanned:
-    """From `step` on the run is planned to have so many `steps`, for the time there is."""
+    """From `step` on the run is planned to have `steps` steps, to fit the available time."""
 
     step: int
     steps: int

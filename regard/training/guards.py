@@ -1,4 +1,4 @@
-"""Guards that intervene in a run: they split a batch that does not fit, notice an exploding loss, average weights."""
+"""Guards that intervene in a run: they split a batch that does not fit, detect an exploding loss, average weights."""
 
 import math
 from abc import ABC, abstractmethod
@@ -17,22 +17,22 @@ from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import named_weights
 
 Result = TypeVar("Result")
-LESSONS = 50  # losses seen before one can be unusual
+LESSONS = 50  # losses seen before one can count as unusual
 MOST_ROLLBACKS = 6  # in a row, each halving the learning rate
 
 
 class Diverged(Exception):
-    """The loss is not a number any more, or has exploded."""
+    """The loss is no longer a number, or has exploded."""
 
 
 @dataclass
 class Watchdog:
-    """Knows what losses are usual, and raises Diverged when they are so no more.
+    """Learns what losses are usual, and raises Diverged when they no longer are.
 
-    A loss is out of bounds when it stands above the running mean by more than ten times the usual deviation, by more
-    than half the mean, and by more than a tenth of what the mean has fallen: where nearly nothing is left of a loss,
-    one mistake is many times the mean. Five such in a row are an explosion, while one odd batch is not, for clipping
-    takes care of it. The first losses only teach.
+    A loss is out of bounds when it exceeds the running mean by more than ten times the usual deviation, by more than
+    half the mean, and by more than a tenth of what the mean has fallen: when little is left of a loss, one mistake is
+    many times the mean. Five such losses in a row are an explosion; a single odd batch is not, since clipping takes
+    care of it. The first losses only set the mean.
     """
 
     mean: float = 0.0
@@ -61,17 +61,17 @@ class Watchdog:
 
 
 class Splitter:
-    """Works through batches in one piece each, or, when the memory does not suffice, in as many as it takes.
+    """Processes batches whole or, when memory does not suffice, in as many parts as it takes.
 
-    `make_room` lets go of what larger pieces had been given. How many pieces there are is part of where a run stands:
-    sums over other pieces differ in their last bits. So where one rank has too little memory, all take smaller ones.
+    `make_room` releases what larger parts had reserved. The number of parts belongs to the state of a run, because sums
+    over different parts differ in their last bits. So if one rank has too little memory, all take smaller parts.
     """
 
     def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None], ranks: Ranks = ALONE) -> None:
         self.parts, self.remark, self.make_room, self.ranks = 1, remark, make_room, ranks
 
     def run(self, batches: Sequence[Any], work: Callable[[], Result]) -> Result:
-        """The result of `work` on these batches, which begins anew at every try and asks for the `parts_of` each."""
+        """Return the result of `work` on these batches, which restarts at every try and uses `parts_of` each."""
         has_made_room = False
         while True:
             too_many, result = 0, None
@@ -81,14 +81,14 @@ class Splitter:
                 if not is_out_of_memory(error):
                     raise
                 too_many = max(batch.rows if isinstance(batch, Divisible) else 1 for batch in batches)
-            # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
+            # Outside the except block, where the traceback no longer references the tensors that did not fit.
             rows = max(self.ranks.gather(too_many))
             if not rows:
                 return cast(Result, result)
             result = None
             if rows <= self.parts and has_made_room:
                 raise Fault(
-                    "There is too little memory for a single row of a batch; choose a smaller model or a smaller "
+                    "There is too little memory for a single row of a batch. Choose a smaller model or a smaller "
                     "data.cleaning.longest."
                 )
             self.make_room()
@@ -96,25 +96,25 @@ class Splitter:
             has_made_room = True
             if rows > self.parts:
                 self.parts *= 2
-                self.remark(f"out of memory: from here on each batch is worked through in {self.parts} pieces")
+                self.remark(f"out of memory: from here on each batch is processed in {self.parts} parts")
 
     def parts_of(self, batch: Any) -> Sequence[Any]:
-        """A batch as it is worked through."""
+        """Return the parts in which a batch is processed."""
         if self.parts == 1 or not isinstance(batch, Divisible):
             return [batch]
         return batch.split(min(self.parts, batch.rows))
 
 
 class StandIn(ABC):
-    """Other weights that can stand in for those of a module for a while, such as a mean of them."""
+    """Other weights that can temporarily replace those of a module, such as their mean."""
 
     @abstractmethod
     def pairs(self) -> list[tuple[Tensor, Tensor]]:
-        """Each of the other weights with the live one that it stands in for."""
+        """Return pairs of another weight and the live weight it replaces."""
 
     @contextmanager
     def standing_in(self) -> Iterator[None]:
-        """Inside this block the other weights are the live ones."""
+        """Use the other weights as the live ones inside this block."""
         self._swap()
         try:
             yield
@@ -124,13 +124,13 @@ class StandIn(ABC):
     @torch.no_grad()
     def _swap(self) -> None:
         for other, live in self.pairs():
-            kept = other.clone()
+            saved = other.clone()
             other.copy_(live)
-            live.copy_(kept)
+            live.copy_(saved)
 
 
 class OtherWeights(StandIn):
-    """Weights that are given by name."""
+    """Weights given by name."""
 
     def __init__(self, module: nn.Module, weights: dict[str, Tensor]) -> None:
         self.live = named_weights(module)
@@ -141,7 +141,7 @@ class OtherWeights(StandIn):
 
 
 class OptimizersAverage(StandIn):
-    """The mean of the weights that ASGD takes, which is a part of its memory."""
+    """The mean of the weights that ASGD keeps as part of its state."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer = optimizer
@@ -164,7 +164,7 @@ class MovingAverage(StandIn):
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """One step of the average; early on it forgets faster, so that the first weights do not linger."""
+        """Update the average; early on it forgets faster, so that the initial weights do not linger."""
         decay = min(self.decay, (1 + step) / (10 + step))
         torch._foreach_lerp_(self.averaged, self.live, 1 - decay)
 

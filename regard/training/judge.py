@@ -1,4 +1,4 @@
-"""Decisions after a validation: which weights are published, and when patience runs out."""
+"""Decisions after a validation: which weights to publish, and when patience runs out."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -16,7 +16,7 @@ from regard.training.snapshot import Facts, Keeper, Validation, named_weights
 
 
 class Judge:
-    """Validates the weights of a module, or those that stand in for them, and publishes the best."""
+    """Validates the weights of a module, or those that replace them, and publishes the best."""
 
     def __init__(
         self,
@@ -28,10 +28,10 @@ class Judge:
     ) -> None:
         self.module, self.options, self.keeper = module, options, keeper
         self._validate, self._stand_in = validate, stand_in
-        self.loss_is_another = False  # since the last validation
+        self.loss_is_another = False  # True if the last validation changed the loss
 
     def judge(self, facts: Facts) -> Validated:
-        """Validate, and keep these weights as the published ones if no earlier ones were better."""
+        """Validate, and publish these weights if no earlier ones were better."""
         with self.standing_in():
             validation = self.validation()
             best = self._decide(facts, validation)
@@ -40,21 +40,21 @@ class Judge:
         return _validation_event(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
-        """Return True if the validated weights are the best so far, which are published."""
+        """Return True if the validated weights are the best so far, and publish them then."""
         best = facts.improve(self._note(facts, validation))
         if best:
             self.keeper.publish(named_weights(self.module), validation)
         return best
 
     def _note(self, facts: Facts, validation: Validation) -> Measure:
-        """Note a validation; gives the measure by which it is judged."""
+        """Record a validation, and return the measure by which it is judged."""
         options = self.options
         return facts.add_validation(validation.measures, options.best_by, options.optimizer.average_trigger)
 
     def publish_unfinished(self, facts: Facts, in_a_hurry: bool) -> Validated | None:
-        """Leave what there is of a run that never came to a validation, validated once if there is the time.
+        """Publish the weights of a run that never reached a validation, validated once if there is time.
 
-        That is no part of the run's facts, or one that goes on would not be as one that was never stopped.
+        That validation is not part of the run's facts, or a resumed run would differ from one that was never stopped.
         """
         with self.standing_in():
             validation = None if in_a_hurry else self.validation()
@@ -62,7 +62,7 @@ class Judge:
         return _validation_event(replace(facts, since_best=0), validation, True) if validation else None
 
     def publish_final(self) -> None:
-        """Leave the weights that the options ask for; the best ones are published already."""
+        """Publish the weights that the options ask for; the best ones are already published."""
         if self.options.final == "last":
             with self.standing_in():
                 self.keeper.publish(named_weights(self.module), self.validation())
@@ -70,7 +70,7 @@ class Judge:
             self.publish(self.keeper.average(self.options.keep))
 
     def publish(self, weights: dict[str, Tensor]) -> None:
-        """Validate and publish weights that are not those of the module, which keeps its own."""
+        """Validate and publish weights other than the module's, which keeps its own."""
         with OtherWeights(self.module, weights).standing_in():
             self.keeper.publish(named_weights(self.module), self.validation())
 
@@ -81,11 +81,11 @@ class Judge:
         """Run after each update of the weights."""
 
     def before_save(self) -> dict[str, Tensor]:
-        """Run before each checkpoint; return the tensors that belong into it."""
+        """Run before each checkpoint; return the tensors to store in it."""
         return {}
 
     def restore(self, facts: Facts, tensors: dict[str, Tensor]) -> None:
-        """Go on from what a checkpoint holds, once the module has its weights."""
+        """Continue from the contents of a checkpoint, once the module has its weights."""
 
     def validation(self) -> Validation:
         """Validate the weights that are in the module now."""
@@ -94,11 +94,11 @@ class Judge:
             return self._validate()
 
     def standing_in(self) -> AbstractContextManager:
-        """The mean of the weights, where there is one, in the place of the weights."""
+        """Replace the weights by their mean, if there is one."""
         return self._stand_in.standing_in() if self._stand_in else nullcontext()
 
 
 def _validation_event(facts: Facts, validation: Validation, best: bool) -> Validated:
-    """Return the event that tells listeners of a validation."""
+    """Return the event that reports a validation to listeners."""
     samples, details, deviations = validation.samples, validation.details, validation.deviations
     return Validated(facts.step, validation.values, best, facts.since_best, samples, details, deviations)

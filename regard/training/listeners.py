@@ -28,14 +28,14 @@ from regard.training.events import (
     Validated,
 )
 
-FADING = 0.98  # of a loss shown to people, at each step after its own
-TIMED_SECONDS = 8.0  # of steps, before it is said how long a run will take
-LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
-VALIDATIONS = 100  # of a run that are told, however many there are
+FADING = 0.98  # factor per step on the weight of a past loss, in the loss shown to users
+TIMED_SECONDS = 8.0  # seconds of steps to time before forecasting how long a run will take
+LINE_SECONDS = 10.0  # seconds between two lines of progress without a terminal
+VALIDATIONS = 100  # validations to print in a run, however many there are
 
 
 class Speedometer:
-    """Items a second over the recent past, time spent validating not counted."""
+    """Items per second over the recent past, without the time spent validating."""
 
     def __init__(self) -> None:
         self.rate, self._last = 0.0, time.monotonic()
@@ -49,10 +49,10 @@ class Speedometer:
 
 
 class Smoother:
-    """The loss, and what else a task tallies, over the recent past, about fifty steps: one batch says little.
+    """The loss and a task's tallies over the recent past, about fifty steps, since one batch says little.
 
-    Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one. A run
-    that went back to an earlier step begins anew: what was before has not been.
+    Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one. After a
+    roll-back it starts again from nothing.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Smoother:
 
 
 class Forecast:
-    """Says once, when a few steps have been timed, how long a run will take, its validations not counted."""
+    """Says once, after timing a few steps, how long a run will take without its validations."""
 
     def __init__(self) -> None:
         self._said, self._steps, self._first = False, 0, (0.0, 0)
@@ -81,16 +81,16 @@ class Forecast:
         match event:
             case Started(_, steps):
                 self._said, self._steps, self._first = False, steps, (0.0, 0)
-            case Stepped(step) if not self._first[1] or step <= self._first[1]:  # the first, also of a run gone back
+            case Stepped(step) if not self._first[1] or step <= self._first[1]:  # the first, also after a roll-back
                 self._first = time.monotonic(), step
             case Stepped(step) if not self._said and time.monotonic() - self._first[0] >= TIMED_SECONDS:
                 self._said = True
                 left = (time.monotonic() - self._first[0]) / (step - self._first[1]) * (self._steps - step)
-                return f"{quantity(self._steps - step, 'step')} left, about {_minutes(left)}, validations not counted"
+                return f"{quantity(self._steps - step, 'step')} left, about {_minutes(left)} without validations"
             case Replanned():
-                self._said = True  # such a run was planned for a time, and keeps to it
+                self._said = True  # such a run was planned to fit a time, and keeps to it
             case Validated():
-                self._said = True  # what it took would be counted too
+                self._said = True  # the time it took would count too
         return None
 
 
@@ -101,14 +101,14 @@ def _minutes(seconds: float) -> str:
 
 
 class Gauge:
-    """Numbers of a step for people: the smoothed loss and tallies, the learning rate and the speed."""
+    """Numbers of a step for users: smoothed loss and tallies, learning rate and speed."""
 
     def __init__(self) -> None:
         self.speed, self.smoother, self.forecast, self.unit = Speedometer(), Smoother(), Forecast(), ""
-        self._steps, self._next = 0, 0.0  # of the run, and from which on a validation is told
+        self._steps, self._next = 0, 0.0  # steps of the run, and the step from which on a validation is printed
 
     def hear(self, event: Event) -> str | None:
-        """Take note of an event; gives a sentence now and then that is to be shown."""
+        """Follow an event; now and then return a sentence to show."""
         self.speed.hear(event)
         self.smoother.hear(event)
         if isinstance(event, Started):
@@ -135,7 +135,7 @@ def _measures(event: Validated) -> str:
 
 
 def _values(event: Validated) -> dict[str, str]:
-    """Each measure in figures, with its standard deviation where there are several members."""
+    """Return each measure in figures, with its standard deviation if there are several members."""
     deviations = {name: f" ± {in_figures(deviation, 3)}" for name, deviation in event.deviations.items()}
     return {name: f"{in_figures(value, 3)}{deviations.get(name, '')}" for name, value in event.measures.items()}
 
@@ -147,7 +147,7 @@ def _samples(event: Validated) -> Iterator[str]:
 
 
 def _show(text: str) -> str:
-    """A text on one line of a terminal: an untrained model writes anything, control characters too."""
+    """Return a text for one line of a terminal: an untrained model writes anything, even control characters."""
     shown = "".join(character if character.isprintable() else "·" for character in text)
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
@@ -158,7 +158,7 @@ class Lines:
     def __init__(self, file: TextIO | None = None) -> None:
         self.file, self.gauge = file or sys.stderr, Gauge()
         self.started, self.printed, self.steps = time.monotonic(), 0.0, 0
-        self.step, self.taken = 0, 0  # where the run stands, and how many steps it took, those it went back from too
+        self.step, self.taken = 0, 0  # the current step, and the number of steps taken, including undone ones
 
     def __call__(self, event: Event) -> None:
         if forecast := self.gauge.hear(event):
@@ -194,7 +194,7 @@ class Lines:
 
 
 class Bar:
-    """Progress as a live bar, with validations above it, for people at a terminal."""
+    """Progress as a live bar with validations above it, for users at a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console, self.gauge = console, Gauge()
@@ -238,7 +238,7 @@ class Bar:
 
 @contextmanager
 def progress_listener() -> Iterator[Listener]:
-    """The live bar at a terminal, plain lines elsewhere."""
+    """Yield the live bar at a terminal, plain lines elsewhere."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Lines()
@@ -283,7 +283,7 @@ class TensorBoard:
 
 
 def deadline(minutes: float, seconds: float) -> Listener:
-    """Asks the run to stop in so many seconds from now, when the minutes that someone gave are over."""
+    """Return a listener that stops the run in `seconds` seconds, when the user's minutes are over."""
     end = time.monotonic() + seconds
 
     def listen(event: Event) -> str | None:
@@ -294,18 +294,18 @@ def deadline(minutes: float, seconds: float) -> Listener:
 
 
 def minutes_are_over(minutes: float) -> str:
-    """Return the reason to stop when so many minutes are over."""
+    """Return the reason to stop when the minutes are over."""
     return "the minute is over" if minutes == 1 else f"the {minutes:g} minutes are over"
 
 
 class Interruptions:
-    """Turns the first Ctrl-C (or request to terminate) into a clean stop; a second one is not held back."""
+    """Turns the first Ctrl-C (or request to terminate) into a clean stop; a second one interrupts at once."""
 
     def __init__(self) -> None:
         self.asked = False
 
     def __call__(self, event: Event) -> str | None:
-        return Hurried("interrupted; --resume goes on from here") if self.asked else None
+        return Hurried("interrupted; --resume continues from here") if self.asked else None
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
@@ -315,7 +315,7 @@ class Interruptions:
 
 @contextmanager
 def interruptions() -> Iterator[Interruptions]:
-    """Inside this block Ctrl-C stops a run cleanly."""
+    """Let Ctrl-C stop a run cleanly inside this block."""
     listener = Interruptions()
     with handling_signals(listener.handle):
         yield listener

@@ -1,4 +1,4 @@
-"""Several members of a small model, other seeds or restarts, trained as one module and judged each by itself.
+"""Several members of a small model, with other seeds or restarts, trained as one module and judged separately.
 
 Every parameter has a leading axis `member`, and no member's loss depends on another's parameters.
 """
@@ -16,10 +16,10 @@ from regard.training.snapshot import Facts, Keeper, Validation, named_weights
 
 
 class MembersJudge(Judge):
-    """Keeps of each member the weights that were its best, and leaves it as it is once its patience is spent.
+    """Keeps the best weights of each member, and freezes a member once its patience is used up.
 
-    What is published has of each member its best weights. So much changes with each validation that it is published
-    with the checkpoints only.
+    The published weights have each member's best. As they change with nearly every validation, they are published only
+    with the checkpoints.
     """
 
     def __init__(
@@ -50,19 +50,19 @@ class MembersJudge(Judge):
         """Return True if any member improved; only the best weights of those that did are replaced."""
         measure = self._note(facts, validation)
         if len(measure.members) != self.members:
-            raise ValueError(f"there are {self.members} members, but the measure is of {len(measure.members)}")
+            raise ValueError(f"there are {self.members} members, but the measure has {len(measure.members)} values")
         bests = facts.member_bests or [None] * self.members
         ages = facts.member_ages or [0] * self.members
         better = [
             not self._is_out_of_patience(age) and measure.improves(value, best)
             for value, best, age in zip(measure.members, bests, ages, strict=True)
         ]
-        chosen = zip(better, measure.members, bests, strict=True)
-        facts.member_bests = [value if is_better else best for is_better, value, best in chosen]
+        comparisons = zip(better, measure.members, bests, strict=True)
+        facts.member_bests = [value if is_better else best for is_better, value, best in comparisons]
         facts.member_ages = [0 if is_better else age + 1 for is_better, age in zip(better, ages, strict=True)]
         facts.since_best = min(facts.member_ages)
-        known = [best for best in facts.member_bests if best is not None]
-        facts.best = sum(known) / len(known) if known else None
+        bests_so_far = [best for best in facts.member_bests if best is not None]
+        facts.best = sum(bests_so_far) / len(bests_so_far) if bests_so_far else None
         self._replace([member for member, is_better in enumerate(better) if is_better])
         return any(better)
 
@@ -71,7 +71,7 @@ class MembersJudge(Judge):
         if not self._best:
             self._best = {name: tensor.clone() for name, tensor in live.items()}
         for name, best in self._best.items():
-            if best.dim() and len(best) == self.members:  # so has every parameter, and a buffer of each member's own
+            if best.dim() and len(best) == self.members:  # every parameter, and buffers with a row per member
                 best[members] = live[name][members]
             else:
                 best.copy_(live[name])
@@ -82,12 +82,16 @@ class MembersJudge(Judge):
 
     def _hold(self, facts: Facts) -> None:
         self._without_patience = [m for m, age in enumerate(facts.member_ages) if self._is_out_of_patience(age)]
-        held = self._without_patience
-        self._held = [(each, each.detach()[held].clone()) for each in self.module.parameters()] if held else []
+        members = self._without_patience
+        self._held = (
+            [(parameter, parameter.detach()[members].clone()) for parameter in self.module.parameters()]
+            if members
+            else []
+        )
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Give the members without patience their weights back, as if they had not learnt."""
+        """Restore the weights of the members without patience, as if they had not learnt."""
         for parameter, weights in self._held:
             parameter[self._without_patience] = weights
 
@@ -96,7 +100,7 @@ class MembersJudge(Judge):
         self._unpublished &= self.options.final == "best"
 
     def before_save(self) -> dict[str, Tensor]:
-        """Publish the best weights of all members, validated together; they belong into the checkpoint too."""
+        """Publish the best weights of all members, validated together, and return them for the checkpoint."""
         if self._unpublished:
             self.publish(self._best)
             self._unpublished = False

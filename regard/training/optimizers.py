@@ -12,13 +12,13 @@ from regard.hardware.memory import is_out_of_memory
 from regard.training.options import OptimizerOptions
 from regard.training.sharding import is_sharded, like
 
-SPARSE = ("sgd", "adagrad")  # which take the sparse gradients of an embedding
+SPARSE = ("sgd", "adagrad")  # optimisers that accept the sparse gradients of an embedding
 
 
 def build(module: nn.Module, options: OptimizerOptions, is_stacked: bool = False) -> torch.optim.Optimizer:
-    """The optimiser over the parameters that learn; of adamw, vectors (norms, biases) do not decay.
+    """Build the optimiser over the parameters that learn; with adamw, vectors (norms, biases) do not decay.
 
-    In a stack of members each parameter has one axis more.
+    In a stack of members each parameter has one more axis.
     """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     axes = 2 if is_stacked else 1
@@ -28,12 +28,12 @@ def build(module: nn.Module, options: OptimizerOptions, is_stacked: bool = False
         {"params": [p for p in parameters if p.dim() <= axes], "weight_decay": of_vectors},
     ]
     on_gpu = any(parameter.is_cuda for parameter in parameters)
-    kind, own = _torchs_own(options, on_gpu)
-    return kind([group for group in groups if group["params"]], lr=options.learning_rate, **own)
+    kind, settings = _torchs_own(options, on_gpu)
+    return kind([group for group in groups if group["params"]], lr=options.learning_rate, **settings)
 
 
 def _torchs_own(options: OptimizerOptions, on_gpu: bool) -> tuple[Callable[..., torch.optim.Optimizer], dict[str, Any]]:
-    """The optimiser's class, and its options by the names that torch has for them."""
+    """Return the optimiser's class, and its options under torch's names."""
     match options.kind:
         case "adam" | "adamw":
             kind = torch.optim.Adam if options.kind == "adam" else torch.optim.AdamW
@@ -43,14 +43,14 @@ def _torchs_own(options: OptimizerOptions, on_gpu: bool) -> tuple[Callable[..., 
         case "adagrad":
             return torch.optim.Adagrad, {"eps": options.epsilon, "initial_accumulator_value": options.first_sum}
         case "rmsprop":
-            own = {"alpha": options.smoothing, "momentum": options.momentum, "centered": options.centred}
-            return torch.optim.RMSprop, own | {"eps": options.epsilon}
-        case "asgd":  # its lambd decays the rate, as schedules do; "capturable" reads no numbers from a GPU
+            settings = {"alpha": options.smoothing, "momentum": options.momentum, "centered": options.centred}
+            return torch.optim.RMSprop, settings | {"eps": options.epsilon}
+        case "asgd":  # its lambd decays the rate, which schedules do here; "capturable" reads no numbers from a GPU
             return torch.optim.ASGD, {"t0": _last_unaveraged(options, None), "lambd": 0.0, "capturable": on_gpu}
 
 
 def numbers_per_weight(options: OptimizerOptions) -> int:
-    """Return how many numbers an optimiser stores for each weight."""
+    """Return the number of values an optimiser stores for each weight."""
     match options.kind:
         case "adam" | "adamw":
             return 2
@@ -63,7 +63,7 @@ def numbers_per_weight(options: OptimizerOptions) -> int:
 
 
 def set_averaging(optimizer: torch.optim.Optimizer, options: OptimizerOptions, triggered: int | None) -> None:
-    """Let ASGD average the weights from the step at which that was triggered, if it is to wait for it."""
+    """Let ASGD average the weights from the step at which averaging was triggered, if it waits for that."""
     for group in optimizer.param_groups if options.kind == "asgd" else ():
         group["t0"] = _last_unaveraged(options, triggered)
 
@@ -77,24 +77,24 @@ def _last_unaveraged(options: OptimizerOptions, triggered: int | None) -> float:
 
 
 def check_sparse(optimizer: torch.optim.Optimizer, options: OptimizerOptions) -> None:
-    """Refuse sparse gradients where the optimiser would fail on them, or would need a dense memory for them."""
+    """Refuse sparse gradients that the optimiser cannot handle, or for which it would need dense memory."""
     gradients = (parameter.grad for group in optimizer.param_groups for parameter in group["params"])
     if any(gradient is not None and gradient.is_sparse for gradient in gradients):
         if options.kind not in SPARSE:
             kinds = " or ".join(f"'{kind}'" for kind in SPARSE)
             raise Fault(
-                f"training.optimizer.kind is '{options.kind}', which cannot use the sparse gradients of this model; "
-                f"choose {kinds}."
+                f"training.optimizer.kind is '{options.kind}', which cannot use the sparse gradients of this model. "
+                f"Choose {kinds}."
             )
         if options.weight_decay or options.momentum:
             name = "weight_decay" if options.weight_decay else "momentum"
-            raise Fault(f"training.optimizer.{name} does not go with the sparse gradients of this model; set it to 0.")
+            raise Fault(f"training.optimizer.{name} does not work with this model's sparse gradients. Set it to 0.")
 
 
 def scale_gradients(module: nn.Module, count: Tensor | int, clip: float, is_stacked: bool = False) -> Tensor:
-    """Turn the gradient of a sum over `count` items into that of their mean, no longer than `clip`; gives its norm.
+    """Turn the gradient of a sum over `count` items into that of their mean, clipped to `clip`; return its norm.
 
-    In a stack each member has a gradient of its own; given is the mean of their norms.
+    In a stack each member has its own gradient, and the mean of their norms is returned.
     """
     gradients = [_numbers(parameter) for parameter in module.parameters() if parameter.grad is not None]
     if is_stacked:
@@ -118,7 +118,7 @@ def _factor(norm: Tensor, count: Tensor | int, clip: float) -> Tensor:
 
 
 def _numbers(parameter: nn.Parameter) -> Tensor:
-    """The gradient of a parameter; of a sparse one its values, each row that occurs there once."""
+    """Return the gradient of a parameter, or the values of a sparse gradient, with each row once."""
     assert parameter.grad is not None
     if not parameter.grad.is_sparse:
         return parameter.grad
@@ -127,14 +127,14 @@ def _numbers(parameter: nn.Parameter) -> Tensor:
 
 
 def step(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
-    """One step at this learning rate."""
+    """Take one step at this learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
     for memory in optimizer.state.values():
-        if "eta" in memory:  # the learning rate as ASGD keeps it: that of the step before
+        if "eta" in memory:  # ASGD's copy of the learning rate, from the previous step
             memory["eta"].fill_(learning_rate)
     try:
-        # Adagrad makes sparse tensors, which torch wants to be told whether to check.
+        # Adagrad makes sparse tensors, and torch must be told whether to check them.
         with torch.sparse.check_sparse_tensor_invariants(enable=False):
             optimizer.step()
     except (MemoryError, RuntimeError) as error:
@@ -144,12 +144,12 @@ def step(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
         megabytes = 2 * sum(weight.numel() * weight.element_size() for weight in weights) / 1e6
         raise Fault(
             "There is too little memory for the optimiser, which keeps up to two numbers for each weight "
-            f"({megabytes:,.0f} MB together); choose a smaller model."
+            f"({megabytes:,.0f} MB together). Choose a smaller model."
         ) from None
 
 
 def state_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimiser's memory as tensors named by the number of the parameter and the role, "12.exp_avg"."""
+    """Return the optimiser's state as tensors named by parameter number and role, such as "12.exp_avg"."""
     return {
         f"{number}.{role}": value
         for number, roles in optimizer.state_dict()["state"].items()
@@ -159,7 +159,7 @@ def state_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def load_state_tensors(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give the optimiser back the memory that `state_tensors` took down."""
+    """Restore the state that `state_tensors` returned."""
     state: dict[int, dict[str, Tensor]] = {}
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     for name, tensor in tensors.items():

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 
-# What each optimiser can be told beside its learning rate, and what it is where nothing is told.
+# The options of each optimiser besides its learning rate, and their defaults.
 OWN_OPTIONS: dict[str, dict[str, float]] = {
     "adam": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
     "adamw": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
@@ -21,51 +21,53 @@ OF_STAIRS = ("fall_after", "fall_every", "fall_to")
 
 
 def _own(name: str, sentence: str) -> str:
-    """The description of an option that some optimisers have, with its default for each of them."""
-    defaults = [f"{kind}: {own[name]}" for kind, own in OWN_OPTIONS.items() if name in own]
+    """Return the description of an option that some optimisers have, with its default for each."""
+    defaults = [f"{kind}: {own_options[name]}" for kind, own_options in OWN_OPTIONS.items() if name in own_options]
     return f"{sentence} ({', '.join(defaults)}).".replace("False", "false")
 
 
 def best_by(measure: str) -> Any:
-    """Return the option for the measure that says which weights are best, where a task goes by this one."""
-    return Field(default=measure, description="The validation measure that says which weights are best.")
+    """Return the option for the measure that decides which weights are best, for a task with this default."""
+    return Field(default=measure, description="Validation measure that decides which weights are best.")
 
 
 def numbers_in(precision: Precision, remark: str = "auto is bf16 on CUDA and float32 elsewhere") -> Any:
-    """Return the option for the precision of a network, where a task computes in this one."""
-    return Field(default=precision, description=f"Numbers of the forward pass; {remark}.")
+    """Return the option for the precision of a network, for a task with this default."""
+    return Field(default=precision, description=f"Precision of the forward pass; {remark}.")
 
 
 class OptimizerOptions(Options):
-    """The optimiser, one of torch's, and the course of its learning rate."""
+    """The optimiser, one of torch's, and its learning rate schedule."""
 
     kind: Literal["adam", "adamw", "sgd", "adagrad", "rmsprop", "asgd"] = Field(
         default="adam",
-        description="The optimiser: Adam, AdamW, gradient descent, Adagrad, RMSprop, or gradient descent whose mean "
-        "weights are what is kept.",
+        description="Optimiser: Adam, AdamW, gradient descent, Adagrad, RMSprop, or gradient descent that keeps the "
+        "mean of its weights.",
     )
-    learning_rate: float = Field(default=7e-4, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    learning_rate: float = Field(
+        default=7e-4, gt=0, le=1000, description="Highest learning rate, reached after warm-up."
+    )
     schedule: ScheduleName = Field(default="inverse-sqrt", description="How the learning rate falls after warm-up.")
-    warmup: int = Field(default=4000, ge=0, description="Steps in which the learning rate rises from zero.")
+    warmup: int = Field(default=4000, ge=0, description="Steps over which the learning rate rises from zero.")
     fall_after: int = Field(default=0, ge=0, description="Steps before the learning rate first falls (stairs).")
-    fall_every: int = Field(default=1000, ge=1, description="Steps from one fall to the next (stairs).")
-    fall_to: float = Field(default=0.5, gt=0, le=1, description="The share that is left after each fall (stairs).")
+    fall_every: int = Field(default=1000, ge=1, description="Steps between falls (stairs).")
+    fall_to: float = Field(default=0.5, gt=0, le=1, description="Factor on the learning rate at each fall (stairs).")
     falls: list[list[int]] = Field(
         default_factory=list,
-        description="Pairs of a step and the length of the run that was planned there (trapezoid): from the first on "
-        "the learning rate falls straight to zero, from each further one on to another end; none: in the second half.",
+        description="Pairs of a step and the length of the run planned there (trapezoid): from the first step on the "
+        "learning rate falls linearly to zero, from each later one on towards the new end; none: in the second half.",
     )
     beta1: float | None = Field(default=None, ge=0, lt=1, description=_own("beta1", "Decay of the mean of gradients"))
     beta2: float | None = Field(
         default=None, ge=0, lt=1, description=_own("beta2", "Decay of the mean of squared gradients")
     )
     epsilon: float | None = Field(
-        default=None, gt=0, description=_own("epsilon", "What is added to the root that a step is divided by")
+        default=None, gt=0, description=_own("epsilon", "Value added to the root that divides a step")
     )
     momentum: float | None = Field(
-        default=None, ge=0, lt=1, description=_own("momentum", "Share of a step that the next one keeps")
+        default=None, ge=0, lt=1, description=_own("momentum", "Share of a step that carries over to the next")
     )
-    nesterov: bool | None = Field(default=None, description=_own("nesterov", "Momentum as Nesterov has it"))
+    nesterov: bool | None = Field(default=None, description=_own("nesterov", "Use Nesterov momentum"))
     smoothing: float | None = Field(
         default=None, ge=0, lt=1, description=_own("smoothing", "Decay of the mean of squared gradients")
     )
@@ -73,32 +75,32 @@ class OptimizerOptions(Options):
         default=None, description=_own("centred", "Divide by the deviation of the gradients, not by their size")
     )
     first_sum: float | None = Field(
-        default=None, ge=0, description=_own("first_sum", "What the sum of squared gradients begins with")
+        default=None, ge=0, description=_own("first_sum", "Initial value of the sum of squared gradients")
     )
     average_from: int | None = Field(
-        default=None, ge=1, description=_own("average_from", "The step from which on the weights are averaged")
+        default=None, ge=1, description=_own("average_from", "Step from which on the weights are averaged")
     )
     average_trigger: int | None = Field(
         default=None,
         ge=0,
         description=_own(
             "average_trigger",
-            "Average from the first validation on that is worse than the best of those before the last so many; "
-            "0 averages from average_from on",
+            "Start averaging at the first validation that is worse than the best one of more than this many "
+            "validations ago; 0: start at average_from",
         ),
     )
     weight_decay: float = Field(
         default=0.0,
         ge=0,
-        description="Decay of the weights: by adamw apart from the gradient and of matrices alone, "
-        "by the others as L2 in the gradient of every weight.",
+        description="Weight decay: with adamw separate from the gradient and of matrices only, with the others as L2 "
+        "in the gradient of every weight.",
     )
-    clip: float = Field(default=1.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
+    clip: float = Field(default=1.0, ge=0, description="Largest norm of the gradient; 0: no clipping.")
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in_own(cls, table: Any) -> Any:
-        """Every option of the chosen optimiser has a value, and so is written out; those of others have none."""
+        """Fill in the options of the chosen optimiser, so that they are written out; those of others stay unset."""
         if not isinstance(table, dict):
             return table
         kind = table.get("kind", cls.model_fields["kind"].default)
@@ -106,15 +108,15 @@ class OptimizerOptions(Options):
 
     @model_validator(mode="after")
     def _check_own(self) -> "OptimizerOptions":
-        own = OWN_OPTIONS[self.kind]
+        own_options = OWN_OPTIONS[self.kind]
         for name in {name: None for others in OWN_OPTIONS.values() for name in others}:
-            if name not in own and getattr(self, name) is not None:
+            if name not in own_options and getattr(self, name) is not None:
                 owners = " and ".join(kind for kind, others in OWN_OPTIONS.items() if name in others)
-                raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own)}")
+                raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own_options)}")
         if self.nesterov and not self.momentum:
             raise ValueError("nesterov needs momentum, which is 0")
         if self.average_trigger and self.average_from != OWN_OPTIONS["asgd"]["average_from"]:
-            raise ValueError("average_from and average_trigger both say when averaging begins; give one of the two")
+            raise ValueError("average_from and average_trigger both say when averaging begins; give only one of them")
         return self
 
     @model_validator(mode="after")
@@ -131,7 +133,7 @@ class OptimizerOptions(Options):
         are_pairs = all(len(fall) == 2 and 0 <= fall[0] <= fall[1] for fall in self.falls)
         starts = [fall[0] for fall in self.falls if fall]
         if not are_pairs or starts != sorted(set(starts)):
-            raise ValueError("falls has pairs of a step and a later end, and the steps rise from pair to pair")
+            raise ValueError("falls needs pairs of a step and a later end, with steps that rise from pair to pair")
         return self
 
 
@@ -144,22 +146,25 @@ class TrainingOptions(Options):
         default=1,
         ge=1,
         le=4096,
-        description="Pieces that each batch is cut into, for several processes to share; one leaves a batch whole.",
+        description="Pieces that each batch is cut into, for several processes to share; 1 leaves a batch whole.",
     )
     sharded: bool = Field(
         default=False,
-        description="Let each process keep only its share of the weights, gradients and optimiser, by FSDP2.",
+        description="Let each process store only its share of the weights, gradients and optimiser state, by FSDP2.",
     )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")
     best_by: str = best_by("loss")
-    patience: int = Field(default=0, ge=0, description="Stop after so many validations without a best one; 0: never.")
+    patience: int = Field(default=0, ge=0, description="Stop after this many validations without a new best; 0: never.")
     final: Literal["best", "last", "average"] = Field(
-        default="best", description="The weights that remain: the best, the last, or the mean of those kept."
+        default="best", description="Weights to publish at the end: the best, the last, or the mean of those kept."
     )
     moving_average: float = Field(
-        default=0.0, ge=0, lt=1, description="Decay of a moving average of the weights, which is then judged; 0: none."
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="Decay of a moving average of the weights, which is validated instead; 0: none.",
     )
     precision: Precision = numbers_in("auto")
     device: str = Field(default="auto", description="Where to train: auto, cpu, cuda or cuda:1.")
@@ -168,9 +173,9 @@ class TrainingOptions(Options):
     @model_validator(mode="after")
     def _check_averages(self) -> "TrainingOptions":
         if self.moving_average and self.optimizer.kind == "asgd":
-            raise ValueError("moving_average does not go with the optimiser asgd, which averages the weights itself")
+            raise ValueError("moving_average does not work with the optimiser asgd, which averages the weights itself")
         if self.sharded and (self.moving_average or self.optimizer.kind == "asgd" or self.final == "average"):
-            raise ValueError("sharded weights are not averaged; leave out moving_average, asgd and final = 'average'")
+            raise ValueError("sharded weights cannot be averaged; omit moving_average, asgd and final = 'average'")
         return self
 
 
@@ -181,8 +186,8 @@ class MembersTraining(TrainingOptions):
         default=1,
         ge=1,
         le=1000,
-        description="Models trained side by side, the first with the recipe's seed, each further one with the next; "
-        "they answer by their mean, or, about stories, the one with the lowest training error does.",
+        description="Models trained side by side, with consecutive seeds from the recipe's on. They answer by their "
+        "mean; for stories, the one with the lowest training error answers.",
     )
 
 
@@ -193,20 +198,22 @@ class CountingOptions(Options):
 
 
 class UpdatingOptions(Options):
-    """Options of tasks with update rules of their own: how often they go through all data."""
+    """Options of tasks with their own update rules: how often they go through all data."""
 
-    epochs: int = Field(default=5, ge=1, description="How often it goes through all of its training data.")
+    epochs: int = Field(default=5, ge=1, description="Number of passes through the training data.")
     save_every: int = Field(default=1000, ge=1, description="Batches between checkpoints.")
-    validate_every: int = Field(default=1, ge=1, description="Epochs between validations; the last is always measured.")
+    validate_every: int = Field(
+        default=1, ge=1, description="Epochs between validations; the last epoch is always validated."
+    )
 
 
 class TextTraining(TrainingOptions):
     """Options for training a model that writes text by gradient."""
 
     batch_tokens: int | None = Field(
-        default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
+        default=None, ge=8, description="Tokens of the longer side in a batch, with padding; by default, chosen to fit."
     )
-    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability spread over all tokens.")
 
 
 class AnswerTraining(TrainingOptions):

@@ -1,7 +1,7 @@
-"""Shared by the loops that are not the trainer's: of tasks that count, and of tasks with their own updates.
+"""Shared by the loops other than the trainer's: for tasks that count, and for tasks with their own updates.
 
-A checkpoint holds what was learnt so far and how many batches of which epoch that was, so a run that was killed and
-resumed ends as one that was not.
+A checkpoint holds what was learnt so far, the epoch and its number of batches, so a run that was killed and resumed
+ends like one that was not.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ AnyOptions = TypeVar("AnyOptions", bound=SavingOptions)
 
 
 class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
-    """Lets `task` learn from batch after batch, until its epochs are over or a listener asks it to stop.
+    """Lets `task` learn from batches until its epochs are over or a listener asks it to stop.
 
     A step is a batch.
     """
@@ -60,11 +60,11 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
 
     @abstractmethod
     def restore(self, snapshot: Snapshot) -> None:
-        """Give the task what it had learnt when a checkpoint was saved."""
+        """Restore what the task had learnt when a checkpoint was saved."""
 
     @abstractmethod
     def snapshot(self) -> Snapshot:
-        """The run as it is now."""
+        """Return the current state of the run."""
 
     @abstractmethod
     def beginning(self) -> Started:
@@ -72,14 +72,14 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
 
     @abstractmethod
     def learn(self, batch: Any) -> Counted | Stepped:
-        """Learn from a batch; gives what listeners are told of it."""
+        """Learn from a batch, and return the event for listeners."""
 
     @abstractmethod
     def finish_epoch(self, is_last: bool) -> None:
         """Finish a pass through the data."""
 
     def run(self) -> Facts:
-        """Learn on from the last checkpoint, or from the start, to the end or to a stop."""
+        """Learn from the last checkpoint, or from the start, to the end or to a stop."""
         if (snapshot := self.keeper.latest()) is not None:
             self.facts = replace(snapshot.facts)
             if not self.facts.finished:
@@ -91,7 +91,7 @@ class OwnLoop(ABC, Generic[AnyLearner, AnyOptions]):
         return self.facts
 
     def _go_through(self) -> None:
-        """The data once, or what was left of it."""
+        """Go through the data once, or through the rest of it."""
         facts = self.facts
         with prefetch(self.task.batches("train", self.seed, facts.epoch, facts.batch)) as batches:
             for batch in batches:

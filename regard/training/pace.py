@@ -1,4 +1,4 @@
-"""Pace of a run over all its sittings: how fast, how far and how long it trained, and how it ended."""
+"""Pace of a run over all its sessions: how fast, how far and how long it trained, and how it ended."""
 
 import json
 import time
@@ -12,9 +12,9 @@ from regard.base.parsing import parse_json
 from regard.training.events import Ended, Event, Replanned, Started, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run
-PLAN = "plan.json"  # beside it, of a run that was planned for the time there was
-FEW_STEPS = 100  # that teach next to nothing
-HARDLY = 0.25  # of its steps: a run that was left before that has hardly begun
+PLAN = "plan.json"  # next to it, for a run that was planned to fit a time
+FEW_STEPS = 100  # steps that teach next to nothing
+HARDLY = 0.25  # fraction of its steps before which a run counts as hardly trained
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Course:
     steps: int = 0
     best: int = 0
     validated: bool = False
-    minutes: float = 0.0  # validations counted
+    minutes: float = 0.0  # including validations
     ended: str = ""  # empty while it trains, and if it was killed
     finished: bool = False
-    planned: bool = False  # for the time there was
+    planned: bool = False  # True if it was planned to fit a time
 
     def in_words(self) -> str:
-        """For people, on one line."""
+        """Describe the course to users, on one line."""
         how = self.ended or "still training, or killed"
         unvalidated = "" if self.validated else "; never validated"
         far = f"{self.step:,} of {self.steps:,} steps" if self.steps else f"{self.step:,} batches counted"
@@ -47,9 +47,9 @@ class Course:
 
 
 class Pace:
-    """Counts the items a run has learnt from and the seconds it took, time spent validating not counted.
+    """Counts the items a run has learnt from and the seconds this took, without validations.
 
-    They are kept in a file with the course of the run, so that a run that goes on adds to what it did before.
+    They are stored in a file with the course of the run, so that a resumed run adds to them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,13 +66,13 @@ class Pace:
         self.course = _follow(replace(self.course, minutes=self.course.minutes + spent / 60), event)
         if isinstance(event, Started | Validated | Ended):
             self.course = replace(self.course, planned=self.plan.is_file())
-            kept = {"items": self.items, "seconds": self.seconds, "course": asdict(self.course)}
-            write_file(self.path, json.dumps(kept).encode())
+            record = {"items": self.items, "seconds": self.seconds, "course": asdict(self.course)}
+            write_file(self.path, json.dumps(record).encode())
         self._since = time.monotonic()
 
 
 def _follow(course: Course, event: Event) -> Course:
-    """The course after an event."""
+    """Return the course after an event."""
     match event:
         case Started(step, steps):
             return replace(course, step=step, steps=steps, ended="", finished=False)
@@ -87,16 +87,16 @@ def _follow(course: Course, event: Event) -> Course:
 
 
 def read_pace(folder: Path) -> tuple[int, float]:
-    """The items and seconds kept in a folder; nothing where none were."""
+    """Return the items and seconds stored in a folder, or zeros."""
     try:
-        kept = _read_kept(folder)
-        return int(kept["items"]), float(kept["seconds"])
+        record = _read_kept(folder)
+        return int(record["items"]), float(record["seconds"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, Fault):
         return 0, 0.0
 
 
 def read_course(folder: Path) -> Course | None:
-    """The course of the run kept in a folder; None where there is none, as in those of older versions."""
+    """Return the course of the run stored in a folder, or None, as for runs of older versions."""
     try:
         course = Course(**_read_kept(folder)["course"])
     except (OSError, ValueError, KeyError, TypeError, Fault):

@@ -1,8 +1,8 @@
-"""A batch forward and backward: its loss, and its gradients added to those that are there.
+"""A forward and backward pass over a batch: its loss, and its gradients added to the existing ones.
 
-On a GPU a batch of fixed shape goes by a captured pass, which is replayed for every batch of that shape: one launch
-instead of a thousand, for the GPU computes faster than Python can tell it what. Recording a pass takes as long as many
-plain ones, so a shape is recorded when it comes for the second time, and recording takes a quarter of the time at most.
+On a GPU a batch of fixed shape uses a captured pass, which is replayed for every batch of that shape: one launch
+instead of a thousand, since the GPU computes faster than Python can launch. Capturing a pass takes as long as many
+plain ones, so a shape is captured when it comes for the second time, and capturing takes at most a quarter of the time.
 Both ways give the same bits.
 """
 
@@ -19,28 +19,28 @@ from regard.hardware.cuda_graphs import CapturedStep, leaves
 from regard.protocols import FixedShape, Loss, map_tree
 from regard.training.snapshot import Trainable
 
-# The common shapes come early, and the launches of each take memory of their own.
+# The common shapes come early, and each captured pass needs its own memory.
 MOST_CAPTURED = 128
-LEFT_FREE = 0.25  # of a GPU's memory
-RECORDING = 0.25  # of the time since the first pass, at the most
+LEFT_FREE = 0.25  # fraction of a GPU's memory
+RECORDING = 0.25  # largest fraction of the time since the first pass
 
 
 class Passes:
     """The passes of one module that is a task; `precision` is that of `training.precision`.
 
-    Those of sharded weights, which come and go in memory, cannot be captured.
+    Passes over sharded weights, which come and go in memory, cannot be captured.
     """
 
     def __init__(self, task: Trainable, module: nn.Module, precision: str, sharded: bool = False) -> None:
         self.sharded = sharded
         self.device = next(module.parameters()).device
-        self._task, self.parameters = task, [each for each in module.parameters() if each.requires_grad]
+        self._task, self.parameters = task, [parameter for parameter in module.parameters() if parameter.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
         self._captured: dict[Hashable, tuple[CapturedStep, Loss]] = {}
         self._pool: Any = None
-        self._seen: set[Hashable] = set()  # shapes that came once at least
-        self._began: float | None = None  # by the monotonic clock, with the first pass
-        self.capture_seconds = 0.0  # spent on recording passes, which are then replayed many times
+        self._seen: set[Hashable] = set()  # shapes that came at least once
+        self._began: float | None = None  # time of the first pass, by the monotonic clock
+        self.capture_seconds = 0.0  # seconds spent on capturing passes, which are then replayed many times
 
     @property
     def capturing(self) -> bool:
@@ -48,7 +48,7 @@ class Passes:
         return bool(self._captured)
 
     def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
-        """The loss of this batch; its gradients are added to those that are there."""
+        """Return the loss of this batch, and add its gradients to the existing ones."""
         if self.device.type == "cuda" and isinstance(batch, FixedShape) and not self.sharded:
             return self.replay(batch, carry)
         return self.plainly(batch, carry)
@@ -57,38 +57,38 @@ class Passes:
         """Run the pass with every launch made by Python."""
         loss = self.forward(batch, carry)
         loss.total.backward()
-        # What led to the loss is let go: a capture fails while another stream's way to the gradients is alive.
+        # Release the graph of the loss: a capture fails while another stream's backward graph is alive.
         return replace(loss, total=loss.total.detach())
 
     def forward(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
-        """The loss of this batch, of which gradients can be taken."""
+        """Return the loss of this batch, with its graph for gradients."""
         with self._precision():
             return self._task.loss(batch, carry)
 
     def replay(self, batch: FixedShape, carry: dict[str, Tensor] | None = None) -> Loss:
         """Run the pass by replaying a captured one."""
-        given = carry or {}
-        key = batch.room, _shapes(batch.tensors), _shapes(given)
+        carried_in = carry or {}
+        key = batch.room, _shapes(batch.tensors), _shapes(carried_in)
         if key not in self._captured:
             if not self._may_capture(key):
                 return self.plainly(batch, carry)
             if self.device.type == "cuda":
-                torch.cuda.synchronize(self.device)  # what is still under way is no part of the capture
+                torch.cuda.synchronize(self.device)  # work in progress is not part of the capture
             began = time.monotonic()
             self._captured[key] = self._capture(batch, carry)
             self.capture_seconds += time.monotonic() - began
         captured, first = self._captured[key]
-        held = captured.held
-        torch._foreach_copy_(leaves(held["batch"]), leaves(batch.tensors), non_blocking=True)
-        if given:
-            torch._foreach_copy_(leaves(held["given"]), leaves(given))
+        tree = captured.held
+        torch._foreach_copy_(leaves(tree["batch"]), leaves(batch.tensors), non_blocking=True)
+        if carried_in:
+            torch._foreach_copy_(leaves(tree["given"]), leaves(carried_in))
         captured()
-        sums, carried = map_tree(torch.clone, (held["sums"], held["carried"]))
+        sums, carried = map_tree(torch.clone, (tree["sums"], tree["carried"]))
         tallies = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in first.tallies.items()}
-        return Loss(held["total"].clone(), batch.count, tallies, carried or None, first.rate)
+        return Loss(tree["total"].clone(), batch.count, tallies, carried or None, first.rate)
 
     def _may_capture(self, key: Hashable) -> bool:
-        """Return True if recording a pass of this shape now pays, and leaves some memory for all else."""
+        """Return True if capturing a pass of this shape now pays off, and leaves enough memory free."""
         if self.device.type == "cuda":
             if not self._pays(key):
                 return False
@@ -99,20 +99,20 @@ class Passes:
         return len(self._captured) < MOST_CAPTURED
 
     def _pays(self, key: Hashable) -> bool:
-        """Return True for a shape that came before, as long as recording has not taken too much of the time."""
+        """Return True for a shape that came before, unless capturing has already taken too much of the time."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
-        is_known = key in self._seen
+        came_before = key in self._seen
         self._seen.add(key)
-        return is_known and self.capture_seconds <= RECORDING * (now - self._began)
+        return came_before and self.capture_seconds <= RECORDING * (now - self._began)
 
     def forget(self) -> None:
-        """Let go of all captured passes and of the memory that they work in."""
+        """Drop all captured passes and their memory."""
         self._captured.clear()
         self._pool = None
 
     def _capture(self, batch: FixedShape, carry: dict[str, Tensor] | None) -> tuple[CapturedStep, Loss]:
-        """Record the pass, and a loss that it gives; gradients and random numbers are afterwards as before."""
+        """Capture the pass, and return it with one of its losses; gradients and random state stay unchanged."""
         for parameter in self.parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
@@ -143,7 +143,7 @@ class Passes:
     def _results(self, loss: Loss) -> dict[str, Any]:
         """Return the results of a pass as tensors, which a captured pass can hold."""
         sums = {
-            name: torch.stack([_as_tensor(each, self.device) for each in tally.sums])
+            name: torch.stack([_as_tensor(number, self.device) for number in tally.sums])
             for name, tally in loss.tallies.items()
         }
         carried = {name: tensor.detach() for name, tensor in (loss.carry or {}).items()}
@@ -158,11 +158,11 @@ def _shapes(tree: Any) -> tuple[torch.Size, ...]:
 
 
 def _as_tensor(number: Tensor | float, device: torch.device) -> Tensor:
-    # A number is filled in and not copied from the host, which no graph could do again.
+    # Fill in a number instead of copying it from the host, which a graph could not repeat.
     return number.detach().float() if isinstance(number, Tensor) else torch.full((), number, device=device)
 
 
-def _add(sums: list[Tensor], found: Sequence[Tensor | None]) -> None:
-    """Add to the sums what was found, all in a few launches; `backward` would take one for each parameter."""
-    pairs = [(total, part) for total, part in zip(sums, found, strict=True) if part is not None]
+def _add(sums: list[Tensor], gradients: Sequence[Tensor | None]) -> None:
+    """Add the gradients to the sums in a few launches; `backward` would take one for each parameter."""
+    pairs = [(total, part) for total, part in zip(sums, gradients, strict=True) if part is not None]
     torch._foreach_add_([total for total, _ in pairs], [part for _, part in pairs])

@@ -1,8 +1,8 @@
-"""The gradients of an update: of whole batches, or of batches cut into pieces, which several processes can share.
+"""The gradients of an update: of whole batches, or of batches cut into pieces that several processes can share.
 
-A batch is always cut into as many pieces as a run has recorded, however many processes there are. Each piece has random
-numbers of its own, a function of (seed, step, piece), and the gradients of the pieces are summed in their order. So the
-sum is the same to the last bit on one process, on two and on four.
+A batch is always cut into the number of pieces recorded for the run, however many processes there are. Each piece has
+its own random numbers, a function of (seed, step, piece), and the gradients of the pieces are summed in order. So the
+sum is the same to the last bit with one, two or four processes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,9 +33,9 @@ class GroupLosses:
 
 
 class Gradients:
-    """Leaves the gradients of a loss summed over a group of batches where the optimiser looks for them.
+    """Leaves the summed gradients of a group of batches where the optimiser looks for them.
 
-    What is carried from batch to batch goes from each piece to the piece of the same number.
+    What is carried from batch to batch goes from each piece to the piece with the same number.
     """
 
     def __init__(
@@ -49,22 +49,22 @@ class Gradients:
         self.carries: dict[int, Carry] = {}
 
     def cut(self, batch: Any) -> dict[int, Any]:
-        """The pieces of a batch that this rank works on, by their numbers; a batch of few rows has fewer of them."""
+        """Return the pieces of a batch for this rank, by number; a batch of few rows has fewer pieces."""
         if self.pieces == 1:
             return {0: batch}
         if not isinstance(batch, Divisible):
             raise Fault(
-                f"What this model learns from cannot be cut into {self.pieces} pieces; it trains on one process, "
-                "without --processes and with training.pieces = 1."
+                f"The data of this model cannot be cut into {self.pieces} pieces. Train on one process, without "
+                "--processes and with training.pieces = 1."
             )
         pieces = batch.split(min(self.pieces, batch.rows))
         if self.passes.sharded and len(pieces) < self.pieces:
-            # All ranks must take each pass together. The whole batch on each of them has the same mean.
+            # All ranks must run each pass together. The whole batch on each of them has the same mean.
             return dict.fromkeys(self.own, batch)
         return {number: piece for number, piece in enumerate(pieces) if number in self.own}
 
     def stream(self, facts: Facts) -> Iterator[Placed]:
-        """Batches without end, from where a run stands."""
+        """Yield batches without end, from the run's current place."""
         epoch, start = facts.epoch, facts.batch
         while True:
             number = start
@@ -75,7 +75,7 @@ class Gradients:
             epoch, start = epoch + 1, 0
 
     def take(self, group: Sequence[Placed], step: int) -> GroupLosses:
-        """The gradients of an update from these batches, and their losses."""
+        """Compute the gradients of an update from these batches, and return their losses."""
         if self.passes.sharded:
             return self._take_sharded(group, step)
         before, parameters = self.carries, self.passes.parameters
@@ -90,21 +90,21 @@ class Gradients:
         rates = [loss.rate for losses in by_piece for loss in losses]
         if self.pieces == 1:
             return GroupLosses(by_piece, sum(loss.count for loss in by_piece[0]), fmean(rates))
-        rate = fmean(each for of_rank in self.ranks.gather(rates) for each in of_rank)
+        rate = fmean(rank_rate for rank_rates in self.ranks.gather(rates) for rank_rate in rank_rates)
         return GroupLosses(by_piece, sums.leave(in_place=self.passes.capturing), rate)
 
     def _take_sharded(self, group: Sequence[Placed], step: int) -> GroupLosses:
-        """Run the group where each rank has a share of the gradients, which every pass sums over all ranks."""
+        """Run the group when each rank has a share of the gradients, which every pass sums over all ranks."""
         self._forget_gradients()
         by_piece = [self._take_losses(number, group, step) for number in self.own]
         if all(parameter.grad is None for parameter in self.passes.parameters):
             raise RuntimeError("no rank has a gradient of any weight: FSDP2 has summed none")
-        noted = [[int(loss.count), loss.rate] for losses in by_piece for loss in losses]
-        found = [each for of_rank in self.ranks.gather(noted) for each in of_rank]
-        return GroupLosses(by_piece, sum(count for count, _ in found), fmean(rate for _, rate in found))
+        counts_and_rates = [[int(loss.count), loss.rate] for losses in by_piece for loss in losses]
+        gathered = [pair for rank_pairs in self.ranks.gather(counts_and_rates) for pair in rank_pairs]
+        return GroupLosses(by_piece, sum(count for count, _ in gathered), fmean(rate for _, rate in gathered))
 
     def _take_piece(self, number: int, group: Sequence[Placed], step: int, sums: "PieceSums") -> list[Loss]:
-        """The losses of one piece of each batch; its gradients are added to the sums, or stay where they are."""
+        """Return the losses of one piece of each batch; its gradients go into the sums, or stay in place."""
         self._forget_gradients()
         losses = self._take_losses(number, group, step)
         if self.pieces > 1:
@@ -135,21 +135,23 @@ class Gradients:
         return losses
 
     def carried(self) -> dict[str, Tensor]:
-        """The carry of all pieces, by names that a checkpoint can hold."""
-        own = {
+        """Return the carry of all pieces, under names that a checkpoint can hold."""
+        own_carry = {
             self._name(number, name): tensor
             for number, carry in self.carries.items()
             for name, tensor in (carry or {}).items()
         }
-        return self.ranks.collect(own)
+        return self.ranks.collect(own_carry)
 
     def resume_carried(self, tensors: dict[str, Tensor], device: torch.device) -> None:
-        """Go on with what `carried` gave."""
+        """Continue with what `carried` returned."""
         self.carries = {}
         for number in self.own:
             start = self._name(number, "")
             carry = {
-                name.removeprefix(start): each.to(device) for name, each in tensors.items() if name.startswith(start)
+                name.removeprefix(start): tensor.to(device)
+                for name, tensor in tensors.items()
+                if name.startswith(start)
             }
             self.carries[number] = carry or None
 
@@ -158,15 +160,15 @@ class Gradients:
 
 
 class PieceSums:
-    """Gradients of pieces on their way to one sum: of each piece one row, its parameters end to end and its count."""
+    """Gradients of pieces to be summed: one row for each piece, with its parameters end to end and its count."""
 
     def __init__(self, parameters: Sequence[nn.Parameter], ranks: Ranks) -> None:
         self.parameters, self.ranks = parameters, ranks
         self.rows: list[Tensor] = []
-        self.is_used = [False] * len(parameters)  # a parameter that no piece has used is left without a gradient
+        self.is_used = [False] * len(parameters)  # a parameter that no piece has used gets no gradient
 
     def add(self, count: Tensor | int) -> None:
-        """Take the gradients of the next piece, which stand at the parameters."""
+        """Take over the gradients of the next piece from the parameters."""
         parts = []
         for number, parameter in enumerate(self.parameters):
             gradient = parameter.grad
@@ -180,16 +182,16 @@ class PieceSums:
             self.rows.append(row)
 
     def leave(self, in_place: bool) -> Tensor:
-        """Give each parameter the sum over the pieces of all ranks for its gradient; gives the sum of the counts."""
+        """Set each parameter's gradient to the sum over the pieces of all ranks; return the sum of the counts."""
         used = [any(of_ranks) for of_ranks in zip(*self.ranks.gather(self.is_used), strict=True)]
         total = self.ranks.sum_in_order(torch.stack(self.rows) if len(self.rows) > 1 else self.rows[0][None])
         sizes = [parameter.numel() for parameter in self.parameters]
         *sums, count = total.split([*sizes, 1])
-        for parameter, found, is_used in zip(self.parameters, sums, used, strict=True):
+        for parameter, gradient, is_used in zip(self.parameters, sums, used, strict=True):
             if in_place and parameter.grad is not None:
-                parameter.grad.copy_(found.view_as(parameter))
+                parameter.grad.copy_(gradient.view_as(parameter))
             else:
-                parameter.grad = found.view_as(parameter) if is_used else None
+                parameter.grad = gradient.view_as(parameter) if is_used else None
         return count[0]
 
 
@@ -197,27 +199,25 @@ def check_shares(pieces: int, processes: int) -> None:
     """Refuse processes that would have unequal shares of the pieces, or none."""
     if pieces % processes:
         raise Fault(
-            f"training.pieces is {pieces}, which {processes} processes cannot share evenly; "
-            f"give {_divisors(pieces)} processes, or another number of pieces to a new run."
+            f"training.pieces is {pieces}, which {processes} processes cannot share evenly. "
+            f"Use {_divisors(pieces)} processes, or another number of pieces in a new run."
         )
 
 
 def check_rows(first: Iterable[Any], pieces: int) -> None:
-    """Refuse to cut batches into more pieces than they have rows, as far as the first of them tell."""
+    """Refuse to cut batches into more pieces than they have rows, judging by the first batches."""
     most = max((batch.rows for batch in first if isinstance(batch, Divisible)), default=pieces)
     if most < pieces:
         refuse_pieces(pieces, f"the largest of the first batches has {most} rows")
 
 
 def refuse_pieces(pieces: int, why: str) -> NoReturn:
-    """Refuse to cut batches into so many pieces."""
-    raise Fault(
-        f"training.pieces is {pieces}, but {why}; train on fewer processes, in fewer pieces, or with larger batches."
-    )
+    """Refuse to cut batches into this many pieces."""
+    raise Fault(f"training.pieces is {pieces}, but {why}. Use fewer processes, fewer pieces, or larger batches.")
 
 
 def _divisors(number: int) -> str:
-    *others, last = [each for each in range(1, number + 1) if number % each == 0]
+    *others, last = [divisor for divisor in range(1, number + 1) if number % divisor == 0]
     return f"{', '.join(map(str, others))} or {last}" if others else str(last)
 
 
@@ -225,10 +225,10 @@ Carry = dict[str, Tensor] | None
 
 
 def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carry], Loss]) -> tuple[list[Loss], Carry]:
-    """The losses of the pieces of one batch, worked through in order, and what is carried on to the next batch.
+    """Return the losses of the pieces of one batch, processed in order, and the carry to the next batch.
 
-    A carried tensor belongs to the rows of the batch by its first axis, so each piece is given its own rows, and what
-    the pieces carry on is put together again. A single number belongs to no row and goes from piece to piece.
+    The first axis of a carried tensor is the rows of the batch, so each piece gets its own rows, and the pieces'
+    carries are joined again. A single number belongs to no row and passes from piece to piece.
     """
     if len(pieces) == 1:
         loss = work(pieces[0], carry)
@@ -238,11 +238,11 @@ def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carr
         if tensor.dim() > 0 and len(tensor) != rows:
             raise ValueError(f"{name} is carried for {len(tensor)} rows to a batch of {rows}")
     losses: list[Loss] = []
-    given, first = carry, 0
+    last, first = carry, 0
     for piece in pieces:
-        loss = work(piece, _share(carry, given, first, piece.rows))
+        loss = work(piece, _share(carry, last, first, piece.rows))
         losses.append(loss)
-        given, first = loss.carry, first + piece.rows
+        last, first = loss.carry, first + piece.rows
     return losses, _join([_detach(loss.carry) for loss in losses])
 
 
@@ -250,7 +250,7 @@ def _share(carry: Carry, last: Carry, first: int, rows: int) -> Carry:
     """Return the carry of a piece: its rows of the batch's carry, and single numbers from the piece before it."""
     if last is None:
         return None
-    if carry is None:  # a task that carries rows begins all of them anew, or none
+    if carry is None:  # a task that carries rows starts all of them afresh, or none
         return last if all(tensor.dim() == 0 for tensor in last.values()) else None
     whole = {name: tensor for name, tensor in last.items() if tensor.dim() == 0}
     return whole | {name: tensor[first : first + rows] for name, tensor in carry.items() if tensor.dim() > 0}

@@ -1,4 +1,4 @@
-"""Make the next batches while the present one is learnt from."""
+"""Make the next batches while the current one is learnt from."""
 
 import queue
 import threading
@@ -12,9 +12,9 @@ _END = object()
 
 @contextmanager
 def prefetch(items: Iterable[Item], ahead: int = 4) -> Iterator[Iterator[Item]]:
-    """The items in order, up to `ahead` of them made early by a thread that ends with the block.
+    """Yield the items in order, up to `ahead` of them made early by a thread that ends with the block.
 
-    What counts as consumed is what the caller took; what was merely fetched is nobody's position.
+    Only items that the caller took count as consumed, not those that were merely fetched.
     """
     ready: queue.Queue = queue.Queue(maxsize=ahead)
     closing = threading.Event()

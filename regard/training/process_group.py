@@ -1,7 +1,7 @@
-"""Ranks that are processes of torch.distributed, on one machine or on several.
+"""Ranks that are processes of torch.distributed, on one machine or several.
 
-Notes travel over gloo, between the hosts, so that nobody waits for a GPU to say something; sums travel between the GPUs
-over nccl where every rank has one of its own.
+Notes travel between the hosts over gloo, so that nothing waits for a GPU; sums travel between the GPUs over nccl if
+every rank has its own.
 """
 
 import json
@@ -27,31 +27,31 @@ from regard.base.faults import Fault
 from regard.hardware.memory import is_out_of_memory
 from regard.training.ranks import Ranks
 
-ARRIVAL_SECONDS = 60.0  # in which all ranks must have come
+ARRIVAL_SECONDS = 60.0  # within which all ranks must arrive
 BEAT_SECONDS = 1.0  # between two signs of life
-LONGEST_WAIT = timedelta(days=2)  # for each other, as long as all give signs of life: the leader may have much to write
-_NOTE_BYTES = 2048  # of a note that travels at once; of a longer one its length comes first
-_SUMMED_AT_ONCE = 1 << 22  # numbers of a row, so that little memory is needed beside the rows
+LONGEST_WAIT = timedelta(days=2)  # for each other, while all give signs of life: the leader may have much to write
+_NOTE_BYTES = 2048  # size of a note that travels at once; a longer one is preceded by its length
+_SUMMED_AT_ONCE = 1 << 22  # numbers of a row, so that little memory is needed besides the rows
 
 
 class LostRank(Exception):
-    """Another rank has gone away in the middle of something."""
+    """Another rank has disappeared during a collective operation."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where this process stands among the others, by the variables that torchrun sets too."""
+    """The place of this process among the others, from the variables that torchrun sets too."""
 
     rank: int
     size: int
     local_rank: int
     host: str
     port: int
-    keeps_store: bool  # of what the ranks tell each other; else whoever started them does
+    keeps_store: bool  # True if this process keeps the store through which ranks talk; else whoever started them does
 
     @classmethod
     def in_environment(cls, variables: Mapping[str, str] = os.environ) -> "Address | None":
-        """The address of this process; None where it was started alone."""
+        """Return the address of this process; None if it was started alone."""
         if "RANK" not in variables or "WORLD_SIZE" not in variables:
             return None
         try:
@@ -71,7 +71,7 @@ class Address:
 
 
 def open_store(address: Address, seconds: float = ARRIVAL_SECONDS) -> TCPStore:
-    """A line to what the ranks tell each other beside their collective work."""
+    """Open a connection to the store through which the ranks talk besides their collective work."""
     try:
         if not address.keeps_store:
             _await_listener(address, seconds)  # torch would fill the terminal with its attempts
@@ -83,30 +83,30 @@ def open_store(address: Address, seconds: float = ARRIVAL_SECONDS) -> TCPStore:
                 timeout=timedelta(seconds=seconds),
                 wait_for_workers=False,
             )
-    except (OSError, RuntimeError):  # torch's errors of networks are RuntimeErrors
+    except (OSError, RuntimeError):  # torch's network errors are RuntimeErrors
         raise Fault(
-            f"{address.name.capitalize()} does not reach {address.host}:{address.port}, where the ranks meet, within "
-            f"{seconds:.0f} seconds; is there a network between the machines, and does rank 0 run?"
+            f"{address.name.capitalize()} cannot reach {address.host}:{address.port}, where the ranks meet, within "
+            f"{seconds:.0f} seconds. Check the network between the machines, and that rank 0 runs."
         ) from None
 
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Inside this block nothing that torch writes to stderr by itself is seen: where something else than a store
-    listens, that is a page at every attempt."""
+    """Hide what torch itself writes to stderr inside this block: if something other than a store listens, that is a
+    page for every attempt."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    saved = os.dup(2)
     try:
         with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _await_listener(address: Address, seconds: float) -> None:
-    """Wait until somebody listens where the ranks meet; raises OSError when that takes too long."""
+    """Wait until something listens where the ranks meet; raise OSError if that takes too long."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -119,7 +119,7 @@ def _await_listener(address: Address, seconds: float) -> None:
 
 
 class ProcessGroup(Ranks):
-    """The ranks of a training that has several processes, as one of them sees them."""
+    """The ranks of a training with several processes, as one of them sees them."""
 
     is_group = True
 
@@ -141,7 +141,7 @@ class ProcessGroup(Ranks):
         )
 
     def _await_all(self, seconds: float) -> None:
-        """Wait until every rank has come; name those that have not."""
+        """Wait until every rank has arrived; name those that have not."""
         self.store.set(f"arrived/{self.rank}", "yes")
         end, missing = time.monotonic() + seconds, list(range(self.size))
         while missing and time.monotonic() < end:
@@ -150,36 +150,36 @@ class ProcessGroup(Ranks):
                 time.sleep(0.05)
         if missing:
             named = ", ".join(map(str, missing[:8])) + (" and others" if len(missing) > 8 else "")
-            raise Fault(f"Of {self.size} ranks these have not come within {seconds:.0f} seconds: {named}.")
+            raise Fault(f"Of {self.size} ranks, these have not arrived within {seconds:.0f} seconds: {named}.")
 
     def _gather_by_store(self, name: str, flag: bool) -> list[bool]:
-        """A flag of each rank, before there is a group to gather notes in."""
+        """Gather a flag of each rank, before there is a group to gather notes in."""
         self.store.set(f"{name}/{self.rank}", str(flag))
         return [self.store.get(f"{name}/{rank}") == b"True" for rank in range(self.size)]
 
     def close(self) -> None:
-        """Leave the group, when all is done."""
+        """Leave the group when everything is done."""
         with _talking():
             dist.destroy_process_group()
 
     def gather(self, note: Any) -> list[Any]:
         content = json.dumps(note).encode()
         head = len(content).to_bytes(8, "little")
-        found = self._gather_bytes((head + content)[:_NOTE_BYTES], _NOTE_BYTES)
-        lengths = [int.from_bytes(each[:8], "little") for each in found]
+        gathered = self._gather_bytes((head + content)[:_NOTE_BYTES], _NOTE_BYTES)
+        lengths = [int.from_bytes(content_of[:8], "little") for content_of in gathered]
         if max(lengths) > _NOTE_BYTES - 8:
-            found = self._gather_bytes(head + content, max(lengths) + 8)
-        return [json.loads(each[8 : 8 + length]) for each, length in zip(found, lengths, strict=True)]
+            gathered = self._gather_bytes(head + content, max(lengths) + 8)
+        return [json.loads(content_of[8 : 8 + length]) for content_of, length in zip(gathered, lengths, strict=True)]
 
     def _gather_bytes(self, content: bytes, room: int) -> list[bytes]:
-        own = torch.frombuffer(bytearray(content.ljust(room, b" ")), dtype=torch.uint8)
-        found = [torch.empty_like(own) for _ in range(self.size)]
+        content_bytes = torch.frombuffer(bytearray(content.ljust(room, b" ")), dtype=torch.uint8)
+        gathered = [torch.empty_like(content_bytes) for _ in range(self.size)]
         with _talking():
-            dist.all_gather(found, own)
-        return [each.numpy().tobytes() for each in found]
+            dist.all_gather(gathered, content_bytes)
+        return [buffer.numpy().tobytes() for buffer in gathered]
 
     def sum_in_order(self, rows: Tensor) -> Tensor:
-        """Each rank sums a share of the numbers, in the order of all rows, and tells the others of it."""
+        """Sum in order over all ranks: each sums a share of the numbers over all rows and sends it to the others."""
         total = rows.new_empty(rows.shape[1])
         for start in range(0, rows.shape[1], _SUMMED_AT_ONCE):
             part = rows[:, start : start + _SUMMED_AT_ONCE]
@@ -190,15 +190,15 @@ class ProcessGroup(Ranks):
         count, width = rows.shape
         share = -(-width // self.size)
         sent = pad(rows, (0, share * self.size - width)).view(count, self.size, share).transpose(0, 1).contiguous()
-        received, found = torch.empty_like(sent), rows.new_empty(self.size, share)
+        received, shares = torch.empty_like(sent), rows.new_empty(self.size, share)
         with _talking():
             dist.all_to_all_single(received, sent)
             summed = super().sum_in_order(received.flatten(0, 1))
-            dist.all_gather(list(found.unbind()), summed)
-        return found.flatten()[:width]
+            dist.all_gather(list(shares.unbind()), summed)
+        return shares.flatten()[:width]
 
     def collect(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        named = [[name, str(each.dtype), list(each.shape), each.device.type] for name, each in tensors.items()]
+        named = [[name, str(tensor.dtype), list(tensor.shape), tensor.device.type] for name, tensor in tensors.items()]
         collected: dict[str, Tensor] = {}
         for rank, of_rank in enumerate(self.gather(named)):
             for name, kind, shape, device in of_rank:
@@ -218,10 +218,10 @@ class ProcessGroup(Ranks):
 
 @contextmanager
 def _talking() -> Iterator[None]:
-    """Report a failure inside this block as a rank that is gone."""
+    """Report a failure inside this block as a lost rank."""
     try:
         yield
-    except RuntimeError as error:  # torch's errors of networks and stores are such
+    except RuntimeError as error:  # as torch's network and store errors are
         if is_out_of_memory(error):
             raise
         raise LostRank(str(error)) from error

@@ -1,4 +1,4 @@
-"""Signs of life of the ranks: each says how far it has come, and each can notice that another has fallen silent."""
+"""Signs of life of the ranks: each reports its step, and each can notice that another has fallen silent."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ SILENCE_SECONDS = 15.0  # without a sign of life, after which a rank counts as l
 
 
 class Farewell(NamedTuple):
-    """The last words of a rank that ends early: sentences, and whether they describe a user's fault."""
+    """Last words of a rank that ends early: sentences, and whether they describe a user's fault."""
 
     is_fault: bool
     sentences: Sequence[str]
@@ -31,14 +31,14 @@ def farewell_of(store: TCPStore, rank: int) -> Farewell | None:
 
 
 def step_of(store: TCPStore, rank: int) -> int | None:
-    """The last step that a rank has told of; None before the first."""
+    """Return the last step that a rank has reported; None before the first."""
     return int(store.get(f"step/{rank}")) if store.check([f"step/{rank}"]) else None
 
 
 class Pulse:
-    """A thread that gives signs of life, and watches those of the others where somebody is to be told of a silence.
+    """A thread that gives signs of life, and watches those of the others if `on_silence` is set.
 
-    It has a line to the store of its own, for whoever waits on one keeps others from using it.
+    It has its own connection to the store, because waiting on a connection blocks its other users.
     """
 
     def __init__(self, group: ProcessGroup, on_silence: Callable[[str], None] | None) -> None:
@@ -50,7 +50,7 @@ class Pulse:
         self._thread.start()
 
     def stop(self) -> None:
-        """Say that this rank has come to its end as it should."""
+        """Report that this rank has ended normally."""
         self._ending.set()
         self._thread.join()
 
@@ -64,12 +64,12 @@ class Pulse:
                 if self.on_silence and (silent := self._silent_rank()) is not None:
                     self.on_silence(silence_sentence(silent, self.group.size, step_of(self._store, silent)))
             self._store.set(f"pulse/{rank}", "ended")
-        except RuntimeError:  # the store is gone, and with it whoever kept it
+        except RuntimeError:  # the store is gone, and with it the process that kept it
             if self.on_silence and not self._ending.is_set():
                 self.on_silence(silence_sentence(0, self.group.size, self.group.step))
 
     def _silent_rank(self) -> int | None:
-        """A rank that has given no sign of life for too long."""
+        """Return a rank that has given no sign of life for too long, or None."""
         now = time.monotonic()
         for rank in range(self.group.size):
             beat = self._store.get(f"pulse/{rank}") if self._store.check([f"pulse/{rank}"]) else b""
@@ -85,5 +85,5 @@ def silence_sentence(rank: int, size: int, step: int | None) -> str:
 
 
 def after(step: int | None) -> str:
-    """When something happened, at the end of a clause."""
+    """Return when something happened, for the end of a clause."""
     return f" after step {step}" if step else " before the first step"

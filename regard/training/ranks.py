@@ -1,4 +1,4 @@
-"""The processes that train one run together, and what they say to each other."""
+"""The processes that train one run together, and how they communicate."""
 
 from typing import Any
 
@@ -6,40 +6,40 @@ from torch import Tensor
 
 
 class Ranks:
-    """Processes that train one run together, numbered from 0; this class is that of a process which trains alone.
+    """Processes that train one run together, numbered from 0; this class stands for a process that trains alone.
 
-    All of them take the same steps in the same order. The first one leads: it alone writes, and speaks to people.
+    All take the same steps in the same order. The first one leads: it alone writes files and speaks to users.
     """
 
     rank, size = 0, 1
-    is_group = False  # of torch.distributed, be it of a single process
-    shares_gpus = False  # if there are any: not every rank has one of its own
+    is_group = False  # True for a group of torch.distributed, even with a single process
+    shares_gpus = False  # True if there are GPUs, but not one for every rank
 
     @property
     def leads(self) -> bool:
         return self.rank == 0
 
     def gather(self, note: Any) -> list[Any]:
-        """The notes of all ranks, in their order; a note is what JSON can hold."""
+        """Return the notes of all ranks, in order; a note is anything that JSON can hold."""
         return [note]
 
     def sum_in_order(self, rows: Tensor) -> Tensor:
-        """The sum of the rows of all ranks, one after the other: those of the first rank, then those of the next."""
+        """Return the sum of the rows of all ranks, one after the other, in the order of ranks."""
         total = rows[0].clone()
         for row in rows[1:]:
             total += row
         return total
 
     def collect(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The named tensors of all ranks together."""
+        """Return the named tensors of all ranks together."""
         return tensors
 
     def share(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The named tensors of the rank that leads."""
+        """Return the named tensors of the leading rank."""
         return self.collect(tensors if self.leads else {})
 
     def note_step(self, step: int) -> None:
-        """Let the others know how far this rank has come."""
+        """Report this rank's step to the others."""
 
 
 ALONE = Ranks()

@@ -1,4 +1,4 @@
-"""The course of the learning rate: a factor of its highest value for each step, counted from one."""
+"""Learning rate schedules: a factor on the highest rate for each step, counted from one."""
 
 import math
 from collections.abc import Callable
@@ -14,12 +14,12 @@ def inverse_sqrt(step: int, options: OptimizerOptions, steps: int) -> float:
 
 
 def cosine(step: int, options: OptimizerOptions, steps: int) -> float:
-    """Half a wave of the cosine, from one to zero."""
+    """Half a cosine wave, from one to zero."""
     return 0.5 * (1 + math.cos(math.pi * _done(step, options, steps)))
 
 
 def linear(step: int, options: OptimizerOptions, steps: int) -> float:
-    """Straight down to zero."""
+    """Linear decay to zero."""
     return 1 - _done(step, options, steps)
 
 
@@ -29,16 +29,16 @@ def constant(step: int, options: OptimizerOptions, steps: int) -> float:
 
 
 def stairs(step: int, options: OptimizerOptions, steps: int) -> float:
-    """One for a while, then a share of it, and again a share of that (Zaremba et al. 2014: epoch by epoch)."""
+    """One for a while, then repeatedly multiplied by `fall_to` (Zaremba et al. 2014: epoch by epoch)."""
     falls = math.ceil((step - options.fall_after) / options.fall_every)
     return options.fall_to ** max(0, falls)
 
 
 def trapezoid(step: int, options: OptimizerOptions, steps: int) -> float:
-    """One for a while, then straight down to zero.
+    """One for a while, then a linear decay to zero.
 
-    While it falls the end of the run may be planned again, sooner or later: the fall then goes on from where it is to
-    the new end. The last end is always that of the run.
+    During the decay the end of the run may be planned again, sooner or later: the decay then continues from the current
+    level to the new end. The last end is always that of the run.
     """
     falls = options.falls or [[steps // 2, steps]]
     ends = [*(end for _, end in falls[:-1]), steps]
@@ -47,12 +47,12 @@ def trapezoid(step: int, options: OptimizerOptions, steps: int) -> float:
         level *= max(0.0, 1 - max(0, min(step, until) - start) / max(1, end - start + 1))
         if step <= until:
             break
-    # A run that has less time than was thought may have to fall before it has risen.
+    # A run that has less time than expected may have to fall before it has risen.
     return min(level, step / options.warmup) if step < options.warmup else level
 
 
 def _done(step: int, options: OptimizerOptions, steps: int) -> float:
-    # The last step is still taken with something left, so that it is not wasted.
+    # The last step still has a rate above zero, so that it is not wasted.
     return min(1.0, (step - options.warmup) / max(1, steps - options.warmup + 1))
 
 
@@ -67,7 +67,7 @@ SCHEDULES: dict[str, Schedule] = {
 
 
 def factor(options: OptimizerOptions, step: int, steps: int) -> float:
-    """Linear warm-up, then the schedule that the options name."""
+    """Return the factor: linear warm-up, then the schedule that the options name."""
     if step < options.warmup and options.schedule != "trapezoid":
         return step / options.warmup
     return SCHEDULES[options.schedule](step, options, steps)

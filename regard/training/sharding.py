@@ -1,7 +1,7 @@
-"""Weights that are sharded over the ranks by torch's FSDP2: each keeps its share of them, of gradients and of the
-optimiser's memory, and they are whole only while they are needed.
+"""Weights sharded over the ranks by torch's FSDP2: each rank stores its share of the weights, the gradients and the
+optimiser's state, and weights are whole only while they are needed.
 
-Zhao et al. 2023, "PyTorch FSDP". A checkpoint holds whole tensors, as that of any other run does.
+Zhao et al. 2023, "PyTorch FSDP". A checkpoint holds whole tensors, like that of any other run.
 """
 
 import warnings
@@ -17,16 +17,16 @@ from regard.training.ranks import Ranks
 
 
 def shard(module: nn.Module, ranks: Ranks) -> None:
-    """Share the weights of a task out among the ranks; while a loss is computed they are whole.
+    """Shard the weights of a task over the ranks; while a loss is computed they are whole.
 
-    Those of sections are so only while theirs is at work, in the loss or in its gradient, with that of the next; all
-    others from the beginning of a loss to the end of its gradient.
+    Weights of a section are whole only while it or its neighbour is at work, in the loss or in its gradient; all others
+    from the beginning of a loss to the end of its gradient.
     """
     device = next(module.parameters()).device
     if isinstance(module, Stacked):
-        raise Fault("training.sharded is for one large model, not for a stack of members; leave it out.")
+        raise Fault("training.sharded is for one large model, not for a stack of members. Leave it out.")
     if device.type == "cuda" and ranks.shares_gpus:  # torch would end with a segmentation fault
-        raise Fault("training.sharded needs a GPU for each process; start no more than there are, or leave it out.")
+        raise Fault("training.sharded needs a GPU for each process. Start fewer processes, or leave it out.")
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
@@ -41,10 +41,10 @@ def shard(module: nn.Module, ranks: Ranks) -> None:
     _tell_of_total(module)
     register_fsdp_forward_method(module, "loss_and_total")
     for part in _sharded_parts(module):
-        part.set_gradient_divide_factor(1.0)  # gradients are summed, and divided once, by the count of all items
-        part.set_force_sum_reduction_for_comms(True)  # all that gloo knows
+        part.set_gradient_divide_factor(1.0)  # gradients are summed, and divided once by the count of all items
+        part.set_force_sum_reduction_for_comms(True)  # the only reduction that gloo supports
     _let_begin(module)
-    # Keys and values that a section gives are views, of which torch fears that they are changed in place.
+    # The keys and values that a section returns are views, and torch warns that they might be changed in place.
     warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view", UserWarning)
 
 
@@ -53,11 +53,11 @@ def _sectional(module: nn.Module) -> list[Sectional]:
 
 
 def _let_begin(module: Any) -> None:
-    """Give a module `begin_shards`, which uses it and none of its sections, and call it.
+    """Give a module `begin_shards`, which uses it but none of its sections, and call it.
 
-    FSDP2 takes for the outermost what is used first, which in a validation may be a section. And before a section is
-    left backwards it fetches what was used before it: that must be the same on all ranks, whatever each has validated.
-    On a GPU its hook moves the arguments there and fails where a method has none, so this one takes None.
+    FSDP2 takes what is used first for the outermost module, and in a validation that may be a section. And before it
+    leaves a section in the backward pass it fetches what was used before: this must be the same on all ranks, whatever
+    each has validated. On a GPU its hook moves the arguments there and fails if a method has none, so this takes None.
     """
     from torch.distributed.fsdp import register_fsdp_forward_method
 
@@ -68,9 +68,9 @@ def _let_begin(module: Any) -> None:
 
 
 def _tell_of_total(module: Any) -> None:
-    """Let the loss of a task come with its total in a tuple, where FSDP2 looks for what gradients are taken of.
+    """Wrap the loss of a task so that it returns its total in a tuple, where FSDP2 looks for tensors with gradients.
 
-    Of torch 2.11 it does not look into a dataclass, and so would sum no gradients and say nothing of it.
+    In torch 2.11 it does not look into a dataclass, and so would silently sum no gradients.
     """
     plain = module.loss
 
@@ -87,13 +87,13 @@ def _sharded_parts(module: nn.Module) -> list[Any]:
 
 
 def most_at_once(module: nn.Module) -> list[nn.Parameter]:
-    """The parameters that are whole at once in a sharded loss: those outside of sections, and of the two largest."""
+    """Return the parameters that are whole at once in a sharded loss: outside sections, and of the two largest."""
     sections = [section for network in _sectional(module) for section, _ in network.sections()]
     inner = {part for section in sections for part in section.modules() if part is not section}
     of_sections = [list(section.parameters()) for section in sections if section not in inner]
-    of_sections.sort(key=lambda parameters: sum(each.numel() for each in parameters))
-    resting = {each for parameters in of_sections[:-2] for each in parameters}
-    return [each for each in module.parameters() if each not in resting]
+    of_sections.sort(key=lambda parameters: sum(parameter.numel() for parameter in parameters))
+    resting = {parameter for parameters in of_sections[:-2] for parameter in parameters}
+    return [parameter for parameter in module.parameters() if parameter not in resting]
 
 
 def is_sharded(tensor: Tensor) -> bool:
@@ -102,7 +102,7 @@ def is_sharded(tensor: Tensor) -> bool:
 
 @contextmanager
 def whole_weights(module: Any) -> Iterator[None]:
-    """Inside this block a sharded module has all of its weights, so that ranks need not work in step."""
+    """Keep all weights of a sharded module whole inside this block, so that ranks need not work in step."""
     parts = _sharded_parts(module)
     for part in parts:
         part.set_reshard_after_forward(False, recurse=False)
@@ -114,17 +114,17 @@ def whole_weights(module: Any) -> Iterator[None]:
             module.begin_shards(None)
         for part in parts:
             part.reshard()
-            part.set_reshard_after_forward(part is not module, recurse=False)  # the outermost stays for the gradient
+            part.set_reshard_after_forward(part is not module, recurse=False)  # the outermost stays whole for gradients
 
 
 def whole(tensors: Mapping[str, Tensor], wanted: bool = True) -> dict[str, Tensor]:
-    """Whole tensors, those that are sharded on the host; all ranks must ask together, also for what is not `wanted`."""
-    found = {}
-    for name, each in tensors.items():
-        tensor = _whole(each)
-        if wanted:  # else it is let go before the next is fetched
-            found[name] = tensor
-    return found
+    """Return whole tensors, sharded ones on the host; all ranks must call it together, even with `wanted` False."""
+    gathered = {}
+    for name, shard_or_tensor in tensors.items():
+        tensor = _whole(shard_or_tensor)
+        if wanted:  # otherwise it is released before the next is fetched
+            gathered[name] = tensor
+    return gathered
 
 
 def _whole(tensor: Tensor) -> Tensor:
@@ -136,11 +136,13 @@ def _whole(tensor: Tensor) -> Tensor:
     return tensor.full_tensor().cpu()
 
 
-def like(tensor: Tensor, own: Tensor) -> Tensor:
-    """A whole tensor as another one is: this rank's share of it, where that is sharded."""
-    if not is_sharded(own):
+def like(tensor: Tensor, model_tensor: Tensor) -> Tensor:
+    """Return a whole tensor in the form of another: if that is sharded, this rank's share."""
+    if not is_sharded(model_tensor):
         return tensor
     from torch.distributed.tensor import DTensor, distribute_tensor
 
-    assert isinstance(own, DTensor)
-    return distribute_tensor(tensor.to(own.device), own.device_mesh, own.placements, src_data_rank=None)
+    assert isinstance(model_tensor, DTensor)
+    return distribute_tensor(
+        tensor.to(model_tensor.device), model_tensor.device_mesh, model_tensor.placements, src_data_rank=None
+    )

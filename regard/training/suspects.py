@@ -1,4 +1,4 @@
-"""Reports on a run that fails at any learning rate: the batch at which it fails, and the sentence."""
+"""Reports on a run that fails at any learning rate: the batch where it fails, and the message."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,15 +13,15 @@ from regard.training.updates import Place
 
 
 def hopeless(sentence: str, task: Trainable, seed: int, places: Sequence[Place]) -> Fault:
-    """The refusal to go on; it names the batches at these places and quotes the row of them with the highest loss."""
+    """Return the fault that ends a run; it names the batches at these places and quotes their row of highest loss."""
     named = " and ".join(f"batch {number} of epoch {epoch + 1}" for epoch, number in places)
     worst = max(_rows(task, seed, places), key=lambda row: _loss(task, row))
-    quoted = f"; the worst of it is {task.quote(worst)}" if isinstance(task, Quotes) else ""
-    return Fault(sentence, f"It fails at {named}{quoted}.")
+    quote = f"; its worst row is {task.quote(worst)}" if isinstance(task, Quotes) else ""
+    return Fault(sentence, f"It fails at {named}{quote}.")
 
 
 def _rows(task: Trainable, seed: int, places: Sequence[Place]) -> Iterator[Any]:
-    """The rows of the batches at these places, each as a batch of its own where they can be split."""
+    """Yield the rows of the batches at these places, each as its own batch if they can be split."""
     for epoch, number in places:
         batch = next(iter(task.batches("train", seed, epoch, number - 1)))
         yield from batch.split(batch.rows) if isinstance(batch, Divisible) else [batch]

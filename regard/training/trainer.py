@@ -1,7 +1,7 @@
 """The trainer: one loop for every task that learns by gradient. It knows no model, no data and no metric.
 
-Everything random is a function of (seed, epoch) or (seed, step), and a checkpoint holds all the rest, so a run that
-was killed and resumed ends with the same bits as one that was not; rolling back after a divergence is the same act.
+Everything random is a function of (seed, epoch) or (seed, step), and a checkpoint holds everything else, so a run that
+was killed and resumed ends with the same bits as one that was not. Rolling back after a divergence works the same way.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +32,11 @@ from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validat
 from regard.training.suspects import hopeless
 from regard.training.updates import Place, Placed, UnreadUpdate, read_updates, step_event
 
-CURVE_POINTS = 1000  # of the training loss, over the whole run
+CURVE_POINTS = 1000  # points of the training loss over the whole run
 
 
 class Trainer:
-    """Trains `task` until its steps are done, its patience is spent, or a listener asks it to stop."""
+    """Trains `task` until its steps are done, its patience runs out, or a listener asks it to stop."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Trainer:
         ranks: Ranks = ALONE,
     ) -> None:
         if not isinstance(task, nn.Module):
-            raise TypeError("a task that learns by gradient is a torch module")
+            raise TypeError("a task that learns by gradient must be a torch module")
         self.task, self.options, self.seed = task, options, seed
         self.module: nn.Module = task
         self.keeper, self.listeners, self.ranks = SharedKeeper(keeper, ranks), listeners, ranks
@@ -69,13 +69,13 @@ class Trainer:
         self.facts, self.watchdog = Facts(), Watchdog()
         self.replanner: Replanner | None = None
         self.stop: str | None = None
-        self._asked_to_stop: str | None = None  # this rank, while the others may not know of it
+        self._asked_to_stop: str | None = None  # by a listener of this rank, which the others may not know yet
         self._unread: list[UnreadUpdate] = []
-        self._read_last: Sequence[Place] = ()  # the batches of the loss that was read last
+        self._read_last: Sequence[Place] = ()  # the batches of the last loss that was read
         self._rollbacks, self._failed_at = 0, 0
 
     def rehearse(self, watch: Listener) -> None:
-        """Take steps until `watch` has heard enough of them, then undo them all; nobody else hears of them."""
+        """Take steps until `watch` asks to stop, then undo them all; other listeners do not hear of them."""
         before, listeners = deepcopy(self._snapshot()), self.listeners
         self.listeners = [watch]
         with suppress(Diverged), prefetch(self.gradients.stream(self.facts)) as batches:
@@ -85,15 +85,15 @@ class Trainer:
         self._restore(before)
 
     def follow(self, options: TrainingOptions, replanner: Replanner | None) -> None:
-        """Train by these options, which differ in the run's length and how it is judged, and by what revises them."""
+        """Train by options with another length and other intervals, and by a replanner that may revise them."""
         self.options = self.judge.options = options
         self.replanner, self.listeners = replanner, [*self.listeners, *filter(None, [replanner])]
 
     def run(self) -> Facts:
-        """Train on from the last checkpoint, or from the start, to the end or to a stop."""
+        """Train from the last checkpoint, or from the start, to the end or to a stop."""
         snapshot = self.keeper.latest()
         if snapshot is None:
-            self.save()  # there is always something to roll back to
+            self.save()  # so that there is always something to roll back to
         else:
             self._restore(snapshot)
         self._tell(Started(self.facts.step, self.options.steps, getattr(self.task, "unit", "items")))
@@ -122,7 +122,7 @@ class Trainer:
             self.save()
 
     def _update(self, group: list[Placed]) -> None:
-        """One update of the weights from a group of batches."""
+        """Update the weights once from a group of batches."""
         facts, options = self.facts, self.options
         facts.step += 1
         self.module.train()
@@ -136,7 +136,7 @@ class Trainer:
         facts.epoch, facts.batch = group[-1].place
         self.ranks.note_step(facts.step)
         self._unread.append(UnreadUpdate.of(group, losses.by_piece, norm, self.members or 1))
-        # On a GPU reading a number waits for all work before it, so that is done now and then only.
+        # On a GPU reading a number waits for all earlier work, so losses are read only now and then.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
 
@@ -145,7 +145,7 @@ class Trainer:
         return options.learning_rate * schedules.factor(options, step, self.options.steps) * self.facts.rate_scale
 
     def _read_losses(self) -> None:
-        """Look at the losses of the updates since the last look; raises Diverged where one is not right."""
+        """Read the losses of the updates since the last time; raise Diverged if one is wrong."""
         updates, self._unread = read_updates(self._unread, self.ranks) if self._unread else [], []
         if not updates:
             return
@@ -157,7 +157,7 @@ class Trainer:
         self._tell(step_event(updates, self.facts, self._learning_rate(self.facts.step)))
 
     def _pause(self) -> None:
-        """Between two updates: validate and save when it is time."""
+        """Validate and save between two updates, when it is time."""
         self._replan()
         step, options = self.facts.step, self.options
         if step % options.validate_every == 0 or step == options.steps:
@@ -168,11 +168,11 @@ class Trainer:
             self._average_if_triggered()
         if step % options.save_every == 0:
             self._read_losses()
-            if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
+            if not self.watchdog.out_of_bounds:  # a roll-back must not return to what may be an explosion
                 self.save()
 
     def _replan(self) -> None:
-        """Go on by the plan of the rank that leads where it has changed."""
+        """Follow the plan of the leading rank if it has changed."""
         if self.replanner is None:
             return
         changes, *_ = self.ranks.gather(self.replanner.revise(self.facts.step) if self.ranks.leads else None)
@@ -183,12 +183,12 @@ class Trainer:
     def _average_if_triggered(self) -> None:
         optimizers.set_averaging(self.optimizer, self.options.optimizer, self.facts.averages_from)
         if self.facts.averages_from == self.facts.step + 1:
-            self._tell(Remarked(self.facts.step, "validations get no better: from here on the weights are averaged"))
+            self._tell(Remarked(self.facts.step, "validations stop improving: from here on the weights are averaged"))
 
     def _is_stopped(self) -> bool:
-        """Return True if a listener of any rank has asked to stop, which then holds for all."""
-        asked = self._asked_to_stop
-        wishes = self.ranks.gather([asked, isinstance(asked, Hurried)])
+        """Return True if a listener of any rank has asked to stop; this then holds for all."""
+        reason = self._asked_to_stop
+        wishes = self.ranks.gather([reason, isinstance(reason, Hurried)])
         self.stop = next((Hurried(text) if hurried else text for text, hurried in wishes if text is not None), None)
         return self.stop is not None
 
@@ -196,7 +196,7 @@ class Trainer:
         return self.facts.step >= self.options.steps or self.judge.is_out_of_patience(self.facts)
 
     def _finish(self) -> None:
-        """Leave the weights that the options ask for, and note that there is nothing more to do."""
+        """Publish the weights that the options ask for, and record that the run is finished."""
         if self.options.final == "average":
             self.save()
         self.judge.publish_final()
@@ -211,7 +211,7 @@ class Trainer:
         if snapshot is not None:
             self._restore(snapshot)
         if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
-            sentence = f"Training fails at step {failed}: {trouble}, however small the learning rate; look at the data."
+            sentence = f"Training fails at step {failed}: {trouble}, however small the learning rate. Check the data."
             raise hopeless(sentence, self.task, self.seed, self._read_last)
         self.facts.rate_scale = scale
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
@@ -233,7 +233,7 @@ class Trainer:
 
     def _restore(self, snapshot: Snapshot) -> None:
         self.facts, self.watchdog = replace(snapshot.facts), Watchdog(**snapshot.facts.watchdog)
-        # A finished run goes on where its recipe now says that it stops later.
+        # A finished run continues if its recipe now ends later.
         self.facts.finished &= self._has_trained()
         self.splitter.parts = self.facts.parts
         load_weights(self.module, snapshot.tensors["weights"])

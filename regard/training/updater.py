@@ -1,6 +1,6 @@
-"""The loop for tasks that learn by updates of their own, and not by autograd's, for some epochs.
+"""Training loop for tasks that learn by their own updates, not by autograd, for some epochs.
 
-Everything random is a function of (seed, epoch, batch), and a checkpoint holds all the rest.
+Everything random is a function of (seed, epoch, batch), and a checkpoint holds everything else.
 """
 
 from typing import Any, Protocol
@@ -11,15 +11,15 @@ from regard.training.options import UpdatingOptions
 from regard.training.own_loop import OwnLoop
 from regard.training.snapshot import Snapshot
 
-CURVE_POINTS = 1000  # of the training loss, over the whole run
+CURVE_POINTS = 1000  # points of the training loss over the whole run
 
 
 class Updatable(Task, Updates, Protocol):
-    """Protocol of tasks with update rules of their own."""
+    """Protocol of tasks with their own update rules."""
 
 
 class Updater(OwnLoop[Updatable, UpdatingOptions]):
-    """Lets `task` learn for its epochs; the weights of the last one are those that remain."""
+    """Lets `task` learn for its epochs; the weights of the last one remain."""
 
     @property
     def epochs(self) -> int:
@@ -47,5 +47,5 @@ class Updater(OwnLoop[Updatable, UpdatingOptions]):
             self.judge()
 
     def snapshot(self) -> Snapshot:
-        # What a finished run needs lies published.
+        # Everything that a finished run needs is published.
         return Snapshot({} if self.facts.finished else {"state": self.task.state()}, self.facts)

@@ -1,4 +1,4 @@
-"""One update of the weights: what it was learnt from, and what is known of it once its numbers are read."""
+"""One update of the weights: the batches it learnt from, and its numbers once they are read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from regard.training.snapshot import Facts
 
 
 class Place(NamedTuple):
-    """An epoch, and the number of a batch in it, which is counted from 1."""
+    """An epoch, and the number of a batch in it, counted from 1."""
 
     epoch: int
     number: int
@@ -29,7 +29,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Update:
-    """The sums over all that an update was learnt from, and the norm of its gradient, in plain numbers."""
+    """The sums over everything that an update learnt from, and the norm of its gradient, in plain numbers."""
 
     places: Sequence[Place]
     total: float
@@ -48,7 +48,7 @@ class UnreadPiece:
 
     @classmethod
     def of(cls, losses: Sequence[Loss], members: int) -> "UnreadPiece":
-        """The sums of these losses, of which each is a sum over the members too."""
+        """Return the sums of these losses, each of which is a sum over the members too."""
         total = torch.stack([loss.total.detach() for loss in losses]).sum() / members
         tallies: dict[str, Tally] = {}
         for loss in losses:
@@ -57,13 +57,13 @@ class UnreadPiece:
 
     def read(self) -> tuple[float, int, dict[str, list[float]]]:
         """Return the results as plain numbers; on a GPU this waits for all earlier work."""
-        tallies = {name: [float(each) for each in tally.sums] for name, tally in self.tallies.items()}
+        tallies = {name: [float(number) for number in tally.sums] for name, tally in self.tallies.items()}
         return float(self.total), int(self.count), tallies
 
 
 @dataclass(frozen=True)
 class UnreadUpdate:
-    """An update as long as nobody has read its numbers: those of the pieces of this rank."""
+    """An update whose numbers have not been read: those of the pieces of this rank."""
 
     places: Sequence[Place]
     pieces: Sequence[UnreadPiece]
@@ -73,23 +73,23 @@ class UnreadUpdate:
     def of(
         cls, group: Sequence[Placed], by_piece: Sequence[Sequence[Loss]], norm: Tensor, members: int
     ) -> "UnreadUpdate":
-        """The update that was made by the losses of each piece."""
-        places = [placed.place for placed in group]  # and not the batches, which would stay in memory
+        """Return the update made by the losses of each piece."""
+        places = [placed.place for placed in group]  # not the batches, which would stay in memory
         return cls(places, [UnreadPiece.of(losses, members) for losses in by_piece if losses], norm)
 
 
 def read_updates(unread: Sequence[UnreadUpdate], ranks: Ranks) -> list[Update]:
-    """Updates in plain numbers, summed over the pieces of all ranks in their order.
+    """Return updates in plain numbers, summed over the pieces of all ranks in order.
 
-    What is tallied is known to the ranks that have a piece to tally, of which the first is always one.
+    Tallies are known to the ranks that have a piece to tally, and the first rank always has one.
     """
     of_ranks = ranks.gather([[piece.read() for piece in update.pieces] for update in unread])
     updates = []
     for number, update in enumerate(unread):
         pieces = [piece for of_rank in of_ranks for piece in of_rank[number]]
         finish: dict[str, Callable[..., float]] = {}
-        for own in update.pieces:
-            finish |= {name: tally.finish for name, tally in own.tallies.items()}
+        for piece_of_rank in update.pieces:
+            finish |= {name: tally.finish for name, tally in piece_of_rank.tallies.items()}
         tallies: dict[str, Tally] = {}
         for _, _, sums in pieces:
             add_tallies(tallies, {name: Tally(tuple(sums[name]), finish[name]) for name in sums if name in finish})
@@ -99,7 +99,7 @@ def read_updates(unread: Sequence[UnreadUpdate], ranks: Ranks) -> list[Update]:
 
 
 def step_event(updates: Sequence[Update], facts: Facts, learning_rate: float) -> Stepped:
-    """Return the event that tells listeners of the last updates."""
+    """Return the event that reports the last updates to listeners."""
     items = sum(update.count for update in updates)
     loss = sum(update.total for update in updates) / max(items, 1)
     tallies: dict[str, Tally] = {}
@@ -110,6 +110,6 @@ def step_event(updates: Sequence[Update], facts: Facts, learning_rate: float) ->
 
 
 def add_tallies(sums: dict[str, Tally], more: dict[str, Tally]) -> None:
-    """Add to each sum the tally of its name."""
+    """Add each tally to the sum of its name."""
     for name, tally in more.items():
         sums[name] = sums[name] + tally if name in sums else tally

@@ -60,7 +60,7 @@ def test_only_scores_that_may_be_looked_at_must_be_positive() -> None:
     scores, mask = torch.tensor([1.0, 3.0, -4.0]), torch.tensor([True, True, False])
     torch.testing.assert_close(plain_of_positive(scores, mask), torch.tensor([0.25, 0.75, 0.0]))
     for refused in (scores, torch.tensor([1.0, 0.0]), torch.tensor([1.0, math.nan])):
-        with pytest.raises(Fault, match="shares out scores that are positive"):
+        with pytest.raises(Fault, match="needs positive attention scores"):
             plain_of_positive(refused, None)
 
 

@@ -30,7 +30,7 @@ def test_heads_that_are_not_sharp_are_none() -> None:
 
 @pytest.mark.parametrize("other", [{"stride": 2}, {"padding": 0}, {"padding": 1, "dilation": 2}])
 def test_a_convolution_that_shrinks_or_skips_has_no_such_heads(other: dict) -> None:
-    with pytest.raises(ValueError, match="only a square convolution with a middle"):
+    with pytest.raises(ValueError, match="needs a square convolution of odd size"):
         as_heads(nn.Conv2d(1, 1, 3, **{"padding": 1, **other}))
 
 

@@ -61,10 +61,10 @@ def test_chosen_modules_give_what_they_give_among_all(where: str | list[str] | N
 
 
 def test_a_name_that_fits_nothing_is_refused_with_those_there_are() -> None:
-    words = "No part of the model is called 'decoder.*'; those that look are 'blocks.0.cross.look', .* 'last'"
+    words = "No part of the model is called 'decoder.*'. Its attentions are 'blocks.0.cross.look', .* 'last'"
     with pytest.raises(Fault, match=words), watching(Looker(), where=["last", "decoder.*"]):
         pass
-    with pytest.raises(Fault, match="those that look are none"), watching(nn.Linear(1, 1), where="look"):
+    with pytest.raises(Fault, match="Its attentions are none"), watching(nn.Linear(1, 1), where="look"):
         pass
 
 
@@ -146,8 +146,8 @@ def test_too_much_is_refused_before_it_is_kept_and_says_how_to_ask_for_less() ->
     with pytest.raises(Fault) as caught, watching(model, limit=5000):
         model(*arguments())
     assert caught.value.sentences == (
-        "Watching 'last' would keep 2.3 KiB of weights (3 rows, 2 heads, 7 queries, 7 keys) beside the 4.6 KiB kept"
-        " before, but the limit is 4.9 KiB: ask for less with where=, rows= or queries=, or raise limit=.",
+        "Watching 'last' would keep 2.3 KiB of weights (3 rows, 2 heads, 7 queries, 7 keys) on top of 4.6 KiB, but"
+        " the limit is 4.9 KiB. Ask for less with where=, rows= or queries=, or raise limit=.",
     )
     assert not is_watched()
     for less in ({"where": "blocks"}, {"rows": [0]}, {"queries": slice(2)}, {"limit": 10_000}):
@@ -191,7 +191,7 @@ def test_who_notes_by_themselves_is_asked_for_as_little() -> None:
     assert len(gazes) == 1
     assert torch.equal(gazes[0].weights, weights[1:2, :, :3])
     with (
-        pytest.raises(Fault, match=r"Watching 'Identity' would keep 1\.6 KiB .* 0 bytes kept .* is 100 bytes"),
+        pytest.raises(Fault, match=r"Watching 'Identity' would keep 1\.6 KiB .* 0 bytes, .* is 100 bytes"),
         watching(part, limit=100),
     ):
         note(part, "target", "source", weights)

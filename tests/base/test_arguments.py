@@ -43,7 +43,7 @@ def test_a_fault_keeps_its_kind() -> None:
 
 
 def test_who_trains_in_python_is_told_of_arguments(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"^resume=True goes on with a run and overwrite=True replaces it"):
+    with pytest.raises(Fault, match=r"^resume=True continues a run and overwrite=True replaces it"):
         regard.train("ngram-ptb", resume=True, overwrite=True)
     with pytest.raises(Fault, match=r"^valid_source and valid_target belong together; give both\.$"):
         regard.train(source="a.en", target="a.pt", valid_source=tmp_path)

@@ -24,7 +24,7 @@ HOSTILE = {
     "hexadecimal digits": (f"a = 0x{DIGITS}", "a number or a name of more than 128 characters"),
     "a fraction": (f"a = 0.{DIGITS}", "a number or a name of more than 128 characters"),
     "a name": ("a" * 10_000 + " = 1", "a number or a name of more than 128 characters"),
-    "size": ("# " + "a" * MOST_BYTES, "more than any such file needs"),
+    "size": ("# " + "a" * MOST_BYTES, "for such a file"),
     "open texts": ('a = "' + '\\"' * 500_000, "is not valid TOML"),
     "open long texts": ("a = '''" + "'' " * 300_000, "is not valid TOML"),
     "no TOML": ("a = ", "is not valid TOML"),

@@ -36,7 +36,7 @@ def test_results_come_in_order_and_faults_come_whole(count: int) -> None:
 
 
 def test_a_killed_worker_is_a_fault() -> None:
-    with pytest.raises(Fault, match="A worker process has ended early: for want of memory"):
+    with pytest.raises(Fault, match="A worker process ended early: it ran out of memory"):
         list(map_in_order(killed, [1, 2, 3], 1))
 
 

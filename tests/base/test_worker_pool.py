@@ -82,7 +82,7 @@ def test_the_same_processes_serve_every_map_without_torch_and_end_with_their_own
 
 
 def test_a_killed_worker_is_a_fault() -> None:
-    with pytest.raises(Fault, match="A worker process that cuts text into tokens has ended early"):
+    with pytest.raises(Fault, match="A worker process that tokenises text ended early"):
         list(LastingWorkers(killed, 1).map([1, 2, 3]))
 
 

@@ -36,7 +36,7 @@ def test_it_answers_lines_of_bits_and_refuses_others(copier: Path, capsys: pytes
     assert len(first["answer"].split()) == 2
     assert second["probabilities"] == {second["answer"]: second["probability"]}
     assert main(["answer", str(copier), "10 2"]) == 2
-    assert "Text 1: '2' is not an item of 2 bits; it reads items, as in '01 11'." in capsys.readouterr().err
+    assert "Text 1: '2' is not an item of 2 bits; it must be items, as in '01 11'." in capsys.readouterr().err
 
 
 def test_the_example_that_training_ends_with_is_one_it_can_read(

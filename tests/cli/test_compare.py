@@ -154,7 +154,7 @@ def test_the_table_is_written_where_it_is_wanted(
 ) -> None:
     again = ["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(compared), "--resume"]
     for refused, sentence in (
-        ("table.pdf", "table.pdf is neither .md, .tex, .csv nor .json; the suffix says how to write the table."),
+        ("table.pdf", "table.pdf is neither .md, .tex, .csv nor .json; the suffix chooses the format of the table."),
         ("nowhere/table.tex", "nowhere to write table.tex into."),
     ):
         assert main([*again, "-o", str(tmp_path / refused)]) == 2
@@ -233,7 +233,7 @@ def test_minutes_stop_before_the_next_run(
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(tmp_path / "out")]
     for jobs in ("1", "2"):
         assert main([*arguments, "--minutes", "0", "--jobs", jobs, "--resume"]) == 0
-        assert "0 of 4 runs are finished; --resume goes on with the others." in capsys.readouterr().err
+        assert "0 of 4 runs are finished; --resume continues with the others." in capsys.readouterr().err
     assert not (tmp_path / "out" / "comparison.json").exists()
 
 
@@ -274,7 +274,7 @@ def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["2"]
     written = (out / "comparison.md").read_text(encoding="utf-8")
     assert "- 1, seed 1: The disk is full." in written
-    assert "- 1 is not in the table, for none of its runs was trained." in written
+    assert "- 1 is not in the table, because none of its runs was trained." in written
     assert weights(out, ["2/seed-1"]) == weights(tmp_path / "one", ["2/seed-1"])
     assert "counting" in (out / "2/seed-1" / "training" / "log.txt").read_text(encoding="utf-8")
 
@@ -294,7 +294,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
         assert process.wait() == 130
     assert "2 runs not finished; --resume continues from there." in rest
     for log in logs:
-        assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
+        assert "interrupted; --resume continues from here" in log.read_text(encoding="utf-8")
         with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 
@@ -324,14 +324,14 @@ def test_without_test_data_the_validation_data_is_scored(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--resume", "--overwrite"], "--resume goes on with a comparison and --overwrite replaces it"),
+        (["--resume", "--overwrite"], "--resume continues a comparison and --overwrite replaces it"),
         (["--metric", "blue"], "There is no metric 'blue'"),
         (["--set", "training.device=tpu"], "There is no device 'tpu'"),
         (["--set", "data.train=['none.en', 'none.pt']"], "There is no file none.en"),
         (["--set", "training.best_by=beauty"], "training.best_by is 'beauty'"),
         (["--set", "model.widht=3"], "model has no 'widht'; did you mean 'width'?"),
         (["--jobs", "0"], "Invalid value for '--jobs'"),
-        (["--vary", "model.dropout='0,0.1"], "The ' in '0,0.1 has no partner; close it"),
+        (["--vary", "model.dropout='0,0.1"], "The ' in '0,0.1 is never closed; close it"),
     ],
 )
 def test_faults_are_found_before_anything_is_written(

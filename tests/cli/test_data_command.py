@@ -122,4 +122,4 @@ def test_check_reads_a_prepared_corpus_from_end_to_end(tmp_path, capsys):
     assert main(["data", "check", str(tmp_path / "corpus")]) == 2
     assert f"{shard.name} is missing, damaged or of another version" in capsys.readouterr().err
     assert main(["data", "check", str(tmp_path)]) == 2
-    assert "holds no corpus whose preparation was finished" in capsys.readouterr().err
+    assert "holds no finished corpus" in capsys.readouterr().err

@@ -140,7 +140,9 @@ def test_export_refuses_what_is_no_model(tmp_path: Path, capsys: pytest.CaptureF
 def test_export_refuses_what_ctranslate2_cannot_compute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recurrent = untrained_folder(tmp_path / "recurrent")
     assert main(["export", str(recurrent), "--to", "ctranslate2"]) == 2
-    assert f"CTranslate2 computes Transformers, and {recurrent} is of the family seq2seq." in capsys.readouterr().err
+    assert (
+        f"CTranslate2 supports only Transformers, and {recurrent} is of the family seq2seq." in capsys.readouterr().err
+    )
     odd = untrained_folder(tmp_path / "odd", family="transformer", positions="alibi")
     assert main(["export", str(odd), "--to", "ctranslate2"]) == 2
     assert "CTranslate2 cannot compute model.positions = 'alibi'; it supports" in capsys.readouterr().err

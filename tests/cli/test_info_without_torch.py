@@ -76,7 +76,7 @@ def test_damaged_weights_are_refused_unloaded_too(tmp_path: Path) -> None:
         describe_folder(folder, 32)
     head = json.dumps({"model.x": {"dtype": "F32", "shape": [10**4], "data_offsets": [0, 4]}}).encode()
     update_folder(folder, {WEIGHTS: len(head).to_bytes(8, "little") + head + bytes(4)})
-    with pytest.raises(Fault, match="its head tells of more numbers than it can hold"):
+    with pytest.raises(Fault, match="its header lists more numbers than it can hold"):
         describe_folder(folder, 32)
     update_folder(folder, {WEIGHTS: b"\xff" * 20})
     with pytest.raises(Fault, match="does not hold tensors"):

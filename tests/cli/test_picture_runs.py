@@ -71,7 +71,7 @@ def test_a_photo_of_another_size_is_made_like_the_training_pictures(
     said = capsys.readouterr()
     assert said.out == "1\n" * 5
     changes = "turned grey, scaled from 80 × 160 to 8 × 16 pixels. --as-is refuses it instead."
-    assert f"{files[0]} is made like the training pictures: {changes}" in said.err
+    assert f"{files[0]} is adapted to the training pictures: {changes}" in said.err
     assert str(files[3]) not in said.err
     assert "So were 2 more pictures." in said.err
     assert main(["look", str(run), str(files[0])]) == 0

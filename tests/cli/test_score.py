@@ -51,7 +51,7 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["scores"][0]["value"] == plain["scores"][0]["value"]
-    marked = "begins with a byte order mark, which is no part of its text and is left out\n"
+    marked = "begins with a byte order mark, which is dropped\n"
     assert (said.err.count(f"good {marked}"), said.err.count(f"ref {marked}")) == (1, 1)
 
 
@@ -220,7 +220,7 @@ def test_odd_files_are_remarked_on(capsys: Captured) -> None:
     write("cut", ["Eu vejo ."] * 60)
     assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--against", "cut"]) == 0
     said = capsys.readouterr().err
-    assert "cut: this looks tokenised, for 60 of 60 lines end in a full stop that stands alone." in said
+    assert "cut: this looks tokenised, because 60 of 60 lines end in a full stop that stands alone." in said
     assert "ask for bleu-tokenised" in said
     assert "cut holds the same lines as cut, so there is no difference to test." in said
     assert said.count("tokenised, for") == 1
@@ -246,7 +246,7 @@ def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path)
     assert "There is no file gone." in refused(capsys, "--against", "gone")
     assert "empty is empty, so there is nothing to score." in refused(capsys, hypothesis="empty", reference="empty")
     assert "empty is empty" in refused(capsys, reference="empty")
-    assert "ref is given twice; each --reference is another" in refused(capsys, "--reference", "ref")
+    assert "ref is given twice; each --reference must be another" in refused(capsys, "--reference", "ref")
     (folder / "latin").write_bytes("São Paulo\n".encode("latin-1"))
     assert "latin, line 1: not valid UTF-8" in refused(capsys, hypothesis="latin")
 
@@ -327,4 +327,4 @@ def test_trees_are_compared_and_held_to_their_sentences(capsys: Captured, folder
     assert main(["score", *files, "--reference-sentences", "src.txt"]) == 2
     assert "src.trees, line 1: the words of the tree are 'Le chat dort'" in capsys.readouterr().err
     assert main(["score", *files, "--metric", "exact", "--hypothesis-sentences", "out.txt"]) == 2
-    assert "belong to trees; give them with --metric hppr" in capsys.readouterr().err
+    assert "are for trees; give them with --metric hppr" in capsys.readouterr().err

@@ -155,7 +155,7 @@ def test_ctrl_c_stops_cleanly_and_resumably(
 
 
 def _stopped_and_resumed(corpus: tuple[Path, Path], out: Path, said: str, uninterrupted: Path) -> None:
-    assert "interrupted; --resume goes on from here" in said
+    assert "interrupted; --resume continues from here" in said
     assert "Traceback" not in said
     assert 0 < RunFolder(out).steps()[-1] < 20
     assert _kill_and_resume(corpus, out, []) == 0
@@ -224,18 +224,18 @@ def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
     assert f"{shard} is missing, damaged" in say(capsys)
     shard.write_bytes(good)
     assert main(["train", "--out", str(out), "--resume"]) == 0
-    assert f"{source} is not there any more; going on with what was prepared from it." in say(capsys)
+    assert f"{source} no longer exists; continuing with what was prepared from it." in say(capsys)
     _same(uninterrupted, out)
 
 
 def test_without_a_run_there_is_no_recipe_to_go_on_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--resume"]) == 2
-    assert "Say with --out which run is to go on" in say(capsys)
+    assert "Name the run to resume with --out" in say(capsys)
     assert main(["train", "--out", str(tmp_path / "none"), "--resume"]) == 2
-    assert "none holds no recipe to go on with; give one, or text files" in " ".join(say(capsys).split())
+    assert "none has no recipe to resume; give the recipe or text files" in " ".join(say(capsys).split())
     assert not (tmp_path / "none").exists()
     assert main(["train", "--out", str(tmp_path / "none"), "--resume", "--languages", "en-pt"]) == 2
-    assert "go with text files" in say(capsys)
+    assert "belong to text files" in say(capsys)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.Capt
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", trained)
     assert main(arguments) == 2
-    assert "holds a run already; give --resume to go on with it or --overwrite to replace it" in say(capsys)
+    assert "already holds a run. Give --resume to continue it or --overwrite to replace it" in say(capsys)
     assert main([*arguments, "--resume", "--overwrite"]) == 2
     assert {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()} == before
 
@@ -333,7 +333,7 @@ def test_a_run_keeps_its_tokeniser(trained: Path, tmp_path: Path, capsys: pytest
     shutil.rmtree(out / "training" / "corpus")
     source.write_text("".join(f"{number} other words\n" for number in range(300)))
     assert main([*train_arguments(source, target, out, training__steps=16), "--resume"]) == 2
-    assert "does not belong to the data, which was prepared again" in say(capsys)
+    assert "does not match the data, which was prepared again" in say(capsys)
 
 
 def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_further_columns_are_told_before_anything_is_learnt(capsys: pytest.Captu
     said = said_by(
         capsys, "train", "--pairs", "forms.tsv", "--out", "run", *SMALL, "--set", "data.cleaning.leakage=false"
     )
-    told = said.index("has 3 columns, of which the first two are learnt as source and target, as 'walk' → 'V;PST'")
+    told = said.index("has 3 columns; the first two are used as source and target, as in 'walk' → 'V;PST'")
     assert told < said.index("20 pairs of")
 
 
@@ -85,7 +85,7 @@ def test_pairs_of_several_files_are_learnt(capsys: pytest.CaptureFixture[str]) -
     arguments = ["--pairs", "forms.tsv", "--pairs", "more.csv", "--columns", "1+2:3", "--out", "run", *SMALL]
     said = said_by(capsys, "train", *arguments)
     assert "40 pairs of" in said
-    assert "more.csv: line 1 names the columns (lemma, features, form) and is passed over" in said
+    assert "more.csv: line 1 names the columns (lemma, features, form) and is skipped" in said
     train = read_recipe(Path("run"))["data"]["train"]
     assert [Path(corpus["pairs"]).name for corpus in train] == ["forms.tsv", "more.csv"]
     assert "nothing to resume" in said_by(capsys, "train", *arguments[:6], "--out", "run", "--resume")
@@ -127,7 +127,7 @@ def test_a_tagger_learns_from_a_file_of_words(
 ) -> None:
     chosen = ["--columns", columns] if columns else []
     said = said_by(capsys, "train", "tagger.toml", "--data", file, *chosen, "--out", "run")
-    assert "passed over: 12 comments" in said
+    assert "skipped: 12 comments" in said
     recipe = read_recipe(Path("run"))
     assert (recipe["data"]["scheme"], recipe["training"]["best_by"]) == (scheme, best_by)
     assert main(["evaluate", "run", "--data", file, "--json"]) == 0
@@ -151,23 +151,23 @@ def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str
         (["reviews.jsonl"], "`regard train RECIPE --data reviews.jsonl --columns TEXT:LABEL` for classes"),
         (["es.conllu"], "`regard train RECIPE --data es.conllu --columns WORD:TAG` for tags"),
         (["notes"], "If notes is data, not a recipe, write `regard train --pairs notes"),
-        (["--data", "reviews.csv"], "--data goes with a recipe, as in `regard train trec --data FILE"),
+        (["--data", "reviews.csv"], "--data needs a recipe, as in `regard train trec --data FILE"),
         (["forms.tsv", "--data", "reviews.csv"], "forms.tsv is a file of data, not a recipe; --data goes with"),
         (["--pairs", "forms.tsv", "--data", "reviews.csv"], "Give --data with a recipe, or text files, not both."),
-        (["bag.toml", "--valid-data", "reviews.csv"], "--valid-data and --test-data go with --data."),
-        (["bag.toml", "--columns", "1:2"], "--columns and --header go with files that have columns"),
+        (["bag.toml", "--valid-data", "reviews.csv"], "--valid-data and --test-data need --data."),
+        (["bag.toml", "--columns", "1:2"], "--columns and --header are for files with columns"),
         (["bag.toml", "--data", "none.csv"], "There is no file none.csv."),
         (["bag.toml", "--data", "reviews.csv", "--columns", "1:"], "--columns: columns are '1:', expected numbers or"),
         (["bag.toml", "--data", "reviews.csv", "--columns", "nope:stars"], "has no column 'nope'; it has id, review"),
         (["bag.toml", "--data", "reviews.csv", "--languages", "en-pt"], "--languages is for translators."),
-        (["ngram.toml", "--data", "reviews.csv", "--columns", "a:b"], "a language model learns from one text"),
+        (["ngram.toml", "--data", "reviews.csv", "--columns", "a:b"], "a language model reads one column"),
         (["ngram.toml", "--data", "reviews.jsonl"], "reviews.jsonl is JSON lines, which is not learnt as text"),
         (["tagger.toml", "--data", "es.conllu", "--header"], "--header is for tables"),
-        (["ram-mnist", "--data", "reviews.csv"], "--data is for recipes that learn from texts, and a ram learns from"),
-        (["--pairs", "forms.tsv", "--columns", "1:2:3"], "expected those of the source and of the target, as in 1+3:2"),
+        (["ram-mnist", "--data", "reviews.csv"], "--data is for recipes that learn from text, and a ram does not"),
+        (["--pairs", "forms.tsv", "--columns", "1:2:3"], "expected source and target columns, as in 1+3:2"),
         (["--pairs", "forms.tsv", "--columns", "1+4:2"], "forms.tsv has 3 columns; there is no column 4."),
         (["--pairs", "forms.tsv", "--pairs", "forms.tsv"], "--pairs names the same file twice."),
-        (["--pairs", "reviews.csv"], "say which are source and target with --columns, as in --columns id:review."),
+        (["--pairs", "reviews.csv"], "choose source and target with --columns, as in --columns id:review."),
         (["--pairs", "empty.csv", "--columns", "1:2"], "empty.csv is empty; there is nothing to learn from."),
     ],
 )  # fmt: skip

@@ -96,18 +96,21 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("model.width=32", "does not fit parent, from which it starts: model.width is 32, there 16"),
-        ("model.encoder_layers=3", "model.encoder_layers is 3, there 1"),
+        ("model.width=32", "does not fit parent, which it starts from: model.width is 32, but the model has 16"),
+        ("model.encoder_layers=3", "model.encoder_layers is 3, but the model has 1"),
         (
             "model.preset=small",
-            "model.encoder_layers is 3, there 1; model.decoder_layers is 3, there 2; model.width is",
+            "model.encoder_layers is 3, but the model has 1; model.decoder_layers is 3, but the model has 2; model",
         ),
-        ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, there 400"),
-        ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', there 'unigram'"),
-        ("family=seq2seq", "family is 'seq2seq', there 'transformer'"),
+        ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, but the model has 400"),
+        ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', but the model has 'unigram'"),
+        ("family=seq2seq", "family is 'seq2seq', but the model has 'transformer'"),
         ("start_from=begun", "begun has no weights.safetensors yet: its training has not reached its first validation"),
         ("start_from=nowhere", "There is no model folder at nowhere"),
-        ("start_from=child/parent", "cannot start from child/parent, which lies there itself; name another --out"),
+        (
+            "start_from=child/parent",
+            "cannot start from child/parent, which is inside that folder; choose another --out",
+        ),
         (
             "training.freeze=['heads']",
             "the parts of this model (transformer) are embeddings, encoder, decoder",
@@ -159,7 +162,7 @@ def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) ->
     said = _said(capsys)
     assert "80 pairs of en and pt, starting from parent" in said
     assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to nothing" in said
-    assert "the tokenisers it starts with spell" in said
+    assert "the existing tokenisers spell" in said
     table = read_recipe(Path("child"))
     assert table["start_from"] == str(Path("parent").resolve())
     assert table["model"] == read_recipe(Path("parent"))["model"]
@@ -177,7 +180,7 @@ def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) ->
 def test_old_text_is_mixed_in_by_its_share_and_validates_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*NEW_FILES, *QUICKLY, "--old-share", "0.25"]) == 0
     said = _said(capsys)
-    assert "25% of the pairs are of the text that it was trained on" in said
+    assert "25% of the pairs come from the text that it was trained on" in said
     assert f"75.0% from {Path('new.en').resolve()}, 25.0% from" in said
     assert "held out 4 for validation" in said  # a twentieth of the 80 new ones
     train = read_recipe(Path("child"))["data"]["train"]
@@ -207,9 +210,9 @@ def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> N
     capsys.readouterr()
     first = [word.replace("parent", "first") for word in NEW_FILES]
     assert main([*first, "--old-share", "0.5"]) == 2
-    assert f"trained on, but there is no file '{source}'; leave it out" in _said(capsys)
+    assert f"trained on, but there is no file '{source}'; omit it" in _said(capsys)
     assert main(["train", "child.toml", "--old-share", "0.5", "--out", "child"]) == 2
-    assert "--old-share goes with text files and --from" in _said(capsys)
+    assert "--old-share needs text files and --from" in _said(capsys)
     assert not Path("child").exists()
 
 
@@ -220,11 +223,11 @@ def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.Captu
     assert main(["train", "--out", "child", "--resume", *rate]) == 2
     said = _said(capsys)
     assert "training.optimizer.learning_rate was 0.01 and is now 0.001" in said
-    assert "To go on from its weights with what is new: regard train … --from child --out child-2" in said
+    assert "To start a new run from its weights: regard train … --from child --out child-2" in said
     assert main(["train", "child.toml", *rate, *QUICKLY, "--from", "child", "--out", "child-2"]) == 0
     assert _weights("child-2", 0) == Path("child", WEIGHTS).read_bytes()
     assert main([*NEW_FILES[:1], "--source", "new.pt", "--target", "new.en", "--out", "child", "--resume"]) == 2
-    assert "To go on from its weights with these: regard train … --from child --out child-2" in _said(capsys)
+    assert "To start a new run from its weights: regard train … --from child --out child-2" in _said(capsys)
 
 
 def test_a_recurrent_model_is_started_from_too_but_not_for_text_it_cannot_spell(

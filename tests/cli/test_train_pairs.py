@@ -36,7 +36,7 @@ def test_one_file_of_pairs_is_as_good_as_two_files(
     assert main(["train", str(pairs), "--languages", "en-pt", "--out", str(out), *CHANGES]) == 0
     said = capsys.readouterr().err
     assert "300 pairs of en and pt" in said
-    assert "of 300 lines with more than two columns the first two are taken" in said
+    assert "only the first two columns are used of 300 lines that have more" in said
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
     assert read_recipe(out)["data"]["train"][0]["pairs"] == str(pairs)
 

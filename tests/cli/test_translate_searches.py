@@ -199,7 +199,7 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
         (["--sample", "--set", "sampling.min_p=5"], "--set sampling.min_p is 5, expected 1.0 or less"),
         (["--forbid", ""], "--forbid: nothing is written in it; give some text"),
         (["--with", "nowhere"], "There is no model folder at nowhere"),
-        (["--required", "WISHES", "--sample"], "Sampling cannot promise phrases that must occur"),
+        (["--required", "WISHES", "--sample"], "Sampling cannot guarantee phrases that must occur"),
         (
             ["--prefixes", "WISHES", "--split-sentences"],
             "--prefixes belongs to a whole output; omit --split",

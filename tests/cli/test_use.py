@@ -250,7 +250,7 @@ def test_evaluate_notices_outputs_that_look_tokenised(
     monkeypatch.setattr(TranslationModel, "translations", tokenised)
     assert main(arguments) == 0
     said = capsys.readouterr()
-    assert "The outputs: this looks tokenised, for 3 of 3 lines end in a full stop that stands alone." in said.err
+    assert "The outputs: this looks tokenised, because 3 of 3 lines end in a full stop that stands alone." in said.err
     assert "exact" in said.out
 
 

@@ -56,7 +56,7 @@ def test_vectors_are_imported_and_asked(imported: Path, capsys: pytest.CaptureFi
     assert model.neighbours(["r$ 0"], count=1)[0].neighbours[0][0] == "maçã"
     assert model.analogy("homem", "rei", "mulher").word == "rainha"
     assert model.recipe.family == "word2vec"
-    with pytest.raises(Fault, match="came from a file, which has those of centres only"):
+    with pytest.raises(Fault, match="came from a file, which has vectors of centres only"):
         model.neighbours(["rei"], side="mean")
 
 
@@ -140,7 +140,7 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
     assert [each["metric"] for each in json.loads(capsys.readouterr().out)["scores"]] == ["loss"]
     assert main(["evaluate", str(folder), "--metric", "spearman", "--side", "mean"]) == 0
     assert main(["evaluate", str(folder), "--metric", "bleu"]) == 2
-    assert "Word vectors are measured by loss, accuracy, spearman, and not by 'bleu'." in capsys.readouterr().err
+    assert "Word vectors are measured by loss, accuracy, spearman, not by 'bleu'." in capsys.readouterr().err
 
 
 def test_what_is_for_word_vectors_is_refused_elsewhere(

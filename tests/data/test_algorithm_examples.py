@@ -99,13 +99,13 @@ def test_examples_of_several_lengths_are_padded_to_the_longest() -> None:
 @pytest.mark.parametrize(
     ("algorithm", "text", "sentence"),
     [
-        ("copy", " ", "Text 2: there is no item; it reads items, as in '01 11'."),
-        ("copy", "10 102", "Text 2: '102' is not an item of 2 bits; it reads items"),
+        ("copy", " ", "Text 2: there is no item; it must be items, as in '01 11'."),
+        ("copy", "10 102", "Text 2: '102' is not an item of 2 bits; it must be items"),
         ("copy", "10 ab", "'ab' is not an item of 2 bits"),
-        ("repeat-copy", "10 11", "it does not end with how often to copy; it reads .* '01 11 x3'"),
-        ("repeat-copy", "10 x0", "it does not end with how often to copy"),
-        ("recall", "10 11 01 | 00 01 11", "there is no item; it reads items parted by |"),
-        ("recall", "10 11 01 | 00 01 11 ? 00 01 11", "nothing follows what is asked for"),
+        ("repeat-copy", "10 11", "it does not end with the number of copies; it must be .* '01 11 x3'"),
+        ("repeat-copy", "10 x0", "it does not end with the number of copies"),
+        ("recall", "10 11 01 | 00 01 11", "there is no item; it must be items separated by |"),
+        ("recall", "10 11 01 | 00 01 11 ? 00 01 11", "no item follows the one asked for"),
         ("recall", "10 11 | 00 01 ? 10 11", "'10 11' is not an item of 3 parts"),
         ("sort", "2:10", "'2' is not a priority from -1 to 1"),
         ("sort", "10", "'10' is not a priority"),
@@ -122,12 +122,12 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(algorithm: str, text: str,
     ("table", "sentence"),
     [
         ({"fewest": 5, "most": 4}, "fewest is 5, which is more than most, 4"),
-        ({"algorithm": "recall"}, "recall needs two items at least"),
-        ({"algorithm": "recall", "fewest": 2, "test": {"items": [1]}}, "recall needs two items at least"),
+        ({"algorithm": "recall"}, "recall needs at least two items"),
+        ({"algorithm": "recall", "fewest": 2, "test": {"items": [1]}}, "recall needs at least two items"),
         ({"kept": 0.5}, "kept is for 'sort', not for 'copy'"),
         ({"test": {"items": [4], "repeats": 2}}, "repeats are for 'repeat-copy', not for 'copy'"),
         ({"test": {"items": []}}, "data.test.items"),
-        ({"valid": {"items": [1], "slots": 2}}, "reach = 1 goes around a memory of 2 slots"),
+        ({"valid": {"items": [1], "slots": 2}}, "reach = 1 would go around a memory of 2 slots"),
     ],
 )
 def test_data_that_contradict_themselves_are_refused(table: dict[str, object], sentence: str) -> None:
@@ -136,5 +136,5 @@ def test_data_that_contradict_themselves_are_refused(table: dict[str, object], s
 
 
 def test_slots_are_refused_where_there_are_none() -> None:
-    with pytest.raises(Fault, match=r"data\.test\.slots is for models with a memory of slots"):
+    with pytest.raises(Fault, match=r"data\.test\.slots is for models with memory slots"):
         check_recipe({"family": "lstm", "data": {"algorithm": "copy", "test": {"items": [1], "slots": 9}}})

@@ -26,7 +26,7 @@ def test_features_lose_their_mean_and_become_whole_steps() -> None:
 
 
 def test_features_of_another_network_are_refused() -> None:
-    with pytest.raises(Fault, match="components of this model reduce 3 numbers a place; there are 4"):
+    with pytest.raises(Fault, match="components of this model reduce 3 numbers per place, but there are 4"):
         open_components(packed(**GOOD), "components.npz").reduce(np.zeros((49, 4)))
 
 

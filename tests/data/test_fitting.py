@@ -36,11 +36,11 @@ def test_a_photo_on_white_paper_becomes_white_on_black(tmp_path: Path) -> None:
     assert fitted.changes == (
         "turned grey",
         "scaled from 300 × 200 to 28 × 19 pixels",
-        "inverted, for their background is black",
+        "inverted, because their background is black",
         "padded to 28 × 28",
     )
     remark = fitting_remark(path, DIGITS)
-    assert remark == f"{path} is made like the training pictures: {', '.join(fitted.changes)}."
+    assert remark == f"{path} is adapted to the training pictures: {', '.join(fitted.changes)}."
 
 
 def test_a_picture_on_their_background_is_not_inverted(tmp_path: Path) -> None:

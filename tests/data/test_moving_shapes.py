@@ -101,8 +101,8 @@ def test_prepared_videos_are_those_of_their_names(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"frames": 4}, "frames is 4, but shapes need 8 or more"),
-        ({"features": {"file": "a.npy", "names": "a.txt"}, "shapes": None}, "features of videos are those of an enc"),
+        ({"frames": 4}, "frames is 4, but moving shapes need at least 8"),
+        ({"features": {"file": "a.npy", "names": "a.txt"}, "shapes": None}, "frames: videos need features = 'own'"),
     ],
 )
 def test_videos_that_cannot_be_are_refused(changes, words: str) -> None:

@@ -43,12 +43,12 @@ def float_tiff() -> bytes:
     [
         (b"", "is empty, so it is not a picture"),
         (b"a text, whatever it is called", "is not in a picture format that can be read: PNG, JPEG"),
-        (png_promising(1, 1), "has 1 × 1 pixels; a picture has at least 8 a side"),
+        (png_promising(1, 1), "has 1 × 1 pixels; a picture must have at least 8 per side"),
         (png_promising(9000, 9000), "has 9000 × 9000 pixels; .* at most 50,000,000 in all"),
         (png_promising(20_000, 20_000), "has too many pixels; a picture may have at most 50,000,000"),
         (cut_jpeg(), "is a damaged picture: image file is truncated"),
         (png_promising(9, 9), "is a damaged picture"),
-        (float_tiff(), "is a picture whose pixels, of the mode F, cannot be read; save it as PNG"),
+        (float_tiff(), "is a picture in the mode F, which cannot be read; save it as PNG"),
     ],
 )
 def test_what_is_no_picture_of_a_fitting_size_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
@@ -116,7 +116,7 @@ def test_of_a_moving_picture_the_first_frame_is_read_and_that_is_said(tmp_path: 
     frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
     said: list[str] = []
     assert read_colours(tmp_path / "moving.gif", remark=said.append)[0, 0].tolist() == RED
-    assert said == [f"{tmp_path}/moving.gif holds several frames; the first is read."]
+    assert said == [f"{tmp_path}/moving.gif holds several frames; only the first is read."]
 
 
 def test_a_picture_is_squashed_to_a_square() -> None:

@@ -38,7 +38,7 @@ def test_idx_files_are_read_plain_and_packed(tmp_path: Path, name: str) -> None:
         (b"\0\0\x08\x01\0\0\0\x01\x07", "is not an idx file of pictures: it begins with 00 00 08 01"),
         (b"\0\0\x08\x03\0\0\0\x02\0", "ends within its head"),
         (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"1234567", "promises 8 bytes of pictures, but it ends after 7"),
-        (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"123456789", "but it goes on after them"),
+        (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"123456789", "but more follow"),
         (b"\0\0\x08\x03" + b"\xff\xff\xff\xff" * 3, "can be read"),
         (b"\0\0\x08\x03\0\0\0\x01\0\0\x10\0\0\0\0\x01" + b"\0" * 4096, "a side has 1 to 1024"),
     ],
@@ -154,7 +154,7 @@ def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"valid": {"listing": "other.tsv"}}, "has the label 'bird', which no picture to learn from has"),
+        ({"valid": {"listing": "other.tsv"}}, "has the label 'bird', which no training picture has"),
         ({"scene": {"side": 3}}, r"data\.scene\.side is 3, but the pictures of .* have 3 × 4 pixels"),
         ({"scene": {"side": 9, "clutter": 1}}, r"data\.scene\.clutter needs pictures of 8 pixels a side"),
     ],
@@ -170,7 +170,7 @@ def test_sets_that_do_not_fit_together_are_refused(
 
 
 def test_one_class_and_too_few_pictures_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="has labels of 1 classes; 2 to 10,000 can be learnt"):
+    with pytest.raises(Fault, match="has 1 classes; a classifier needs 2 to 10,000"):
         prepare_pictures(options(train=write_set(tmp_path, PICTURES, [1] * 10)), tmp_path / "a", silent)
     with pytest.raises(Fault, match=r"has 4 pictures; with fewer than 5, name others as data\.valid"):
         prepare_pictures(options(train=write_set(tmp_path, PICTURES[:4], [0, 1] * 2)), tmp_path / "b", silent)
@@ -178,7 +178,7 @@ def test_one_class_and_too_few_pictures_are_refused(tmp_path: Path) -> None:
 
 def test_a_set_in_two_forms_and_in_none_is_refused() -> None:
     for train in ({"pictures": "a"}, {"pictures": "a", "labels": "b", "listing": "c"}, {}):
-        with pytest.raises(Fault, match="are either 'pictures' and 'labels', or a 'listing'"):
+        with pytest.raises(Fault, match="need either 'pictures' and 'labels', or a 'listing'"):
             options(train=train)
 
 

@@ -34,7 +34,7 @@ def test_a_graph_on_paper() -> None:
     # Both directions, each once though 0-1 is told three times, and without the loop of node 2.
     assert graph.looks.T.tolist() == [[0, 1], [0, 6], [1, 0], [1, 2], [2, 1], [3, 4], [4, 3], [6, 0]]
     assert graph.classes == ("0", "1")
-    assert graph.report[1] == "nodes without an edge, which see themselves only: 1"
+    assert graph.report[1] == "nodes without an edge, which see only themselves: 1"
 
 
 def test_features_are_divided_by_their_sum() -> None:
@@ -57,7 +57,7 @@ def test_features_are_divided_by_their_sum() -> None:
 )
 def test_a_pickle_that_is_no_table_of_labels_is_refused(folder: Path, content: bytes, reason: str) -> None:
     write_pickle(folder, "cora.ally", content)
-    with pytest.raises(Fault, match=f"ind.cora.ally is damaged, or no file of Planetoid's: {reason}"):
+    with pytest.raises(Fault, match=f"ind.cora.ally is damaged, or not a Planetoid file: {reason}"):
         read_planetoid("planetoid:cora", normalise=True)
 
 
@@ -82,13 +82,13 @@ def test_a_list_that_is_none_and_files_that_do_not_belong_together_are_refused(f
     with pytest.raises(Fault, match="it is not a list of numbers"):
         read_planetoid("planetoid:cora", normalise=True)
     index.write_text("4\n", encoding="ascii")
-    with pytest.raises(Fault, match="its files do not belong together"):
+    with pytest.raises(Fault, match="its files do not fit together"):
         read_planetoid("planetoid:cora", normalise=True)
 
 
 def test_a_file_that_is_far_too_large_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planetoid, "_LARGEST", 50)
-    with pytest.raises(Fault, match="which is far too much"):
+    with pytest.raises(Fault, match="which is too much"):
         read_planetoid("planetoid:cora", normalise=True)
 
 

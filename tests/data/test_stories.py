@@ -64,10 +64,10 @@ def test_an_archive_of_the_catalogue_reads_as_its_folder(folder: Path, monkeypat
     [
         ("", "is empty: it has no story"),
         ("Ana is here.\n", "line 1: 'Ana is here.' does not begin with its number in the story"),
-        ("1 Ana is here.\n2 Where?\t\t1\n", "line 2: the question has no answer behind its tab"),
+        ("1 Ana is here.\n2 Where?\t\t1\n", "line 2: the question has no answer after its tab"),
         ("1 Ana is here.\n2 Where?\there\t2\n", "line 2: no earlier fact has the number '2'"),
         ("1 …\n", "line 1: there is no word in it"),
-        ("1 Ana is here.\n", "asks nothing: a question is a line with a tab and its answer"),
+        ("1 Ana is here.\n", "has no questions: a question is a line with a tab and its answer"),
     ],
 )
 def test_a_damaged_file_is_refused_by_its_line(tmp_path: Path, text: str, sentence: str) -> None:
@@ -97,7 +97,7 @@ def test_of_a_long_story_the_last_facts_are_remembered_and_support_moves_with_th
     assert stories.support[0].tolist() == [0, UNKNOWN]  # the second fact is the first that is left
     names = np.array(["", *ready.vocabulary.names])
     assert " ".join(names[stories.facts[0, 0]]).strip() == "ana went to the garden"
-    assert "2 have more than 1 facts, of which the last are remembered" in ready.report[0]
+    assert "2 have more than 1 facts, of which only the last are remembered" in ready.report[0]
 
 
 def test_a_list_with_commas_is_one_answer_and_answers_are_numbered_first(prepare: Callable) -> None:
@@ -122,7 +122,7 @@ def test_to_validate_by_answers_that_nobody_learnt_is_refused(tmp_path: Path) ->
         lines = [f"1 Ana is at {place}.\n2 Where is Ana?\t{place}\t1\n" for place in places]
         (tmp_path / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
     data = StoryData(train=[str(tmp_path / "train.txt")], valid=[str(tmp_path / "valid.txt")])
-    with pytest.raises(Fault, match="No question to validate by has an answer that the questions to learn from have"):
+    with pytest.raises(Fault, match="No validation question has an answer that occurs in the training questionsve"):
         prepare_stories(data, tmp_path / "ready", silent, None)
 
 
@@ -165,7 +165,10 @@ def test_what_is_no_story_with_a_question_is_refused(text: str, sentence: str) -
     ("lines", "sentence"),
     [
         ([], "story.txt is empty: tell a story"),
-        (["Ana is here."], "story.txt asks nothing: its last line, 'Ana is here.', does not end with a question mark"),
+        (
+            ["Ana is here."],
+            "story.txt has no question: its last line, 'Ana is here.', does not end with a question mark",
+        ),
     ],
 )
 def test_a_file_without_a_question_is_refused(lines: list[str], sentence: str) -> None:

@@ -82,7 +82,7 @@ def test_a_pickle_that_asks_for_more_is_refused_and_runs_nothing(tmp_path: Path)
         ({"train": [{"a": 1}]}, "not a list of moves"),
         ({"train": [np.array([[np.nan, 0, 1]])]}, "a move in it is not a pair of numbers of at most 1,000,000"),
         ({"train": [np.array([[1e300, 0, 1]])]}, "a move in it is not a pair of numbers of at most 1,000,000"),
-        ({"train": [np.array([[1, 2, 7]])]}, "what the pen does is neither 0 nor 1"),
+        ({"train": [np.array([[1, 2, 7]])]}, "a pen value in it is neither 0 nor 1"),
     ],
 )
 def test_an_archive_of_other_things_is_refused(tmp_path: Path, members: dict, words: str) -> None:
@@ -110,7 +110,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         ("", "holds no drawing"),
         ("[]", "line 1: the drawing is empty"),
         ("[[]]", "line 1: the drawing is empty"),
-        ("[[[1, 2, 3]]]", r"a drawing is a list of strokes, each a list of points \[x, y\]"),
+        ("[[[1, 2, 3]]]", r"a drawing must be a list of strokes, each a list of points \[x, y\]"),
         ("[[[1, true]]]", "each a list of points"),
         ('{"lines": []}', "a drawing is a list of strokes"),
         ("[[[1, NaN]]]", "is not JSON"),

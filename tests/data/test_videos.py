@@ -50,11 +50,11 @@ def picture(kind: str) -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (picture("GIF"), "it is a still picture; a video is a GIF with several frames, or a folder of frames"),
+        (picture("GIF"), "it is a still picture; give a GIF with several frames, or a folder of frames"),
         (picture("JPEG"), "it is a still picture"),
         (b"no picture at all", "it is not in a picture format"),
         (b"", "it is empty"),
-        (moving(3, (4, 40)), r"it has 40 × 4 pixels \(height × width\); a picture has at least 8 a side"),
+        (moving(3, (4, 40)), r"it has 40 × 4 pixels \(height × width\); a picture must have at least 8 per side"),
         (moving(4, (200, 200))[:-30], "it is a damaged picture"),
     ],
 )
@@ -65,7 +65,7 @@ def test_what_is_no_video_is_refused(content: bytes, words: str) -> None:
 
 def test_a_video_that_is_too_long_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(videos, "MOST_FRAMES", 5)
-    with pytest.raises(Fault, match="it has 6 frames; a video has at most 5, with"):
+    with pytest.raises(Fault, match="it has 6 frames; a video may have at most 5, with"):
         greys(moving(6), 4)
 
 
@@ -77,5 +77,5 @@ def test_a_folder_with_hardly_anything_in_it_is_refused(tmp_path: Path) -> None:
 def test_a_folder_of_videos_is_no_video(tmp_path: Path) -> None:
     for name in ("1.gif", "2.gif"):
         (tmp_path / name).write_bytes(moving(3))
-    with pytest.raises(Fault, match=r"1\.gif is a video itself; frames in a folder are still pictures"):
+    with pytest.raises(Fault, match=r"1\.gif is a video itself, but frames in a folder must be still pictures"):
         greys(tmp_path, 4)

@@ -127,7 +127,7 @@ def test_an_output_that_nothing_may_follow_is_cut() -> None:
 
 
 def test_a_trace_is_of_a_search_whose_outputs_must_end() -> None:
-    with pytest.raises(ValueError, match="a trace is of a search whose outputs must end"):
+    with pytest.raises(ValueError, match="a trace needs a search whose outputs must end"):
         beam_search(fixed(0, 0.5, 0.5), torch.tensor([0]), torch.tensor([2]), DecodingOptions(), None, Trace(), False)
 
 
@@ -169,7 +169,8 @@ def test_n_best_are_distinct_and_in_order() -> None:
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_a_model_that_gives_no_numbers_is_refused(size: int) -> None:
-    task, limits, said = fixed(math.nan, math.nan, math.nan), torch.tensor([4]), "Text 1: the model gives no numbers"
+    task, limits = fixed(math.nan, math.nan, math.nan), torch.tensor([4])
+    said = "Text 1: the model's outputs are not numbers"
     with pytest.raises(Fault, match=said):
         beam_search(task, torch.arange(1), limits, DecodingOptions(beam=size))
     with pytest.raises(Fault, match=said):

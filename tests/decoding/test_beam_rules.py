@@ -291,13 +291,13 @@ def test_scores_of_tokens_are_the_models_own_under_every_rule() -> None:
 @pytest.mark.parametrize(
     ("changes", "demands", "words"),
     [
-        ({"nested": True}, Demands(required=[[[2]]]), "cannot promise phrases"),
-        ({"groups": 2}, Demands(required=[[[2]]]), "cannot promise phrases"),
+        ({"nested": True}, Demands(required=[[[2]]]), "cannot guarantee phrases"),
+        ({"groups": 2}, Demands(required=[[[2]]]), "cannot guarantee phrases"),
         ({"coverage_penalty": 0.1}, Demands(), "does not record its attention"),
-        ({}, Demands(required=[[[2, 3], [3, 4]]]), "takes 5 tokens, its end counted, but its output may have 4"),
-        ({}, Demands(required=[[[2, 3]]], forbidden=[[3]]), "holds one that must not"),
+        ({}, Demands(required=[[[2, 3], [3, 4]]]), "take 5 tokens with the end, but its output may have 4"),
+        ({}, Demands(required=[[[2, 3]]], forbidden=[[3]]), "contains one that must not"),
         ({}, Demands(required=[[[2, 3]]], allowed=[2]), "outside the restricted vocabulary"),
-        ({"unrepeated": 1}, Demands(required=[[[2, 2]]]), "Text 1: no output was found that has all phrases"),
+        ({"unrepeated": 1}, Demands(required=[[[2, 2]]]), "Text 1: no output was found that has all required phrases"),
     ],
 )
 def test_refusals(changes: dict[str, Any], demands: Demands, words: str) -> None:

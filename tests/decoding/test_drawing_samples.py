@@ -141,7 +141,7 @@ def test_what_cannot_go_on_ends() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(Fault, match="Sampling cannot promise phrases"):
+    with pytest.raises(Fault, match="Sampling cannot guarantee phrases"):
         drawn(fixed(0.0, 0.5, 0.5), [0], [0], demands=Demands(required=[[[2]]]))
     with pytest.raises(ValueError, match="2 line numbers were given for 1 sentences"):
         drawn(fixed(0.0, 0.5, 0.5), [0], [0, 1])

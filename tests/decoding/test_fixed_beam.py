@@ -155,7 +155,7 @@ def test_sentences_that_are_done_make_way() -> None:
 def test_where_the_model_leaves_nothing_that_is_said() -> None:
     task = fixed_table(0, 2, 4)
     task.table[1] = float("-inf")
-    with pytest.raises(TextFault, match="Text 2: the model gives no numbers"):
+    with pytest.raises(TextFault, match="Text 2: the model's outputs are not numbers"):
         fixed_beam_search(task, torch.tensor([0, 1]), torch.tensor([5, 5]), DecodingOptions(beam=2), CapturedSteps())
 
 

@@ -109,9 +109,9 @@ def test_each_row_has_the_prefix_and_limit_of_its_sentence() -> None:
     ("demands", "words"),
     [
         (Demands(prefixes=[[2, 3, 4]]), "Text 1: its prefix has 3 tokens, but its output may have 3"),
-        (Demands(forbidden=[[2], []]), "is empty; give it at least one token"),
-        (Demands(forbidden=[[2, END]]), "holds the end token"),
-        (Demands(prefixes=[[END]]), "holds the end token"),
+        (Demands(forbidden=[[2], []]), "is empty. Give it at least one token"),
+        (Demands(forbidden=[[2, END]]), "contains the end token"),
+        (Demands(prefixes=[[END]]), "contains the end token"),
     ],
 )
 def test_refusals(demands: Demands, words: str) -> None:

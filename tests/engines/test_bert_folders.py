@@ -177,7 +177,7 @@ def test_an_encoder_alone_and_old_names_of_norms_are_read(tmp_path: Path) -> Non
     folder = write_folder(tmp_path / "theirs", {name: weights[new] for name, new in old.items()})
     remarks: list[str] = []
     import_bert(folder, tmp_path / "ours", remarks.append)
-    assert remarks == ["It has no layer that fills masks; until one is trained, what it fills them with means nothing."]
+    assert remarks == ["It has no layer to fill masks; until one is trained, its answers mean nothing."]
     reader = in_float64(tmp_path / "ours").model.reader
     assert reader.pooler is None
     torch.testing.assert_close(reader.norm.weight, weights["embeddings.LayerNorm.weight"].double())
@@ -193,7 +193,7 @@ def without(name: str) -> dict[str, Tensor]:
         (lambda folder: (folder / "vocab.txt").unlink(), "has neither vocab.txt nor tokenizer.json"),
         (
             lambda folder: (folder / "vocab.txt").write_text("[PAD]\na\n"),
-            "has 2 pieces, but config.json says 23: it is that of another model",
+            "has 2 pieces, but config.json says 23; it belongs to another model",
         ),
         (
             lambda folder: (folder / "vocab.txt").write_text("".join(f"piece{n}\n" for n in range(23))),
@@ -206,7 +206,7 @@ def without(name: str) -> dict[str, Tensor]:
         ),
         (
             lambda folder: save_file(drawn_weights() | {"other": torch.ones(1)}, folder / "model.safetensors"),
-            "holds 'other', for which config.json has no place",
+            "holds 'other', which does not fit config.json",
         ),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"no"), "is damaged"),
     ],
@@ -222,10 +222,10 @@ def test_folders_of_something_else_are_refused(tmp_path: Path, change: Any, word
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model_type": "gpt2"}, "is of a model of type 'gpt2', and only 'bert' can be imported"),
-        ({"hidden_act": "gelu_new"}, "hidden_act is 'gelu_new', and regard has relu, gelu, swish"),
+        ({"model_type": "gpt2"}, "describes a model of type 'gpt2'; only 'bert' can be imported"),
+        ({"hidden_act": "gelu_new"}, "hidden_act is 'gelu_new', but regard supports only relu, gelu, swish"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
-        ({"hidden_size": 16}, r"is of shape \(23, 8\), but config.json says \(23, 16\)"),
+        ({"hidden_size": 16}, r"has the shape \(23, 8\), but config.json says \(23, 16\)"),
     ],
 )
 def test_models_that_ours_is_not_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

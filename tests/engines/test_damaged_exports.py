@@ -132,7 +132,7 @@ def test_a_shortlist_that_nothing_vouches_for_is_refused(exported: Path, tmp_pat
     record = json.loads((copy / kind / RECORD).read_bytes())
     del record["files"][name]
     (copy / kind / RECORD).write_text(json.dumps(record))
-    with pytest.raises(Fault, match=f"{name} is not in export.json, so nothing vouches for it; make it again with"):
+    with pytest.raises(Fault, match=f"{name} is not in export.json, so it cannot be trusted; make it again with"):
         translated(copy, kind)
 
 

@@ -183,9 +183,9 @@ def be_newer(folder: Path) -> None:
             r"config\.json is missing or cannot be read",
         ),
         (lambda folder: (folder / "manifest.json").unlink(), r"is not a model folder: it has no manifest\.json"),
-        (lead_outside, r"'\.\./recipe\.toml' is to be a file of .*, but lies outside it"),
-        (make_link, r"'model\.bin' is to be a file of .*, but lies outside it"),
-        (be_elsewhere, r"ctranslate2 is a link; an export lies in the folder of its model"),
+        (lead_outside, r"'\.\./recipe\.toml' should be a file in .*, but is outside it"),
+        (make_link, r"'model\.bin' should be a file in .*, but is outside it"),
+        (be_elsewhere, r"ctranslate2 is a link; an export must be a folder inside its model folder"),
         (be_newer, r"was made by another version of regard; make it again"),
     ],
 )

@@ -101,15 +101,18 @@ def other_merges(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (without("h.1.mlp.c_fc.bias"), "has no 'h.1.mlp.c_fc.bias', which config.json asks for"),
-        (rewritten("config.json", model_type="bert"), "is of a model of type 'bert', and only 'gpt2' can be imported"),
-        (rewritten("config.json", n_layer=1), "holds 'h.1.attn.c_attn.bias', for which config.json has no place"),
+        (without("h.1.mlp.c_fc.bias"), "has no 'h.1.mlp.c_fc.bias', which config.json requires"),
+        (rewritten("config.json", model_type="bert"), "describes a model of type 'bert'; only 'gpt2' can be imported"),
+        (rewritten("config.json", n_layer=1), "holds 'h.1.attn.c_attn.bias', which does not fit config.json"),
         (
             rewritten("config.json", n_embd=24),
-            "'wte.weight' in .* is of shape .265, 12., but config.json says .265",
+            "'wte.weight' in .* has the shape .265, 12., but config.json says .265",
         ),
         (rewritten("config.json", scale_attn_by_inverse_layer_idx=True), "says scale_attn_by_inverse_layer_idx = True"),
-        (rewritten("config.json", activation_function="mish"), "activation is 'mish', and regard has gelu_new"),
+        (
+            rewritten("config.json", activation_function="mish"),
+            "activation is 'mish', but regard supports only gelu_new",
+        ),
         (
             rewritten("vocab.json", walrus=len(WORDS)),
             "has 266 words, .* of 265 tokens; the two belong to different",

@@ -196,9 +196,11 @@ def test_every_setting_of_the_search_arrives(given: dict[str, Any], option: str,
 def test_what_cannot_be_kept_of_a_search_is_told() -> None:
     told: list[str] = []
     assert decoding_table(check(Generation, {"length_penalty": -1.0}), 64, told.append) == {}
-    assert told == ["Its search is not kept, for length_penalty is -1.0, expected 0.0 or more: regard's own is used."]
+    assert told == [
+        "Its search cannot be used (length_penalty is -1.0, expected 0.0 or more); regard's default is used instead."
+    ]
     decoding_table(check(Generation, {"no_repeat_ngram_size": 2, "renormalize_logits": True}), 64, told.append)
-    assert "shares out the probability of repeats" in told[1]
+    assert "redistributes the probability of forbidden repeats" in told[1]
 
 
 def test_forbidden_tokens_are_never_written(tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_forbidden_tokens_are_never_written(tmp_path: Path) -> None:
     bias = imported(tmp_path / "marian", remark=told.append).task.model.output_bias
     pad = len(bias) - 1
     assert (bias == NEVER).nonzero().flatten().tolist() == [7, pad]  # the end cannot be forbidden
-    assert "The phrases of several tokens that its search forbids are not kept." in told
+    assert "Forbidden phrases of several tokens are dropped from its search." in told
 
 
 def test_weights_are_written_as_the_library_would_and_one_by_one() -> None:

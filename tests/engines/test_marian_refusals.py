@@ -127,29 +127,32 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "config cut": (text("config.json", "{"), "config.json is damaged: it is not JSON"),
     "config nested": (text("config.json", "[" * 100_000), "config.json is damaged: it is not JSON"),
     "config a list": (text("config.json", "[]"), "config.json is damaged: it does not hold a table"),
-    "a BERT": (config(model_type="bert"), "is of a model of type 'bert', and only 'marian' can be imported"),
+    "a BERT": (config(model_type="bert"), "describes a model of type 'bert'; only 'marian' can be imported"),
     "a text for a size": (config(d_model="16"), "d_model is '16', expected a whole number"),
     "absurd width": (config(d_model=10**9), "d_model is 1000000000, expected 65536 or less"),
     "absurd depth": (config(encoder_layers=10**12), "encoder_layers is 1000000000000, expected 512 or less"),
     "absurd vocabulary": (config(vocab_size=10**10), "vocab_size is 10000000000, expected 16777216 or less"),
-    "another width": (config(d_model=32), "is of shape ({tokens}, 16), but config.json says ({tokens}, 32)"),
+    "another width": (config(d_model=32), "has the shape ({tokens}, 16), but config.json says ({tokens}, 32)"),
     "odd heads": (config(encoder_attention_heads=3), "width 16 cannot be shared out among 3 heads"),
     "more layers": (config(encoder_layers=3), "has no 'model.encoder.layers.2.fc1.weight'"),
-    "fewer layers": (config(encoder_layers=1), "holds 'model.encoder.layers.1.fc1.bias', for which config.json has no"),
+    "fewer layers": (
+        config(encoder_layers=1),
+        "holds 'model.encoder.layers.1.fc1.bias', which does not fit config.json",
+    ),
     "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
-    "larger vocabulary": (config(vocab_size=600), "is of shape ({tokens}, 16), but config.json says (600, 16)"),
+    "larger vocabulary": (config(vocab_size=600), "has the shape ({tokens}, 16), but config.json says (600, 16)"),
     "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its {tokens} pieces"),
     "unknown activation": (
         config(activation_function="mish"),
-        "activation is 'mish', and regard has relu, gelu, swish",
+        "activation is 'mish', but regard supports only relu, gelu, swish",
     ),
     "two ends": (config(eos_token_id=[0, 5]), "has 2 tokens that end an output"),
     "search of texts": (lambda folder: change_json(folder / "generation_config.json", {"num_beams": "4"}), "num_beams"),
     "no weights": (gone(WEIGHTS), "has neither model.safetensors nor pytorch_model.bin."),
-    "several files": (in_several_files, "its weights are in several files, and regard reads one"),
+    "several files": (in_several_files, "its weights are in several files, but regard reads only one"),
     "weights cut": (cut, "model.safetensors is damaged"),
     "weights of text": (text(WEIGHTS, "not at all weights"), "model.safetensors is damaged"),
-    "no tensor": (weights(lambda tensors: tensors.pop(FIRST)), f"has no '{FIRST}', which config.json asks for"),
+    "no tensor": (weights(lambda tensors: tensors.pop(FIRST)), f"has no '{FIRST}', which config.json requires"),
     "not finite": (
         weights(lambda tensors: tensors[FIRST].fill_(float("nan"))),
         "holds a value that is not a finite number",
@@ -159,7 +162,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "does not hold floating-point numbers but torch.int64",
     ),
     "learned places": (pickled(learned_places), "does not hold sinusoids"),
-    "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged, or holds more than weights and is not loaded"),
+    "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged or holds more than weights, so it is not loaded"),
     "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged, or holds more than weights"),
     "a cut pickle": (
         pickled(lambda folder: b"PK\\3\\4", lambda made, file: file.write(made)),
@@ -167,7 +170,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an empty pickle": (
         pickled(lambda folder: b"", lambda made, file: file.write(made)),
-        "holds more than weights and is not loaded: its pickles do not end",
+        "holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a packed pickle": (packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)), "records are packed"),
     "a long pickle": (
@@ -175,16 +178,16 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "describes more tensors",
     ),
     "records on records": (claiming_more, "its records claim to be larger than the file"),
-    "two lists of records": (two_lists, "it does not end as archives of torch do"),
+    "two lists of records": (two_lists, "it does not end like torch's archives"),
     "a long old pickle": (
         pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda made, file: file.write(made)),
-        "pytorch_model.bin is damaged, or holds more than weights and is not loaded: its pickles do not end",
+        "pytorch_model.bin is damaged or holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a list": (pickled(lambda folder: [1, 2]), "does not hold a table of tensors"),
     "no vocabulary": (gone("vocab.json"), "There is no"),
     "vocabulary of texts": (text("vocab.json", '{"a": "b"}'), "vocab.json is not the model's vocabulary"),
     "vocabulary of one number": (text("vocab.json", '{"a": 1, "<unk>": 1}'), "gives several pieces the same number"),
-    "nothing unknown": (text("vocab.json", '{"a": 1}'), "has no '<unk>', which stands for unknown pieces"),
+    "nothing unknown": (text("vocab.json", '{"a": 1}'), "has no '<unk>', the piece for unknown words"),
     "no pieces": (gone("target.spm"), "There is no"),
     "pieces of text": (text("source.spm", "hello"), "source.spm is damaged: SentencePiece cannot read it"),
 }
@@ -223,8 +226,8 @@ def test_outputs_are_not_replaced_by_mistake(good: Path, tmp_path: Path, capsys:
     assert "other exists already; give --overwrite to replace it" in refused(other)
     assert "other holds other things (it has diary.txt) and is not replaced" in refused(other, "--overwrite")
     assert "other/diary.txt is a file; name a folder" in refused(other / "diary.txt", "--overwrite")
-    assert "is or holds the Marian model itself" in refused(good, "--overwrite")
-    assert "is or holds the Marian model itself" in refused(good.parent, "--overwrite")
+    assert "is or contains the Marian model itself" in refused(good, "--overwrite")
+    assert "is or contains the Marian model itself" in refused(good.parent, "--overwrite")
     assert "has no code for the language 'xyz'; it has >>por<<, >>rus<<." in refused(
         tmp_path / "out", "--target-language", "xyz"
     )

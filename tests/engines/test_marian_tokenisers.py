@@ -128,7 +128,7 @@ def test_stored_and_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("[]", "it holds no vocabulary of a Marian model"),
+        ("[]", "it does not hold a vocabulary of a Marian model"),
         ("{", "damaged"),
         ("[" * 100_000, "damaged"),
         ('{"pieces": [], "pad": 0}', "it holds no vocabulary"),

@@ -15,7 +15,7 @@ from regard.engines.onnx.export import export_onnx
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
-SAID = "Text 2: the model gives no numbers for it; its weights are damaged, or too large to reckon with."
+SAID = "Text 2: the model's outputs are not numbers; its weights are damaged or too large."
 TEXTS = ["", "I love books."]
 
 

@@ -118,13 +118,11 @@ def test_without_the_training_data_there_is_no_shortlist(trained: Path, tmp_path
     folder = tmp_path / "run"
     shutil.copytree(trained, folder)
     shutil.rmtree(folder / "training")
-    with pytest.raises(
-        Fault, match=r"learnt from the training data, but its prepared corpus is not at .*corpus any mo"
-    ):
+    with pytest.raises(Fault, match=r"learnt from the training data, but its prepared corpus is no longer at .*corpus"):
         export_ctranslate2(folder, folder / "ctranslate2", shortlist=True)
     assert not (folder / "ctranslate2").exists()
 
 
 def test_a_corpus_of_other_tokens_is_refused(trained: Path) -> None:
-    with pytest.raises(Fault, match=r"cut into tokens by other tokenisers than those of"):
+    with pytest.raises(Fault, match=r"was tokenised differently from"):
         shortlist.training_corpus(trained, None, {"source.model": b"another"})

@@ -96,8 +96,8 @@ def test_a_real_limit_of_the_memory_is_met_by_smaller_pieces() -> None:
     """Rows of 100 MB each, and room for two of them but not for four."""
     ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60)
     assert ended.stdout.splitlines() == [
-        "out of memory: from here on each batch is worked through in 2 pieces",
-        "out of memory: from here on each batch is worked through in 4 pieces",
+        "out of memory: from here on each batch is processed in 2 parts",
+        "out of memory: from here on each batch is processed in 4 parts",
         "[2, 2, 2, 2]",
         "[2, 2, 2, 2]",
     ], ended.stderr

@@ -19,8 +19,8 @@ from regard.runs import open as runs
 
 IN_BF16 = ["training.precision=bf16", "training.device=cpu"]
 REFUSED = (
-    "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
-    "omit training.precision, or set model.cell to 'gru'."
+    "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16. "
+    "Omit training.precision, or set model.cell to 'gru'."
 )
 
 

@@ -76,6 +76,6 @@ def test_threads_that_cannot_be_kept_are_told(
     with same_threads(before, CPU, remarks.append):
         assert set_to == []
     assert remarks == [
-        f"so far this run had {before} threads and now it has 16: "
+        f"this run had {before} threads so far and now has 16: "
         "it will not end with the same bits as one that was never stopped"
     ]

@@ -235,16 +235,16 @@ SAMPLES: dict[str, Sample] = {
     "movements of 10³⁰ units": Sample(
         "model, scale of strokes", _with(movements=[(10**30, 0)], counts=[1]), "missing or damaged"
     ),
-    "20 GiB of sparse weights": Sample("model, weights", _sparse, "but what it should hold takes"),
+    "20 GiB of sparse weights": Sample("model, weights", _sparse, "but its content needs only"),
     "100,000 tensors": Sample("model, weights", _of(_many_tensors), "tensors"),
     "100,000 tensors of another tool": Sample("BERT, weights", _of(_many_tensors), "tensors"),
     "tensors larger than their file": Sample("Marian, pickle", _expanded_tensors, "far larger than the file"),
-    "a million pieces": Sample("tokeniser, subwords", _many_pieces, "SentencePiece models of at most"),
+    "a million pieces": Sample("tokeniser, subwords", _many_pieces, "SentencePiece models may have at most"),
     "a million small pieces": Sample("tokeniser, subwords", _small_pieces, "more than 300,000 pieces"),
     "a frame that grows": Sample("video", _growing_frames, "has frames of"),
     "a line of 300 MB": Sample("text, gzip", _of(_long_line), "cannot be decompressed"),
     "600 MB by Zstandard": Sample("text, Zstandard", _of(_packed_zstandard), "cannot be decompressed"),
-    "15 million empty lists": Sample("tokeniser, words", _of(_many_parts), "more than any such file needs"),
+    "15 million empty lists": Sample("tokeniser, words", _of(_many_parts), "for such a file"),
     "20,000 questions of one story": Sample("stories", _of(_long_stories), "too many questions"),
     "300,000 members": Sample("components", _of(_many_members), "not an .npz"),
     "pictures packed by nothing known": Sample(

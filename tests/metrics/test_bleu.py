@@ -81,7 +81,7 @@ def test_a_sentence_is_explained_in_the_tokens_asked_for() -> None:
 
 
 def test_other_metrics_have_no_tokeniser_to_choose() -> None:
-    with pytest.raises(Fault, match="A tokeniser can be chosen for bleu alone, not for chrf; leave it out"):
+    with pytest.raises(Fault, match="A tokeniser can only be chosen for bleu, not for chrf; omit it"):
         score(WRITTEN, REFERENCES, "chrf", tokenise="zh")
     assert (
         summing("chrf", Choices(tokenise="zh"))(WRITTEN, [REFERENCES]).value()
@@ -100,7 +100,9 @@ def test_a_tokeniser_whose_packages_are_missing_says_what_to_install(
     language: str, module: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MeCab", None)  # as sacreBLEU leaves it where the packages are missing
-    with pytest.raises(Fault, match=rf"{language}-mecab does not work here; `pip install 'sacrebleu\[{language}\]'`"):
+    with pytest.raises(
+        Fault, match=rf"{language}-mecab does not work here; install it with `pip install 'sacrebleu\[{language}\]'`"
+    ):
         score(WRITTEN, REFERENCES, tokenise=f"{language}-mecab")
 
 
@@ -113,7 +115,7 @@ def test_a_tokeniser_whose_packages_are_missing_says_what_to_install(
     ],
 )
 def test_a_tokeniser_of_pieces_reads_its_file_and_downloads_none(models: Path, tokenise: str, file: str) -> None:
-    with pytest.raises(Fault, match=f"{tokenise} needs a model that is not here; get https://.*{file} and put it at"):
+    with pytest.raises(Fault, match=f"{tokenise} needs a model that is missing; get https://.*{file} and put it at"):
         score(WRITTEN, REFERENCES, tokenise=tokenise)
     assert list(models.iterdir()) == []
     (models / file).write_bytes(pieces())
@@ -133,7 +135,7 @@ def test_a_file_that_holds_no_pieces_is_refused_by_name(models: Path) -> None:
 )
 def test_the_usual_tokeniser_of_a_language_is_remarked_on(language: str, usual: str) -> None:
     said = tokeniser_remark(language, ["chrf", "bleu"], None) or ""
-    assert said.endswith(f"for {language} people report what --tokenise {usual} gives.")
+    assert said.endswith(f"for {language}, results are usually reported with --tokenise {usual}.")
     assert tokeniser_remark(language, ["chrf"], None) is None
     assert tokeniser_remark(language, ["bleu"], "char") is None
 
@@ -179,14 +181,14 @@ def test_the_orders_that_add_k_changes_are_marked_as_smoothed() -> None:
 @pytest.mark.parametrize(
     ("method", "value", "words"),
     [
-        ("half", None, "BLEU is not smoothed by 'half'; there are none, floor, add-k, exp"),
+        ("half", None, "BLEU has no smoothing 'half'; there are none, floor, add-k, exp"),
         ("exp", 0.5, "The smoothing 'exp' takes no value; floor and add-k do"),
-        ("floor", 0, "0 cannot be the value of a smoothing; it must be more than 0"),
-        ("add-k", float("nan"), "nan cannot be the value of a smoothing"),
+        ("floor", 0, "The value of a smoothing is 0, but it must be more than 0"),
+        ("add-k", float("nan"), "The value of a smoothing is nan"),
     ],
 )
 def test_what_is_no_smoothing_is_refused(method: str, value: float | None, words: str) -> None:
     with pytest.raises(Fault, match=words):
         Smoothing(method, value)
-    with pytest.raises(Fault, match="Smoothing can be chosen for bleu alone, not for chrf; leave it out"):
+    with pytest.raises(Fault, match="Smoothing can only be chosen for bleu, not for chrf; omit it"):
         score(WRITTEN, REFERENCES, "chrf", smoothing=Smoothing("none"))

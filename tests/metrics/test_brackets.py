@@ -65,5 +65,5 @@ def test_a_reference_must_be_a_tree() -> None:
 
 
 def test_outputs_are_not_chosen_by_scores_of_trees() -> None:
-    with pytest.raises(Fault, match="brackets is a score of trees, which not every output is; choose by bleu"):
+    with pytest.raises(Fault, match="brackets is a score of trees, which outputs may not be; choose one of bleu"):
         utility("brackets")

@@ -59,11 +59,11 @@ def test_short_outputs_pay_and_the_best_reference_counts() -> None:
 
 
 def test_missing_vectors_are_refused() -> None:
-    with pytest.raises(Fault, match="ebleu needs vectors of words; give a file of them or a model of words"):
+    with pytest.raises(Fault, match="ebleu needs word vectors; give a file of them or a word-vector model"):
         score(["a"], ["a"], "ebleu")
-    with pytest.raises(Fault, match="None of the words to score has a word vector"):
+    with pytest.raises(Fault, match="None of the scored words has a word vector"):
         score(["x"], ["y"], "ebleu", vectors=APART)
-    with pytest.raises(Fault, match="Word vectors are for ebleu alone, not for bleu"):
+    with pytest.raises(Fault, match="Word vectors are only for ebleu, not for bleu"):
         score(["a"], ["a"], "bleu", vectors=APART)
 
 

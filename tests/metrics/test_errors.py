@@ -174,8 +174,8 @@ def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
         ([], [], "wer", "There is nothing to score: no hypotheses were given."),
         (["a", "b"], [["a", None], ["c", None]], "exact", "Sentence 2 has no reference; each needs at least one."),
         (["a", "b"], [["a", None], ["c", None]], "bleu", "Sentence 2 has no reference; each needs at least one."),
-        (["a"], [""], "wer", "The references are all empty, so there is no rate of errors."),
-        (["", ""], ["", " "], "cer", "The references are all empty, so there is no rate of errors."),
+        (["a"], [""], "wer", "All references are empty, so there is no error rate."),
+        (["", ""], ["", " "], "cer", "All references are empty, so there is no error rate."),
     ],
 )
 def test_what_cannot_be_scored_is_refused(

@@ -92,7 +92,7 @@ def test_a_short_sentence_has_only_the_orders_it_has_ngrams_of() -> None:
 @pytest.mark.parametrize(
     ("orders", "weights", "words"),
     [
-        (0, None, "n-grams of one order at least, not of 0"),
+        (0, None, "n-grams of at least one order, not 0"),
         (4, [1, 1], "There are 2 weights for 4 orders"),
         (2, [1, -1], "The weights 1, -1 are not valid"),
         (2, [0, 0], "one must be more than 0"),

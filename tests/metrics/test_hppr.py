@@ -54,9 +54,9 @@ def test_the_weights_choose_what_counts() -> None:
 @pytest.mark.parametrize(
     ("output", "source", "words"),
     [
-        ("The cat naps.", CAT, "this output is none, for 'The' stands in no bracket of its own: 'The cat naps.'"),
-        (CAT, "(S (NP (DT The)", "this source is none, for 2 of its brackets stay open"),
-        ("(S (NP (-NONE- *)))", CAT, "this output is none, for it has no words"),
+        ("The cat naps.", CAT, "this output is not one, because 'The' is not in brackets with a tag: 'The cat naps.'"),
+        (CAT, "(S (NP (DT The)", "this source is not one, because 2 of its brackets are not closed"),
+        ("(S (NP (-NONE- *)))", CAT, "this output is not one, because it has no words"),
     ],
 )
 def test_what_is_no_tree_is_refused(output: str, source: str, words: str) -> None:

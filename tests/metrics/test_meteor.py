@@ -209,12 +209,12 @@ def test_half_a_character_is_a_word_as_it_is() -> None:
     [
         ("pt", "for pt give --metric meteor-pt."),
         ("de-AT", "for de-AT give --metric meteor-de."),
-        ("sv", "for sv in Python regard.metrics.meteor.meteor('sv') is it."),
+        ("sv", "for sv use regard.metrics.meteor.meteor('sv') in Python."),
     ],
 )
 def test_english_stems_of_another_language_are_remarked_on(language: str, advice: str) -> None:
     (said,) = language_remarks(language, ["chrf", "meteor"], None)
-    assert said == f"METEOR stems words as English ones here; {advice}"
+    assert said == f"METEOR stems words as in English here; {advice}"
     assert language_remarks(language, ["chrf", "meteor-pt"], None) == []
 
 
@@ -223,7 +223,7 @@ def test_languages_that_are_english_or_have_no_stems_are_not_remarked_on() -> No
 
 
 def test_what_is_no_code_of_a_language_is_refused() -> None:
-    with pytest.raises(Fault, match="METEOR needs the code of a language, such as en or pt, and 'pt-BR' is none"):
+    with pytest.raises(Fault, match="METEOR needs a language code such as en or pt, but 'pt-BR' is not one"):
         meteor("pt-BR")
 
 

@@ -47,5 +47,5 @@ def test_the_signature_says_that_order_is_free() -> None:
 
 
 def test_empty_references_are_refused() -> None:
-    with pytest.raises(Fault, match="The references are all empty, so there is no rate of errors"):
+    with pytest.raises(Fault, match="All references are empty, so there is no error rate"):
         rate("a", "")

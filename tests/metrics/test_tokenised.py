@@ -36,6 +36,6 @@ def test_the_remark_is_for_metrics_that_want_plain_text() -> None:
     texts = ["I see ."]
     said = tokenised_remark("out.en", texts, ["bleu-tokenised", "bleu"])
     assert said is not None
-    assert said.startswith("out.en: this looks tokenised, for 1 of 1 lines end in a full stop")
+    assert said.startswith("out.en: this looks tokenised, because 1 of 1 lines end in a full stop")
     assert tokenised_remark("out.en", texts, ["bleu-tokenised"]) is None
     assert tokenised_remark("out.en", ["I see."], ["bleu"]) is None

@@ -97,10 +97,10 @@ def test_what_looks_cost_that_leave_places_out() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"attention": "hard", "evenness": 1.0}, "evenness is asked of soft attention"),
+        ({"attention": "hard", "evenness": 1.0}, "evenness needs soft attention"),
         ({"samples": 3}, "samples is for attention = 'hard'"),
         ({"outside_training": "mix"}, "outside_training is for attention = 'hard'"),
-        ({"attention": "hard", "samples": 1, "baseline": "leave-one-out"}, "needs samples = 2"),
+        ({"attention": "hard", "samples": 1, "baseline": "leave-one-out"}, "needs samples ≥ 2"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(options: dict[str, Any], words: str) -> None:

@@ -171,8 +171,8 @@ def test_nothing_copied_has_a_finite_gradient() -> None:
         ({"window": "monotonic"}, "so not with window"),
         ({"hard": "straight-through"}, "so not with hard"),
         ({"own_tokens": 0.5}, "so not with own_tokens"),
-        ({"coverage": 1.0, "score": "dot"}, "coverage stands inside the additive score"),
-        ({"copies": False, "coverage": 1.0}, "only models that copy count what they have looked at"),
+        ({"coverage": 1.0, "score": "dot"}, "coverage is part of the additive score"),
+        ({"copies": False, "coverage": 1.0}, "only models that copy have coverage"),
     ],
 )
 def test_what_does_not_go_with_copying_is_refused(table: dict[str, object], words: str) -> None:

@@ -92,10 +92,10 @@ def test_vectors_of_words_stand_where_the_words_do() -> None:
 
 @pytest.mark.parametrize("name", ["copies", "window"])
 def test_what_goes_by_places_of_words_is_refused(name: str) -> None:
-    with pytest.raises(Fault, match=f"{name} goes by the places of words"):
+    with pytest.raises(Fault, match=f"{name} needs the places of words"):
         check(HredOptions, SMALL | {name: True if name == "copies" else "monotonic"}, "model")
 
 
 def test_words_and_turns_are_read_by_recurrent_layers() -> None:
-    with pytest.raises(Fault, match="words and turns are read by recurrent layers, so encoder cannot be 'transformer'"):
+    with pytest.raises(Fault, match="recurrent layers read words and turns, so encoder cannot be 'transformer'"):
         check(HredOptions, SMALL | {"encoder": "transformer"}, "model")

@@ -117,5 +117,5 @@ def test_kernels_and_exports_know_blocks_alone(tmp_path: Path) -> None:
         check_expressible(network.options)
     with pytest.raises(Fault, match=r'cannot express model\.encoder = "recurrent"; it is always "transformer"'):
         export_marian(loaded, tmp_path / "marian")
-    with pytest.raises(Fault, match=r"this one is model\.encoder = 'recurrent'"):
+    with pytest.raises(Fault, match=r"this model has model\.encoder = 'recurrent'"):
         export_onnx(loaded, tmp_path / "onnx")

@@ -76,7 +76,7 @@ def test_an_encoder_of_patches_gives_a_captioner_an_annotation_for_each() -> Non
     pixels[0, 99] = 0  # the last pixel lies in the last patch, of which all others are told
     assert not torch.equal(encoder(pixels)[0, 0], found[0, 0])
     assert torch.equal(encoder(pixels)[1], found[1])
-    with pytest.raises(Fault, match="channels and kernel are those of convolutions; omit them with patches"):
+    with pytest.raises(Fault, match="channels and kernel belong to convolutions; omit them with patches"):
         check(EncoderOptions, {"patches": SMALL, "kernel": 3}, "model.encoder")
 
 

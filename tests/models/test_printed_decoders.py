@@ -159,7 +159,7 @@ def test_positive_products_are_shared_out_and_others_refused() -> None:
     context = products / products.sum() @ read
     expected = model.decoder.combine(torch.cat([context, own])).tanh()
     torch.testing.assert_close(states(model)[0, 0], expected)
-    with pytest.raises(Fault, match=r"positive = 'none'.*here is one of -[0-9.]+: take another score, or set"):
+    with pytest.raises(Fault, match=r"positive = 'none'.*but one is -[0-9.]+. Choose another score, or set"):
         states(build(cell="vanilla", score="dot", normaliser="plain", positive="none"))
 
 
@@ -233,12 +233,12 @@ def test_changing_an_option_changes_the_output(change: dict[str, Any], base: dic
         ),
         ({"token_in_score": True}, "only Bahdanau's decoder looks before it reads, so token_in_score would do nothing"),
         ({"decoder": "tanh", "decoder_layers": 2}, "a tanh decoder has one layer, so decoder_layers would do nothing"),
-        ({"positive": "exp"}, "only plain weights are shares of positive scores, so positive would do nothing"),
-        ({"heads": 2}, "the look is not projected, so heads would do nothing"),
+        ({"positive": "exp"}, "only plain weights divide positive scores, so positive would do nothing"),
+        ({"heads": 2}, "the attention is not projected, so heads would do nothing"),
         ({"projected": True, "join": "averaged"}, "there is one head, so join would do nothing"),
         ({"projected": True, "heads": 3}, "width 8 cannot be shared out among 3 heads"),
-        ({"projected": True, "heads": 2, "copies": True}, "copies goes by the weights of one head, and there are 2"),
-        ({"projected": True, "heads": 2, "hard": "reinforce"}, "hard goes by the weights of one head"),
+        ({"projected": True, "heads": 2, "copies": True}, "copies uses the weights of one head, but there are 2"),
+        ({"projected": True, "heads": 2, "hard": "reinforce"}, "hard uses the weights of one head"),
         ({"projected": True, "heads": 2, "score": "mixed"}, "the score 'mixed' follows the look of one head"),
         ({"score": "dot", "encoder_width": 6}, "the score 'dot' multiplies queries of 8 and keys of 6 numbers"),
         ({"score": "dot", "decoder": "bahdanau", "token_in_score": True}, "queries of 14 and keys of 8 numbers"),

@@ -156,8 +156,8 @@ def test_weights_are_drawn_as_published() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"bidirectional": True}, "a model that reads what comes after a place cannot write it"),
-        ({"layers": 1, "layer_dropout": 0.2}, "layer_dropout is between layers, of which there is one"),
+        ({"bidirectional": True}, "a model that reads what follows a place cannot predict it"),
+        ({"layers": 1, "layer_dropout": 0.2}, "layer_dropout applies between layers, but there is only one"),
         ({"cell": "lstn"}, "cell is 'lstn', expected one of 'vanilla', 'lstm', 'gru'"),
     ],
 )

@@ -152,5 +152,5 @@ def test_a_batch_without_a_choice_leaves_the_moving_baseline_as_it_is() -> None:
 
 
 def test_one_sample_has_no_others_to_be_compared_with() -> None:
-    with pytest.raises(Fault, match="'leave-one-out' is the mean of the other samples, so it needs samples = 2"):
+    with pytest.raises(Fault, match="'leave-one-out' is the mean of the other samples, so it needs samples ≥ 2"):
         check(Seq2SeqOptions, {"hard": "reinforce", "samples": 1})

@@ -56,7 +56,7 @@ def test_what_a_sequence_costs() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"periods": [1, 3]}, "periods is for cell = 'clockwork', and cell is 'lstm'"),
+        ({"periods": [1, 3]}, "periods is for cell = 'clockwork', but cell is 'lstm'"),
         (
             {"cell": "clockwork", "orthogonal": False},
             "orthogonal is for cell = 'vanilla, lstm, gru, logistic",

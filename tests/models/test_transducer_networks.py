@@ -178,17 +178,17 @@ def test_labels_come_before_the_sound_is_over() -> None:
 
 @pytest.mark.parametrize("model", [{}, {"encoder": "transformer", "heads": 3, "feed_forward": 8}])
 def test_what_hears_both_ways_cannot_write_while_it_hears(model: dict[str, Any]) -> None:
-    with pytest.raises(Fault, match=r"hears a sound whole before it writes; .* model\.bidirectional = false"):
+    with pytest.raises(Fault, match=r"hears a sound whole before it writes. .* model\.bidirectional = false"):
         FrameStream(build(**model))
 
 
 def test_a_transformer_that_should_hear_one_way_is_refused() -> None:
-    with pytest.raises(Fault, match="bidirectional = false is for encoder = 'recurrent'"):
+    with pytest.raises(Fault, match="bidirectional = false needs encoder = 'recurrent'"):
         build(encoder="transformer", heads=3, bidirectional=False)
 
 
 def test_an_odd_width_is_refused_where_two_directions_share_it() -> None:
-    with pytest.raises(Fault, match="width is 7, but two directions need an even one"):
+    with pytest.raises(Fault, match="width is 7, but two directions need an even width"):
         build(width=7)
     assert build(width=7, bidirectional=False).best(heard_by(build(), 4))
 

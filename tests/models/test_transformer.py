@@ -170,7 +170,7 @@ def test_sharing_embeddings_need_not_follow_the_tokenisers() -> None:
     options = check(TransformerOptions, SIZES | {"shared_embeddings": True})
     together = Transformer(options, 30, 30, False, pad=0)
     assert together.source_embedding is together.target_embedding
-    with pytest.raises(Fault, match="30 tokens of the source and 25 of the target cannot share one matrix"):
+    with pytest.raises(Fault, match="30 source tokens and 25 target tokens cannot share one matrix"):
         Transformer(options, 30, 25, False, pad=0)
 
 

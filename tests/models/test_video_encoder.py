@@ -98,14 +98,14 @@ def test_with_the_mean_every_word_sees_the_gated_mean() -> None:
 @pytest.mark.parametrize(
     ("data", "encoder", "words"),
     [
-        ({"frames": 8}, {"patches": {}}, "model.encoder.patches are those of pictures"),
+        ({"frames": 8}, {"patches": {}}, "model.encoder.patches are for pictures"),
         ({}, {"motion": {}}, "model.encoder.motion is for videos"),
         ({}, {"width": 7}, "model.encoder.width is for videos"),
         ({"frames": 8}, {"motion": {"span": 2}}, "span is 2, expected an odd number"),
         (
             {"side": 32},
             {"patches": {"patch": 5}},
-            "patch is 5, and pictures of data.side = 32 pixels cannot be cut into",
+            "patch is 5, but pictures of data.side = 32 pixels cannot be divided by it",
         ),
     ],
 )

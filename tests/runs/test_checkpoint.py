@@ -71,7 +71,7 @@ def test_without_a_regular_checkpoint_the_newest_weights_are_the_mean(tmp_path: 
     for step in (0, 12, 30):
         run.save(snapshot(step, float(step)))
     assert run.average(5)["w"].tolist() == [30.0] * 3
-    assert remarks == ["the run ended before it saved one of every 500 steps, so there is no mean to take"]
+    assert remarks == ["the run ended before its first checkpoint at step 500, so there is no mean to take"]
 
 
 def test_a_checkpoint_of_another_run_is_refused_by_name(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(tmp_path: Path) -> None:
     for stray in ("00000005", "00000009"):  # weights alone, and one to resume from
         shutil.copytree(one.checkpoints / stray, other.checkpoints / stray)
     for ask in (other.latest, other.facts, lambda: other.mean_of([3, 9]), lambda: other.mean_of([3, 5])):
-        with pytest.raises(Fault, match=r"other/training/checkpoints/0000000[59] is a checkpoint of another run than"):
+        with pytest.raises(Fault, match=r"other/training/checkpoints/0000000[59] belongs to another run than"):
             ask()
     found = one.latest()
     assert found is not None
@@ -231,7 +231,7 @@ def test_weights_that_are_no_numbers_are_refused(model_folder: Path, bad: float)
 
 @pytest.mark.parametrize(
     ("width", "words"),
-    [(65_536, "but its recipe says"), (16_000_000, r"recipe\.toml: model\.width is 16000000, expected")],
+    [(65_536, "but its recipe needs"), (16_000_000, r"recipe\.toml: model\.width is 16000000, expected")],
 )
 def test_a_recipe_that_asks_for_the_moon_is_refused(model_folder: Path, width: int, words: str) -> None:
     text = (model_folder / "recipe.toml").read_text(encoding="utf-8").replace("width = 16", f"width = {width}")
@@ -246,7 +246,7 @@ def test_a_recipe_that_asks_for_the_moon_is_refused(model_folder: Path, width: i
 def test_damaged_facts_are_refused_by_name(model_folder: Path, facts: bytes) -> None:
     run = RunFolder(model_folder)
     update_folder(run.checkpoints / "00000004", {"facts.json": facts})
-    with pytest.raises(Fault, match=r"facts\.json is damaged: it does not say where a run stands"):
+    with pytest.raises(Fault, match=r"facts\.json is damaged: it does not hold the facts of a run"):
         run.latest()
     assert run.facts() is None
 
@@ -255,7 +255,7 @@ def test_what_the_manifest_does_not_vouch_for_is_refused(model_folder: Path) -> 
     manifest = json.loads((model_folder / MANIFEST).read_text())
     del manifest["files"]["tokeniser.model"]
     (model_folder / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(Fault, match="nothing vouches for it"):
+    with pytest.raises(Fault, match="so it cannot be trusted"):
         load_translation_model(model_folder)
 
 

@@ -56,7 +56,7 @@ def test_batches_of_a_larger_model_are_larger_and_fewer(tmp_path: Path) -> None:
     table, said = _made(tmp_path, 80_001, "a", "a" * 36, gpu=True)
     assert table["model"]["preset"] == "iwslt"
     assert table["training"]["steps"] == 1700  # 40 passes over 80,001 pairs of 9 tokens, 16,384 at once: 1,757
-    assert "goes through twice" in said
+    assert "batch passed twice" in said
 
 
 def test_only_a_gpu_has_the_time_for_two_passes(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: i
         path.write_text("a\n")
     paths[place].unlink()
     os.mkfifo(paths[place])
-    with pytest.raises(Fault, match=f"{paths[place].name} is a pipe, and training reads its text more than once"):
+    with pytest.raises(Fault, match=f"{paths[place].name} is a pipe, but training reads its text more than once"):
         recipe_for(TextFiles(tuple(paths[:2]), tuple(paths[2:])), gpu=False)
 
 
@@ -105,7 +105,7 @@ def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path
     assert table["training"]["best_by"] == "exact"
     assert "consistency" not in table["training"]
     assert table["training"]["steps"] == 2000  # 300 passes over 8,000 lines of seven tokens, 8,192 at once: 2,050
-    assert "spelled out, in 5 and 4 symbols, about 6 and 6 of them a line" in said
+    assert "spelled out, with 5 and 4 symbols, about 6 and 6 of them per line" in said
     check_recipe(table)
 
 
@@ -119,7 +119,7 @@ def test_spelled_out_text_is_recognised_in_small_files(tmp_path: Path, count: in
         lines = [" ".join(chance.choices(units, k=chance.randint(3, 9))) for _ in range(count)]
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     table, sentences = recipe_for(TextFiles((tmp_path / "words.sp", tmp_path / "words.ph")), gpu=False)
-    assert "Both sides are spelled out, in 8 and 5 symbols" in sentences[0]
+    assert "Both sides are spelled out, with 8 and 5 symbols" in sentences[0]
     assert table["training"]["best_by"] == "exact"
 
 
@@ -169,7 +169,7 @@ def _text(folder: Path, source: list[str], target: list[str], *names: str) -> Te
 def test_languages_that_nobody_names_are_found_in_the_text(tmp_path: Path) -> None:
     table, sentences = recipe_for(_text(tmp_path, ENGLISH, PORTUGUESE), gpu=False)
     assert (table["data"]["source_language"], table["data"]["target_language"]) == ("en", "pt")
-    assert "The languages were found in the text; if they are not en and pt, give --languages." in sentences[0]
+    assert "The languages were detected from the text; if they are not en and pt, give --languages." in sentences[0]
 
 
 def test_languages_that_are_named_are_not_looked_for(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_languages_that_are_named_are_not_looked_for(tmp_path: Path) -> None:
     assert replace(files, languages="de-fr").pair_of_languages() == ("de", "fr")
     table, sentences = recipe_for(_text(tmp_path, ENGLISH, PORTUGUESE, "a.xx", "a.yy"), gpu=False)
     assert table["data"]["source_language"] == "xx"
-    assert "found in the text" not in sentences[0]
+    assert "detected from the text" not in sentences[0]
 
 
 def test_pairs_in_one_file_and_one_language_on_both_sides(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_pairs_in_one_file_and_one_language_on_both_sides(tmp_path: Path) -> Non
 def test_what_is_in_no_language_has_none(tmp_path: Path, lines: list[str]) -> None:
     files = _text(tmp_path, lines, lines[::-1])
     assert files.pair_of_languages() == ("src", "tgt")
-    assert "could not be told by the text; name them with --languages" in recipe_for(files, gpu=False)[1][0]
+    assert "could not be detected from the text; name them with --languages" in recipe_for(files, gpu=False)[1][0]
 
 
 def test_a_few_words_are_too_few_to_tell_a_language_by(tmp_path: Path) -> None:

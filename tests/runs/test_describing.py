@@ -16,7 +16,7 @@ def test_a_run_that_ends_before_its_rate_has_risen_is_told(warmup: int, told: bo
     training = table["training"] | {"steps": 10, "optimizer": {"warmup": warmup}}
     recipe = check_recipe(table | {"family": "draw", "training": training})
     run = open_run(recipe, tmp_path / "run", True, silent, lambda remark: None)
-    rising = "the learning rate rises for 4,000 steps (training.optimizer.warmup)"
-    said = f"{rising}, so in the 10 of this run it stays below its height"
+    rising = "the learning rate warms up for 4,000 steps (training.optimizer.warmup)"
+    said = f"{rising}, so it stays below its peak in this run of 10 steps"
     assert (said in describe(run)) is told
     assert describe(run)[0].startswith("draw of ")

@@ -32,4 +32,4 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("regard.runs.kept_scores.update_folder", refuse)
     said: list[str] = []
     keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], said.append)
-    assert said == [f"{tmp_path} cannot be written to, so the scores are not kept there."]
+    assert said == [f"{tmp_path} is not writable, so the scores are not stored there."]

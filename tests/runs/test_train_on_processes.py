@@ -51,7 +51,7 @@ def alive() -> list[str]:
         ("os.kill(os.getpid(), signal.SIGKILL)", r"Rank 1 of 3 has ended with signal 9 (SIGKILL)"),
         ("os._exit(3)", "Rank 1 of 3 has ended with status 3"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "Rank 1 of 3 was stopped (SIGSTOP)"),
-        ("os._exit(71)", "The ranks have lost each other"),
+        ("os._exit(71)", "The ranks have lost contact"),
     ],
 )
 def test_a_rank_that_fails_is_named_and_nothing_is_left_running(
@@ -72,10 +72,10 @@ def test_a_failed_run_says_from_where_it_can_go_on_and_does_when_asked(
     folder.save(Snapshot({}, Facts(step=40)))
     (tmp_path / "recipe.toml").write_text("")
     as_rank_1(monkeypatch, "os._exit(3)")
-    with pytest.raises(Fault, match=f"go on from step 40: regard train --resume --out {tmp_path} --processes 2"):
+    with pytest.raises(Fault, match=f"continue from step 40: regard train --resume --out {tmp_path} --processes 2"):
         train_on_processes(Job({}, [], str(tmp_path)), 2, 1, remarks.append)
-    begun = "Rank 1 of 2 has ended with status 3 after step 40; the run can go on from step 40"
-    assert remarks == [f"{begun}, and does (1 of 1 restarts)."]
+    begun = "Rank 1 of 2 has ended with status 3 after step 40; the run can continue from step 40"
+    assert remarks == [f"{begun} (restart 1 of 1)."]
 
 
 def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,9 +96,9 @@ def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: 
     assert refused("demo", "training.pieces=4", processes=3).startswith(
         "training.pieces is 4, which 3 processes cannot"
     )
-    assert "the family ngram learns by counting, on one process;" in refused("ngram-shakespeare", processes=2)
-    assert "the family glove learns by updates of its own, on" in refused("glove-english", processes=2)
-    assert refused("demo", restarts=1).startswith("--restarts goes with --processes")
+    assert "the family ngram learns by counting on one process;" in refused("ngram-shakespeare", processes=2)
+    assert "the family glove learns by updates of its own on" in refused("glove-english", processes=2)
+    assert refused("demo", restarts=1).startswith("--restarts needs --processes")
     assert not (tmp_path / "run").exists()
 
 
@@ -151,13 +151,13 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     asked = TrainingRequest(table, out=tmp_path / "run", processes=4, dry_run=True)
     start_training(asked, audience)
     assert not (tmp_path / "run").exists()
-    share = "7 batches of 1 to 11 rows were looked at; each is cut into 4 pieces, 1 for each of 4 processes"
-    assert remarks[-2] == f"{share}; 14% of the batches have too few rows for that, and leave some idle"
+    share = "7 batches of 1 to 11 rows were inspected; each is cut into 4 pieces, 1 for each of 4 processes"
+    assert remarks[-2] == f"{share}; 14% of the batches have fewer rows than pieces, which leaves some idle"
     assert re.search(r"each process holds about \d+ MB .* weights \d+, gradients \d+, optimiser \d+", remarks[-1])
     with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
         start_training(replace(asked, processes=512), audience)
     start_training(replace(asked, processes=1), audience)
-    assert remarks[-2] == "7 batches of 1 to 11 rows were looked at"
+    assert remarks[-2] == "7 batches of 1 to 11 rows were inspected"
 
 
 def begun_run(place: Path) -> TrainingRequest:
@@ -183,14 +183,14 @@ def test_a_folder_with_a_run_is_refused_before_any_process_starts(
 ) -> None:
     asked = replace(begun_run(tmp_path), dry_run=dry_run)
     monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
-    with pytest.raises(Fault, match=r"run holds a run already; give --resume to go on with it or --overwrite"):
+    with pytest.raises(Fault, match=r"run already holds a run. Give --resume to continue it or --overwrite"):
         start_training(asked, silent_audience())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()
     for overwrite in (False, True):
-        with pytest.raises(Fault, match=r"other exists and is not a run of regard; choose another --out"):
+        with pytest.raises(Fault, match=r"other exists and is not a run of regard. Choose another --out"):
             start_training(replace(asked, out=tmp_path / "other", overwrite=overwrite), silent_audience())
-    with pytest.raises(Fault, match=r"file is a file; name a folder for the run"):
+    with pytest.raises(Fault, match=r"file is a file. Name a folder for the run"):
         start_training(replace(asked, out=tmp_path / "other" / "file"), silent_audience())
 
 
@@ -218,7 +218,7 @@ def test_more_processes_than_a_batch_has_rows_are_refused_before_any_starts(
 ) -> None:
     monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
     asked = TrainingRequest(TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17)
-    with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16; train on fewer processes"):
+    with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16. Use fewer processes"):
         start_training(asked, silent_audience())
 
 
@@ -278,7 +278,7 @@ def test_a_run_that_lost_a_rank_goes_on_and_ends_with_the_bits_of_one_that_did_n
     os.kill(rank_1_of(process), deed)
     _, said = process.communicate(timeout=500)
     assert process.returncode == 0
-    assert re.search(rf"Rank 1 of 2 {re.escape(words)} after step \d+; .*, and does \(1 of 1", said.decode())
+    assert re.search(rf"Rank 1 of 2 {re.escape(words)} after step \d+; .* \(restart 1 of 1", said.decode())
     whole, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "hurt"))
     assert whole == two
 

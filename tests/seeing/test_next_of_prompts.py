@@ -101,7 +101,7 @@ def test_the_whole_way_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
     assert main(["look", run, "the cat", "--next", "--bars", "3"]) == 0
     assert "the model's own" in capsys.readouterr().out
     for arguments, words in (
-        (["look", run, "the cat"], "it gives text that goes on with a prompt; use `regard look --next` to see"),
+        (["look", run, "the cat"], "it gives text that continues a prompt; use `regard look --next` to see"),
         (["look", run, "the cat", "--next", "--at", "2"], "--at is for translators"),
         (["look", run, "--next"], "give one to look at, not none"),
     ):

@@ -88,6 +88,6 @@ def test_pictures(tmp_path: Path) -> None:
     for refused in (wrong, unseen):
         assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in refused.json()["error"]
     assert fitted["remark"] == seen["remark"]
-    assert fitted["remark"].startswith("The picture is made like the training pictures: scaled from 2 × 3 to ")
+    assert fitted["remark"].startswith("The picture is adapted to the training pictures: scaled from 2 × 3 to ")
     assert found["remark"] == looks["remark"] == ""
     assert none.json()["error"].startswith("The picture is not in a picture format that can be read")

@@ -64,7 +64,7 @@ def test_a_moving_picture_is_read_by_its_first_frame_and_that_is_said(
     first, second = (Image.fromarray(picture_of([9, number], 40)[0]) for number in (1, 2))
     first.save(tmp_path / "moving.gif", save_all=True, append_images=[second])
     assert main(["caption", str(folder / "run"), str(tmp_path / "moving.gif")]) == 0
-    assert "moving.gif holds several frames; the first is read." in capsys.readouterr().err
+    assert "moving.gif holds several frames; only the first is read." in capsys.readouterr().err
 
 
 def test_what_is_no_picture_is_refused_in_one_sentence(
@@ -130,15 +130,15 @@ def test_the_server_draws_captions_at_random_as_python_does(folder: Path) -> Non
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"data": {"shapes": None}}, "captions is missing; without it, only shapes can be learnt from"),
-        ({"data": {"train": "names.txt"}}, "train: shapes are generated with all that belongs to them; omit it"),
+        ({"data": {"shapes": None}}, "captions is missing; only generated shapes work without it"),
+        ({"data": {"train": "names.txt"}}, "train: shapes are generated and need no files; omit it"),
         (
             {"data": {"features": {"file": "f.npy", "names": "n.txt"}}},
-            "generated shapes have none",
+            "generated shapes have no precomputed features",
         ),
         (
             {"data": {"shapes": None, "captions": "c.txt", "train": "t.txt", "valid": "v.txt"}},
-            "pictures is missing, which features = 'own' are learnt from",
+            "pictures is missing; features = 'own' learns from them",
         ),
         ({"model": {"encoder": {"kernel": 4}}}, "kernel is 4, expected an odd number"),
     ],
@@ -154,7 +154,7 @@ def test_a_folder_whose_features_are_not_those_of_its_recipe_is_refused(folder: 
     run = folder / "run"
     recipe = regard.load(run, device="cpu").recipe
     others = FeatureFormat(rows=7, columns=7, width=384, extractor="efficientnet-lite2")
-    with pytest.raises(Fault, match=r"asks for other features than its features\.json describes"):
+    with pytest.raises(Fault, match=r"needs other features than features\.json describes"):
         Captioning.build(
             recipe,
             {FORMAT_FILE: others.model_dump_json().encode(), "tokeniser.json": (run / "tokeniser.json").read_bytes()},

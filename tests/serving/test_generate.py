@@ -152,6 +152,6 @@ def test_it_has_no_other_doors(served: httpx.Client) -> None:
     answer = served.post("/v1/translate", json={"text": "the cat"})
     assert (answer.status_code, answer.json()["error"]) == (
         404,
-        "The model ngrams does not answer at /v1/translate: it gives text that goes on with a prompt; "
+        "The model ngrams does not answer at /v1/translate: it gives text that continues a prompt; "
         "use /v1/generate. It can generate.",
     )

@@ -45,5 +45,5 @@ def test_it_goes_on_streams_and_looks(folder: Path) -> None:
     assert looks["view"] == "tinted"
     assert looks["looks"]["columns"] == ["</s>", "the", "cat", "sat"]
     assert refused.status_code == 400
-    assert "The prompt has 9 tokens, and a context of 8 has room for 6" in refused.json()["error"]
+    assert "The prompt has 9 tokens, but a context of 8 leaves room for 6" in refused.json()["error"]
     assert "Text 41: the prompt has 9 tokens" in among_others.json()["error"]

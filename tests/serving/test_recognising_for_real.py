@@ -62,7 +62,7 @@ def test_each_drawing_of_a_file_gets_an_answer(
     assert second == third
     several.write_text("[[[0, 0], [4, 4]]]\n[[[0, 0], [5000, 0]]]\n", encoding="utf-8")
     assert main(["answer", str(folder), str(several)]) == 2
-    assert f"Drawing 2 of {several} goes 5,000 units from where it begins" in capsys.readouterr().err
+    assert f"Drawing 2 of {several} reaches 5,000 units from its beginning" in capsys.readouterr().err
 
 
 def test_the_server_answers_strokes(folder: Path) -> None:
@@ -74,6 +74,6 @@ def test_the_server_answers_strokes(folder: Path) -> None:
         refused = client.post("/v1/answer", json={"inputs": [{"drawing": []}]})
         assert (refused.status_code, refused.json()["error"]) == (400, "The drawing, line 1: the drawing is empty.")
         refused = client.post("/v1/answer", json={"inputs": [{"drawing": [[[0, 0], [5000, 0]]]}]})
-        assert refused.json()["error"].startswith("The drawing goes 5,000 units from where it begins")
+        assert refused.json()["error"].startswith("The drawing reaches 5,000 units from its beginning")
         seen = client.post("/v1/look", json={"input": {"drawing": rings(1)[0][:1]}}).json()
         assert seen["looks"]["title"].startswith("The drawing: ")

@@ -69,7 +69,7 @@ def test_the_command_writes_every_form_and_reads_its_own(folder: Path, drawing: 
         ("no drawing", "line 1 is damaged: it is not JSON"),
         ("[]", "the drawing is empty"),
         (json.dumps([[[0, 0]] + [[k % 3, k] for k in range(300)]]), "moves; the most is 7"),
-        (json.dumps([[[0, 0], [5000, 0]]]), "units from where it begins"),
+        (json.dumps([[[0, 0], [5000, 0]]]), "units from its beginning"),
     ],
 )
 def test_what_cannot_be_gone_on_with_is_refused(

@@ -45,7 +45,7 @@ def test_words_are_spelled_out_and_each_letter_knows_its_word() -> None:
     ("text", "sentence"),
     [
         ("  ", "There is nothing to speak: the text is empty."),
-        ("3 x", "'x' cannot be spoken: it is none of the words 3, and 'x' is none of the letters e h n o r t."),
+        ("3 x", "'x' cannot be spoken: it is not among the words 3, and 'x' is not among the letters e h n o r t."),
         ("3 " * 200, "The text has 1,199 symbols to speak, but the limit is 500."),
     ],
 )
@@ -103,7 +103,7 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
     assert not cut.ended
     assert cut.seconds == pytest.approx(0.1, abs=0.04)  # in whole steps of 32 ms
     assert 'src="data:audio/wav;base64,' in cut._repr_html_()
-    with pytest.raises(Fault, match="No speaker is called 'eve'; this model can speak as ann, bob"):
+    with pytest.raises(Fault, match="No speaker is named 'eve'; this model can speak as ann, bob"):
         model.speak(["a"], "eve")
     with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is none of the letters a b c"):
         model.speak(["a", "d"])
@@ -206,7 +206,7 @@ def test_the_server_speaks(folder: Path, model: Model) -> None:
     assert about["speakers"] == ["ann", "bob"]
     assert {"speak", "look"} <= {*about["can"]}
     assert looks[0]["looks"] == looks[1]["looks"] != looks[2]["looks"]
-    assert looks[3]["error"] == "No speaker is called 'eve'; this model can speak as ann, bob."
+    assert looks[3]["error"] == "No speaker is named 'eve'; this model can speak as ann, bob."
     assert refused.status_code == 400
     assert "Text 2: '?' cannot be spoken" in refused.json()["error"]
 

@@ -89,7 +89,7 @@ def test_the_server_takes_a_tagger_by_name_or_finds_one(place: Path) -> None:
 
 def test_what_cannot_help_is_refused(place: Path) -> None:
     chunks, plain, lengths = (regard.load(place / name) for name in ("chunks", "plain", "lengths"))
-    with pytest.raises(Fault, match="reads length beside each word, which raw text does not have; give a tagger"):
+    with pytest.raises(Fault, match="also reads the length of each word, which raw text lacks; give a tagger"):
         chunks.answer([SENTENCE], raw=True)
     with pytest.raises(Fault, match="reads only words, but 1 taggers are given"):
         plain.answer([SENTENCE], raw=True, tagger=lengths)

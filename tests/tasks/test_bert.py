@@ -108,9 +108,9 @@ def test_examples_have_a_mask_to_be_filled(masked: Run) -> None:
 def test_what_cannot_be_filled_is_refused(masked: Run) -> None:
     model = regard.load(masked.folder.folder, device="cpu")
     for text, words in {
-        "": r"there is no \[MASK\] in it to be filled",
-        "casa": r"there is no \[MASK\] in it to be filled",
-        "a " * 39 + "[MASK]": "it has 40 tokens, and this model reads 38 at most",
+        "": r"there is no \[MASK\] in it to fill",
+        "casa": r"there is no \[MASK\] in it to fill",
+        "a " * 39 + "[MASK]": "it has 40 tokens, but this model reads 38 at most",
     }.items():
         with pytest.raises(TextFault, match=words):
             model.answer([text])
@@ -185,9 +185,9 @@ def test_tags_come_from_the_first_part_of_each_word(masked: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"family": "rnn"}, "family is 'rnn', there 'bert'"),
-        ({"model": {"width": 12}}, "model.width is 12, there 8"),
-        ({"model": {"preset": "tiny"}}, "model.layers is 2, there 1"),
+        ({"family": "rnn"}, "family is 'rnn', but the model has 'bert'"),
+        ({"model": {"width": 12}}, "model.width is 12, but the model has 8"),
+        ({"model": {"preset": "tiny"}}, "model.layers is 2, but the model has 1"),
     ],
 )
 def test_what_does_not_fit_the_parent_is_refused(
@@ -200,7 +200,7 @@ def test_what_does_not_fit_the_parent_is_refused(
 def test_masks_are_not_learnt_from_a_model_of_classes(masked: Run, tmp_path: Path) -> None:
     run = tuned(masked, tmp_path, classes(tmp_path))
     data = {"train": str(tmp_path / "texts.txt")}
-    with pytest.raises(Fault, match="task is 'masked', there 'classification'"):
+    with pytest.raises(Fault, match="task is 'masked', but the model has 'classification'"):
         resolve({"task": "masked", "start_from": str(run.folder.folder), "data": data})
 
 
@@ -217,14 +217,14 @@ def test_texts_longer_than_the_places_are_refused_unless_their_ends_will_do(mask
 
 def test_options_that_go_with_other_families_are_refused(tmp_path: Path) -> None:
     table = pairs(tmp_path)
-    with pytest.raises(Fault, match=r"data\.columns has a second text, and a rnn reads one; a bert reads pairs"):
+    with pytest.raises(Fault, match=r"data\.columns has a second text, but a rnn reads one; a bert reads pairs"):
         check_recipe(table | {"family": "rnn", "model": {}})
     data = {"train": "a.txt", "tokeniser": {"kind": "wordpiece"}}
-    with pytest.raises(Fault, match=r"data\.tokeniser is for families that read parts of words, and not for rnn"):
+    with pytest.raises(Fault, match=r"data\.tokeniser is for families that read word pieces, not for rnn"):
         check_recipe({"family": "rnn", "task": "tagging", "model": {}, "data": data})
-    with pytest.raises(Fault, match=r"a bert reads parts of words, so data\.tokeniser must say which"):
+    with pytest.raises(Fault, match=r"a bert reads word pieces, so data\.tokeniser must be set"):
         check_recipe({"family": "bert", "task": "tagging", "model": {}, "data": {"train": "a.txt"}})
     with pytest.raises(Fault, match=r"training\.span is 128, more than the 64 places of model\.longest"):
         check_recipe({"family": "bert", "data": {"train": "a.txt"}, "model": {"longest": 64}})
-    with pytest.raises(Fault, match="pooler follows the state of the first token, and pooling is 'mean'"):
+    with pytest.raises(Fault, match="pooler follows the state of the first token, but pooling is 'mean'"):
         check_recipe({"family": "bert", "data": {"train": "a.txt"}, "model": {"pooler": True, "pooling": "mean"}})

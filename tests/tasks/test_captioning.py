@@ -60,12 +60,12 @@ def test_prepared_features_are_those_of_the_pictures_in_their_order(tmp_path: Pa
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("valid.txt", "train-1.jpg\n", "train-1.jpg is among the pictures of both train and valid"),
-        ("valid.txt", "nobody.jpg\n", "has no caption of nobody.jpg, which"),
+        ("valid.txt", "train-1.jpg\n", "train-1.jpg is in both train and valid"),
+        ("valid.txt", "nobody.jpg\n", "has no caption for nobody.jpg, which"),
         (
             "captions.txt",
             "train-0.jpg\t😀 !\ntest-0.jpg\ta dog\n",
-            "has no caption of train-0.jpg with a word in it, which",
+            "has no caption with a word in it for train-0.jpg, which",
         ),
         ("captions.txt", "train-0.jpg\t😀 !\n", "captions.txt holds no caption"),
         ("valid.txt", "valid-0.jpg\nvalid-0.jpg\n", "names valid-0.jpg twice"),

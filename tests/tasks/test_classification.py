@@ -119,7 +119,7 @@ def test_brackets_are_only_removed_where_the_aspect_is_ignored(tmp_path: Path) -
 def test_options_of_vectors_and_aspects_need_each_other() -> None:
     data = {"train": "texts.txt"}
     for table, sentence in (
-        ({"family": "rnn", "model": {"inputs": {"vectors": "tuned"}}}, "so data.vectors must name a file of them"),
+        ({"family": "rnn", "model": {"inputs": {"vectors": "tuned"}}}, "so data.vectors must name a file of vectors"),
         ({"family": "rnn", "data": data | {"vectors": "v.txt"}}, "set model.inputs.vectors"),
         ({"family": "bag", "data": data | {"vectors": "v.txt"}}, "set model.inputs.vectors"),
         ({"family": "rnn", "model": {"aspect": "both"}}, "so data.format must be 'aspects'"),

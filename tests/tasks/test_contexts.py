@@ -97,7 +97,8 @@ def test_sentences_are_rows_without_their_ends_and_every_one_comes_once_an_epoch
 def test_it_cannot_write_and_the_refusal_says_why() -> None:
     recipe = check_recipe({"family": "bilm", "data": {"train": "text.txt"}})
     with pytest.raises(
-        Fault, match=r"writes nothing, for it reads what comes after a place too; use `regard embed`\. It can train, "
+        Fault,
+        match=r"it cannot write, because it also reads the words that follow; use `regard embed`\. It can train, ",
     ):
         needs(recipe, "generate")
 

@@ -146,7 +146,7 @@ def test_what_was_prepared_tells_unknown_words_apart(run: Run) -> None:
     assert (batch.target >= size).sum(1).tolist() == [2] * batch.rows
     assert batch.source.max() < size
     folder = run.folder.folder
-    with pytest.raises(Fault, match="unknown words of the source are told apart, for copying"):
+    with pytest.raises(Fault, match="unknown source words are kept distinct for copying"):
         prepare(run.recipe.data, folder / "training" / "corpus", tells_unknown=False)
 
 

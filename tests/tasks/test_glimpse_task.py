@@ -143,7 +143,7 @@ def test_what_an_answer_costs_is_flat_for_glimpses_and_grows_for_a_convolution(t
 
 @pytest.mark.parametrize("option", [{"samples": 2}, {"reward": "log-probability"}])
 def test_a_network_that_draws_nothing_is_not_told_how(tmp_path: Path, option: dict[str, Any]) -> None:
-    with pytest.raises(Fault, match=f"training.{next(iter(option))} is for networks that draw where they look"):
+    with pytest.raises(Fault, match=f"training.{next(iter(option))} is for networks that sample where they look"):
         made(tmp_path, "convnet", **option)
 
 

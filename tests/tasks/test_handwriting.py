@@ -83,7 +83,7 @@ def test_it_reads_columns_and_says_where_each_sign_stands(tmp_path: Path, monkey
 def test_lines_of_another_height_are_refused(tmp_path: Path) -> None:
     task = open_task(tmp_path)
     Image.fromarray(np.zeros((5, 9), np.uint8)).save(tmp_path / "line.png")
-    with pytest.raises(Fault, match=r"line\.png is 5 pixels high, and this model reads lines of 3"):
+    with pytest.raises(Fault, match=r"line\.png is 5 pixels high, but this model reads lines of 3"):
         task.read([tmp_path / "line.png"])
 
 

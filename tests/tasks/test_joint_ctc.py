@@ -56,9 +56,9 @@ def test_the_loss_is_shared_between_ctc_and_attention(family: str) -> None:
 def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
     for family, model, words in (
         ("seq2seq", {"decoder": "bottleneck", "ctc": 0.3}, "keeps no states of its source, so ctc would do nothing"),
-        ("transformer", {"ctc_frames": 3}, "so ctc_frames would do nothing"),
-        ("transformer", {"ctc": 0.3, "copies": True}, "neither with model.copies"),
-        ("seq2seq", {"ctc": 0.3, "own_tokens": 0.5}, "nor with model.own_tokens"),
+        ("transformer", {"ctc_frames": 3}, "and ctc_frames would do nothing"),
+        ("transformer", {"ctc": 0.3, "copies": True}, "combined with model.copies"),
+        ("seq2seq", {"ctc": 0.3, "own_tokens": 0.5}, "model.own_tokens or"),
     ):
         with pytest.raises(Fault, match=words):
             build(family, **model)
@@ -85,5 +85,5 @@ def test_a_search_adds_what_both_say_of_an_output(family: str) -> None:
 
 
 def test_a_search_asks_ctc_only_of_models_that_have_it() -> None:
-    with pytest.raises(Fault, match=r"no CTC head beside a decoder, which is learnt by model\.ctc; set ctc to 0"):
+    with pytest.raises(Fault, match=r"no CTC head next to its decoder \(model\.ctc\); set ctc to 0"):
         Joining(build("transformer"), 0.3)

@@ -88,7 +88,7 @@ def test_a_word_longer_than_the_share_is_hidden_in_part_and_padding_never() -> N
     ("options", "words"),
     [
         ({"share": 1.0}, "share is 1.0, expected less than 1"),
-        ({"masked": 0.8, "random": 0.3}, "are more than all hidden"),
+        ({"masked": 0.8, "random": 0.3}, "add up to more than 1"),
     ],
 )
 def test_masks_of_everything_are_refused(options: dict[str, float], words: str) -> None:

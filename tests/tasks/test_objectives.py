@@ -49,5 +49,5 @@ def test_the_objective_follows_the_options() -> None:
     assert isinstance(objective_for(check(TransformerOptions, {}), 0.1), CrossEntropy)
     assert isinstance(objective_for(check(TransformerOptions, {}), 0.1, 1.0), Consistent)
     for asked in ({"own_tokens": 0.5}, {"decoder": "bahdanau", "hard": "reinforce"}):
-        with pytest.raises(Fault, match=r"goes neither with model\.own_tokens nor with model\.hard = 'reinforce'"):
+        with pytest.raises(Fault, match=r"cannot be combined with model\.own_tokens or model\.hard = 'reinforce'"):
             objective_for(check(Seq2SeqOptions, asked), 0.1, 1.0)

@@ -93,8 +93,8 @@ WORDS = CaptionWords(words=["a", "red", "star"], longest=3, height=8, width=8, c
     ("caption", "words"),
     [
         ("", "There is no caption; this model knows the words a, red, star."),
-        ("a blue star", "'blue' is not a word that this model knows; it knows a, red, star."),
-        ("a red red star", "The caption has 4 words, and this model reads 3 at most."),
+        ("a blue star", "This model does not know the word 'blue'; it knows a, red, star."),
+        ("a red red star", "The caption has 4 words, but this model reads at most 3."),
     ],
 )
 def test_captions_that_cannot_be_read_are_refused(caption: str, words: str) -> None:
@@ -106,9 +106,9 @@ def test_captions_that_cannot_be_read_are_refused(caption: str, words: str) -> N
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({}, "either from labelled 'pictures' or from generated 'shapes'"),
+        ({}, "give either labelled 'pictures' or generated 'shapes'"),
         ({"shapes": {}, "names": ["a"]}, "names are those of the classes of 'pictures'"),
-        ({"shapes": {"side": 10}}, "which makes cells of 4 × 4 pixels; pictures of 10 × 10 cannot be cut"),
+        ({"shapes": {"side": 10}}, "which makes cells of 4 × 4 pixels; pictures of 10 × 10 cannot be divided"),
     ],
 )
 def test_data_that_cannot_be_painted_is_refused(data: dict, words: str, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_words_begin_with_their_vectors_and_keep_them_if_frozen(tmp_path: Path) 
     first = run.task.model.source_embedding.weight.detach()[tokens].clone()
     expected = torch.tensor([[3.0, 0.0], [3.0, 0.0], [0.0, 4.0]]) * (1 / 2 / (34 / 6)) ** 0.5
     torch.testing.assert_close(first[:3], expected)
-    assert f"3 of {run.task.source.size} embeddings begin with the vectors of" in "\n".join(
+    assert f"3 of {run.task.source.size} embeddings start from the vectors of" in "\n".join(
         run.task.outline(run.recipe)
     )
     with undrawn():
@@ -77,7 +77,7 @@ def test_every_translator_begins_with_vectors(tmp_path: Path, model: dict[str, A
 def test_vectors_of_another_width_missing_ones_and_subwords_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match=r"There are no vectors at .*absent\.txt"):
         opened(tmp_path, name="absent.txt")
-    with pytest.raises(Fault, match="are 2 wide, and the embeddings of the model 3"):
+    with pytest.raises(Fault, match="are 2 wide, but the embeddings of the model are 3"):
         opened(tmp_path, embedding=3)
-    with pytest.raises(Fault, match="vectors are of words, and the tokens are characters"):
+    with pytest.raises(Fault, match="vectors are for words, but the tokens are characters"):
         opened(tmp_path, kind="characters")

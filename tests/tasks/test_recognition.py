@@ -78,10 +78,10 @@ def test_the_classes_of_whole_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": {"latent": 3}}, "model.latent is for networks that draw; a class takes none"),
-        ({"model": {"gaussians": 3}}, "model.gaussians is for networks that draw; a class takes none"),
+        ({"model": {"latent": 3}}, "model.latent is for networks that draw; a classifier has none"),
+        ({"model": {"gaussians": 3}}, "model.gaussians is for networks that draw; a classifier has none"),
         ({"training": {"distort": 0.1}, "data": {"coding": "grid"}}, "training.distort is for data.coding = 'triples'"),
-        ({"data": {"labels": ["a", "b"]}}, "train has 1 files, but labels are 2"),
+        ({"data": {"labels": ["a", "b"]}}, "train has 1 files, but there are 2 labels"),
         ({"data": {"labels": [" "]}}, "labels must not be empty"),
         ({"training": {"divergence": 0.1}}, "training.divergence belongs to the task strokes"),
     ],
@@ -100,7 +100,10 @@ def test_an_option_without_effect_is_refused(changes: dict[str, Any], words: str
             "The drawings of data.train have one class; 2 to 10,000",
         ),
         ([[[[0, 0], [1, 1]]]] * 20, "No drawing of data.train has a label; write each as"),
-        ([{"label": 3, "strokes": [[[0, 0], [1, 1]]]}], "line 1: the label of a drawing is a text that is not empty"),
+        (
+            [{"label": 3, "strokes": [[[0, 0], [1, 1]]]}],
+            "line 1: the label of a drawing must be a text that is not empty",
+        ),
     ],
 )
 def test_drawings_that_have_no_classes_are_refused(tmp_path: Path, lines: list[Any], words: str) -> None:
@@ -112,7 +115,7 @@ def test_drawings_that_have_no_classes_are_refused(tmp_path: Path, lines: list[A
 def test_drawings_with_other_classes_than_those_to_learn_from_are_refused(tmp_path: Path) -> None:
     other = {"label": "star", "strokes": [[[0, 0], [1, 1]]]}
     (tmp_path / "other.jsonl").write_text(json.dumps(other), encoding="utf-8")
-    with pytest.raises(Fault, match=r"data\.valid has the label 'star', which no drawing to learn from has"):
+    with pytest.raises(Fault, match=r"data\.valid has the label 'star', which no training drawing has"):
         opened(tmp_path, data={"valid": str(tmp_path / "other.jsonl")})
     with pytest.raises(Fault, match=r"A drawing of data\.valid has no label; write it as"):
         opened(tmp_path, data={"valid": str(write_drawings(tmp_path / "plain.jsonl", 2))})

@@ -32,7 +32,7 @@ def test_who_can() -> None:
         assert not can_reserve(task)
     assert not can_reserve(task.train())
     assert not can_reserve(recurrent)
-    with pytest.raises(TypeError, match="Seq2Seq has no caches that could be reserved"):
+    with pytest.raises(TypeError, match="Seq2Seq has no caches to reserve"):
         Reserving(recurrent)
 
 

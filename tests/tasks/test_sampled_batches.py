@@ -92,5 +92,5 @@ def test_a_shard_that_is_cut_short_under_a_run_is_told(corpus: PreparedPairs, tm
     batches = learning_from(copy, sampling).batches("train", 1, 0, 0)
     next(batches)
     os.truncate(next((tmp_path / "copy" / "shards").glob("*.bin")), 0)
-    with pytest.raises(Fault, match=r"\.bin was cut short or removed while it was in use"):
+    with pytest.raises(Fault, match=r"\.bin was truncated or removed while in use"):
         list(batches)

@@ -165,7 +165,7 @@ def test_a_target_that_is_longer_than_its_sound_is_dropped_with_a_count(tmp_path
 
 
 def test_to_be_measured_on_such_a_target_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"\.wav, of the valid data, has too few frames for what it says, 'aaaaaaaa'; take"):
+    with pytest.raises(Fault, match=r"\.wav, of the valid data, has too few frames for its text, 'aaaaaaaa'; remove"):
         opened(tmp_path, {"train": "ab ba", "valid": "a" * 8})  # eight symbols and seven blanks between them
 
 
@@ -186,7 +186,7 @@ def test_a_loss_is_finite_even_where_nothing_fits(tmp_path: Path) -> None:
     [
         ({"heads": 2}, "heads would do nothing with encoder = 'recurrent'"),
         ({"encoder": "transformer", "cell": "gru"}, "cell would do nothing with encoder = 'transformer'"),
-        ({"width": 7}, "two directions need an even one"),
+        ({"width": 7}, "two directions need an even width"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(given: dict, sentence: str) -> None:

@@ -76,7 +76,7 @@ def test_what_is_no_video_is_refused_in_a_sentence(
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.gif").write_text("no picture")
     for given, words in {
-        video / "1.png": "is a still picture; a video is a GIF with several frames, or a folder of frames",
+        video / "1.png": "is a still picture; give a GIF with several frames, or a folder of frames",
         tmp_path / "empty": "holds no frame",
         tmp_path / "text.gif": "is not in a picture format",
         Path("test-9"): "There is no file test-9, and no picture of that name",

@@ -117,7 +117,7 @@ def test_how_long_it_will_take_is_said_of_a_run_that_went_back_at_once(monkeypat
     for seconds, step in ((0, 1), (9, 1), (18, 10)):
         clock.now = float(seconds)
         heard.append(forecast.hear(Stepped(step, 0, 1.0, 1, 1e-3, 1.0)))
-    assert heard == [None, None, "90 steps left, about 2 minutes, validations not counted"]
+    assert heard == [None, None, "90 steps left, about 2 minutes without validations"]
 
 
 def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: p
         lines(Stepped(step, 0, 2.5, 1000, 1e-3, 0.7))
         now[0] += 2
     told = [line for line in file.getvalue().splitlines() if "steps left" in line]
-    assert told == ["step 5  95 steps left, about 3 minutes, validations not counted"]
+    assert told == ["step 5  95 steps left, about 3 minutes without validations"]
 
 
 def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:

@@ -163,5 +163,5 @@ def test_parameters_without_the_axis_are_refused() -> None:
 def test_measures_of_too_few_members_are_refused() -> None:
     task = Lines(0, 1)
     task.measure = lambda batch: {"error": Measure.of_value(1.0, "lower")}
-    with pytest.raises(ValueError, match="there are 2 members, but the measure is of 1"):
+    with pytest.raises(ValueError, match="there are 2 members, but the measure has 1 values"):
         run(task, Memory())

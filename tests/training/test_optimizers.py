@@ -120,7 +120,7 @@ def test_two_beginnings_of_an_average_are_refused() -> None:
 
 
 def test_an_average_of_an_average_is_refused() -> None:
-    with pytest.raises(Fault, match="moving_average does not go with the optimiser asgd"):
+    with pytest.raises(Fault, match="moving_average does not work with the optimiser asgd"):
         check(TrainingOptions, {"moving_average": 0.9, "optimizer": {"kind": "asgd"}})
 
 
@@ -157,8 +157,8 @@ def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
     ("table", "words"),
     [
         ({}, "training.optimizer.kind is 'adam', which cannot use the sparse gradients .* choose 'sgd' or 'adagrad'"),
-        ({"kind": "sgd", "momentum": 0.9}, "training.optimizer.momentum does not go with the sparse gradients"),
-        ({"kind": "adagrad", "weight_decay": 0.1}, "training.optimizer.weight_decay does not go with the sparse"),
+        ({"kind": "sgd", "momentum": 0.9}, "momentum does not work with this model's sparse gradients"),
+        ({"kind": "adagrad", "weight_decay": 0.1}, "weight_decay does not work with this model's sparse"),
     ],
 )
 def test_sparse_gradients_are_refused_where_they_would_fail(table: dict[str, Any], words: str) -> None:

@@ -105,5 +105,5 @@ def test_a_weight_that_no_piece_uses_is_left_alone() -> None:
 def test_what_cannot_be_cut_is_refused() -> None:
     task = Line()
     task.batches = lambda split, seed, epoch, start: iter([object()])
-    with pytest.raises(Fault, match=r"What this model learns from cannot be cut into 2 pieces"):
+    with pytest.raises(Fault, match=r"The data of this model cannot be cut into 2 pieces"):
         train(task, pieces=2)

@@ -180,13 +180,13 @@ def test_ranks_that_cannot_share_the_pieces_are_refused() -> None:
         size = 3
 
     chosen = check(TrainingOptions, {"pieces": 4})
-    with pytest.raises(Fault, match=r"pieces is 4, which 3 processes cannot share evenly; give 1, 2 or 4 processes"):
+    with pytest.raises(Fault, match=r"pieces is 4, which 3 processes cannot share evenly. Use 1, 2 or 4 processes"):
         Trainer(Line(), chosen, 1, Memory(), pytest.fail, (), Three())
 
 
 def test_who_does_not_reach_the_others_says_so() -> None:
     alone = Address(1, 2, 1, "127.0.0.1", free_port(), keeps_store=False)
-    with pytest.raises(Fault, match=r"Rank 1 of 2 does not reach 127.0.0.1:\d+, where the ranks meet, within 1 sec"):
+    with pytest.raises(Fault, match=r"Rank 1 of 2 cannot reach 127.0.0.1:\d+, where the ranks meet, within 1 sec"):
         open_store(alone, seconds=1)
 
 
@@ -199,7 +199,7 @@ def test_where_something_else_listens_torch_keeps_silent_and_we_say_so(capfd: py
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=answer, args=(listener,), daemon=True).start()
-        with pytest.raises(Fault, match=r"Rank 1 of 2 does not reach 127\.0\.0\.1"):
+        with pytest.raises(Fault, match=r"Rank 1 of 2 cannot reach 127\.0\.0\.1"):
             open_store(Address(1, 2, 1, *listener.getsockname(), False), seconds=0.3)
         listener.shutdown(socket.SHUT_RDWR)  # which ends the thread
     assert capfd.readouterr().err == ""
@@ -218,7 +218,7 @@ def test_weights_are_not_sharded_over_ranks_that_share_a_gpu() -> None:
 
 def test_ranks_that_do_not_come_are_named() -> None:
     address = Address(0, 3, 0, "127.0.0.1", free_port(), keeps_store=True)
-    with pytest.raises(Fault, match=r"Of 3 ranks these have not come within 0 seconds: 1, 2\."):
+    with pytest.raises(Fault, match=r"Of 3 ranks, these have not arrived within 0 seconds: 1, 2\."):
         ProcessGroup(address, open_store(address), seconds=0.1)
 
 

@@ -83,7 +83,7 @@ def test_a_trapezoid_may_fall_before_it_has_risen() -> None:
 
 @pytest.mark.parametrize("falls", [[[3]], [[5, 4]], [[-1, 4]], [[5, 9], [5, 12]], [[6, 9], [5, 12]], [[]]])
 def test_falls_that_make_no_sense_are_refused(falls: list[list[int]]) -> None:
-    with pytest.raises(Fault, match="falls has pairs of a step and a later end"):
+    with pytest.raises(Fault, match="falls needs pairs of a step and a later end"):
         factor("trapezoid", 1, 0, 100, falls=falls)
 
 

@@ -167,7 +167,7 @@ def test_batches_drawn_from_global_random_numbers_are_an_error_in_tests() -> Non
             yield Rows(batch.points + torch.randn(4), batch.values)
 
     task.batches = batches
-    with pytest.raises(GlobalChance, match="batches drew from the global random numbers of torch"):
+    with pytest.raises(GlobalChance, match="batches used global random numbers of torch"):
         trainer(task, Memory(), options()).run()
 
 
@@ -524,7 +524,7 @@ def test_a_poisoned_batch_is_named_and_its_worst_row_quoted(accumulate: int) -> 
     refusal, place = caught.value.sentences
     assert refusal.startswith(f"Training fails at step {10 // accumulate}: the loss is nan, however small")
     named = "batch 3 of epoch 2" if accumulate == 1 else "batch 2 of epoch 2 and batch 3 of epoch 2"
-    assert place == f"It fails at {named}; the worst of it is the point [1.0, 2.0, 3.0, nan]."
+    assert place == f"It fails at {named}; its worst row is the point [1.0, 2.0, 3.0, nan]."
 
 
 def test_patience_ends_the_run_and_the_best_is_published() -> None:
@@ -688,7 +688,7 @@ def test_sparse_gradients_train_and_resume(kind: str) -> None:
 
 
 def test_sparse_gradients_are_nothing_for_adam() -> None:
-    with pytest.raises(Fault, match="which cannot use the sparse gradients of this model; choose 'sgd' or 'adagrad'"):
+    with pytest.raises(Fault, match=r"which cannot use the sparse gradients of this model\. Choose 'sgd' or 'adagrad'"):
         trainer(Table(), Memory(), options()).run()
 
 

@@ -165,19 +165,19 @@ def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, 
     chinese = between(model, "en", "zh")
     usual, chrf = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append).scores
     assert len(said) == 1
-    assert said[0].endswith("for zh people report what --tokenise zh gives.")
+    assert said[0].endswith("for zh, results are usually reported with --tokenise zh.")
     chosen, same = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append, tokenise="char").scores
     assert chosen.signature == usual.signature.replace("tok:13a", "tok:char")
     assert chosen.value != usual.value
     assert same == chrf
     assert len(said) == 1
     evaluation.evaluate(between(model, "en", "pt"), data, ["meteor"], notice=said.append)
-    assert said[1:] == ["METEOR stems words as English ones here; for pt give --metric meteor-pt."]
+    assert said[1:] == ["METEOR stems words as in English here; for pt give --metric meteor-pt."]
 
 
 def test_a_tokeniser_that_no_metric_uses_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(speller), "--metric", "wer", "--tokenise", "zh"]) == 2
-    assert "A tokeniser can be chosen for bleu alone, not for wer; leave it out." in capsys.readouterr().err
+    assert "A tokeniser can only be chosen for bleu, not for wer; omit it." in capsys.readouterr().err
 
 
 def test_a_named_set_is_that_of_the_models_languages(

@@ -351,14 +351,14 @@ def test_tokens_that_cannot_be_taken_over_are_refused(
 ) -> None:
     text, out = trained.parent / "small.pt", str(tmp_path / "run")
     recipe = write_recipe(tmp_path, "ngram", text, **{"from": "nowhere"})
-    assert "data.tokeniser.from is nowhere, but no model lies there; train that one first" in refusal(
+    assert "data.tokeniser.from is nowhere, but there is no model; train that model first" in refusal(
         capsys, "train", str(recipe), "--out", out
     )
     recipe = write_recipe(tmp_path, "ngram", text, kind="bpe", **{"from": str(trained)})
     assert "data.tokeniser.kind is 'bpe', but 'unigram' in " in refusal(capsys, "train", str(recipe), "--out", out)
     recipe = write_recipe(tmp_path, "ngram", text, vocabulary=300, **{"from": str(trained)})
     said = refusal(capsys, "train", str(recipe), "--out", out)
-    assert "vocabulary and at_least are for a tokeniser that is made here" in said
+    assert "vocabulary and at_least are for training a tokeniser" in said
     assert not (tmp_path / "run").exists()
 
 
@@ -375,6 +375,8 @@ def test_what_a_translator_is_judged_by_is_left_out_of_the_text(
     assert main(["train", str(path), "--out", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "train: 2 lines, " in said
-    assert "left out, for a translator is judged by them: 3 lines" in said
+    assert "left out because a translator is evaluated on them: 3 lines" in said
     path.write_text(path.read_text("utf-8").replace(f'leave_out = "{trained}"', f'leave_out = "{tmp_path / "run"}"'))
-    assert "so nobody knows what to leave out" in refusal(capsys, "train", str(path), "--out", str(tmp_path / "other"))
+    assert "keep its training folder, or omit data.leave_out" in refusal(
+        capsys, "train", str(path), "--out", str(tmp_path / "other")
+    )

@@ -98,5 +98,5 @@ def test_a_sentence_without_tokens_loses_no_probability() -> None:
 
 def test_no_two_parts_share_a_key() -> None:
     assert len({line_key(line, part) for line in range(50) for part in range(50)}) == 2500
-    with pytest.raises(Fault, match="Sampling can tell"):
+    with pytest.raises(Fault, match="Sampling supports at most"):
         line_key(2**40, 0)

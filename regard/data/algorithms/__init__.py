@@ -1,1 +1,1 @@
-"""Examples of small algorithms: copying, copying several times, recalling what followed, sorting by priority."""
+"""Examples of small algorithms: copy, repeat copy, associative recall and priority sort."""

@@ -1,4 +1,4 @@
-"""Recipe options for the algorithm to learn."""
+"""Recipe options for learning an algorithm."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -13,52 +13,52 @@ OF_ONE_ALGORITHM = {"most_repeats": "repeat-copy", "item_length": "recall", "kep
 
 
 class HeldOut(Options):
-    """Examples that are not learnt from, the same for every seed."""
+    """Examples kept out of training, the same for every seed."""
 
-    items: list[Items] = Field(min_length=1, description="How many items they have, each so many examples.")
-    examples: int = Field(100, ge=1, le=100_000, description="Examples of each number of items.")
+    items: list[Items] = Field(min_length=1, description="Numbers of items to measure; each has this many examples.")
+    examples: int = Field(100, ge=1, le=100_000, description="Number of examples for each number of items.")
     repeats: int | None = Field(
-        None, ge=1, le=1000, description="Repeats (repeat-copy); by default the most that are learnt from."
+        None, ge=1, le=1000, description="Repeats (repeat-copy); by default the most used in training."
     )
     slots: int | None = Field(
         None,
         ge=2,
         le=2**20,
-        description="Slots of the memory while these are measured, on which nothing that is learnt depends; by default "
-        "model.slots.",
+        description="Memory slots for measuring these examples, on which no learnt weight depends; by "
+        "default model.slots.",
     )
 
 
 class AlgorithmData(Options):
-    """An algorithm whose examples are generated: items of random bits are given, then the machine answers."""
+    """An algorithm with generated examples: items of random bits are given, then the machine answers."""
 
     NEW_RUNS: ClassVar[Mapping[str, Any]] = {"held_out_keys": "apart"}
 
     algorithm: AlgorithmName = Field(
-        description="What is to be learnt: 'copy', 'repeat-copy', 'recall' (what item followed the one that is asked "
-        "for), or 'sort' (by priority)."
+        description="Algorithm to learn: 'copy', 'repeat-copy', 'recall' (the item after the one asked "
+        "for) or 'sort' (by priority)."
     )
     bits: int = Field(8, ge=1, le=256, description="Bits of an item, or of each of its parts (recall).")
-    fewest: int = Field(1, ge=1, le=10_000, description="The fewest items of an example that is learnt from.")
-    most: int = Field(20, ge=1, le=10_000, description="The most items of an example that is learnt from.")
-    most_repeats: int = Field(10, ge=1, le=1000, description="The most repeats that are learnt from (repeat-copy).")
-    item_length: int = Field(3, ge=1, le=100, description="Parts of an item, each of so many bits (recall).")
+    fewest: int = Field(1, ge=1, le=10_000, description="Fewest items of a training example.")
+    most: int = Field(20, ge=1, le=10_000, description="Most items of a training example.")
+    most_repeats: int = Field(10, ge=1, le=1000, description="Most repeats in training (repeat-copy).")
+    item_length: int = Field(3, ge=1, le=100, description="Parts of an item, each of `bits` bits (recall).")
     kept: float = Field(
-        0.8, gt=0, le=1, description="Share of the items that are asked for, those of the highest priorities (sort)."
+        0.8, gt=0, le=1, description="Share of the items in the answer, those of the highest priorities (sort)."
     )
     cue: bool = Field(
         False,
-        description="Whether a channel of its own is on while an answer is asked for; without it nothing is given "
-        "then, as Graves et al. 2014 have it, and an item without a bit set looks the same.",
+        description="Turn on an extra input channel while an answer is expected. Without it the input is "
+        "empty then, as in Graves et al. 2014, and looks the same as an item with no bit set.",
     )
     valid: HeldOut | None = Field(
-        None, description="Examples to watch the training by; by default 100 of the most items that are learnt from."
+        None, description="Validation examples; by default 100 with the most items used in training."
     )
-    test: HeldOut | None = Field(None, description="Examples for the final scores.")
+    test: HeldOut | None = Field(None, description="Test examples for the final scores.")
     held_out_keys: Literal["apart"] | None = Field(
         None,
-        description="What valid and test are drawn by: 'apart', keys that no batch to learn from can have, as in new "
-        "runs. Older runs have none, and with seeds 1 and 2 a batch could have the key of such examples.",
+        description="How to seed valid and test: 'apart' uses keys that no training batch can have, as new runs do. "
+        "Older runs lack it; with seeds 1 and 2 a training batch could have had the same key.",
     )
 
     @model_validator(mode="after")
@@ -67,7 +67,7 @@ class AlgorithmData(Options):
             raise ValueError(f"fewest is {self.fewest}, which is more than most, {self.most}")
         held_out = [number for part in (self.valid, self.test) if part for number in part.items]
         if self.algorithm == "recall" and min([self.fewest, *held_out]) < 2:
-            raise ValueError("recall needs two items at least: one to ask for, and one that follows it")
+            raise ValueError("recall needs at least two items: one to ask for, and one that follows it")
         return self
 
     @model_validator(mode="after")
@@ -80,5 +80,5 @@ class AlgorithmData(Options):
         return self
 
     def held_out(self, split: str) -> HeldOut | None:
-        """Return the sizes that are measured for this split."""
+        """Return the held-out examples of a split."""
         return self.test if split == "test" else self.valid or HeldOut(items=[self.most])

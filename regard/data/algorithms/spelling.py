@@ -1,4 +1,4 @@
-"""Examples as people write them, and answers as they read them: items are zeros and ones, parted by spaces."""
+"""Examples and answers as text: items are zeros and ones, separated by spaces."""
 
 import re
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from regard.data.algorithms.examples import (
 )
 from regard.data.algorithms.options import AlgorithmData
 
-MOST_STEPS = 20_000  # of an example that is typed
+MOST_STEPS = 20_000  # in an example that is typed in
 _PRIORITY = re.compile(r"[+-]?\d+(\.\d+)?")
 FORMS = {
     "copy": "items",
-    "repeat-copy": "items and how often they are copied",
-    "recall": "items parted by |, and after ? the one whose follower is asked for",
-    "sort": "items after their priorities",
+    "repeat-copy": "items, then the number of copies",
+    "recall": "items separated by |, then ? and the item whose follower is asked for",
+    "sort": "items, each after its priority",
 }
-# Of two items, and of two that have as many parts as an item to recall.
+# Placeholders 0 and 1 are items; 2 and 3 are items with several parts, for recall.
 EXAMPLES = {
     "copy": "{0} {1}",
     "repeat-copy": "{0} {1} x3",
@@ -34,12 +34,12 @@ EXAMPLES = {
 
 
 def read_examples(texts: Sequence[str], data: AlgorithmData) -> Examples:
-    """The examples that are written in texts, as rows; what is wrong with one is a fault."""
+    """Parse texts into rows of examples; an invalid text raises a fault."""
     return join_examples([_read(text, number, data) for number, text in enumerate(texts)])
 
 
 def write_items(items: np.ndarray, data: AlgorithmData) -> str:
-    """Bits (step, channel) as people read them; what is copied several times stops at its marker of the end."""
+    """Return bits (step, channel) as text; an answer of repeat-copy stops at its end marker."""
     if data.algorithm == "repeat-copy" and (ends := np.flatnonzero(items[:, data.bits])).size:
         items = items[: ends[0]]
     return " ".join(write_bits(item[: data.bits]) for item in items)
@@ -50,26 +50,26 @@ def write_bits(item: np.ndarray) -> str:
 
 
 def form_of(data: AlgorithmData) -> str:
-    """Describe how an example is written."""
+    """Describe how to write an example."""
     return f"{FORMS[data.algorithm]}, as in '{example_of(data)}'"
 
 
 def example_of(data: AlgorithmData) -> str:
-    """An example as people write it."""
+    """Return a sample example as text."""
     one, two = ("01" * data.bits)[: data.bits], ("1" * data.bits)
     several = [" ".join([item] * data.item_length) for item in (one, two)]
     return EXAMPLES[data.algorithm].format(one, two, *several)
 
 
 class _Unreadable(Exception):
-    """A fault in a text."""
+    """A text that is not a valid example."""
 
 
 def _read(text: str, number: int, data: AlgorithmData) -> Examples:
     try:
         examples = _READERS[data.algorithm](text, data)
     except _Unreadable as trouble:
-        raise TextFault(number, f"{trouble}; it reads {form_of(data)}.") from None
+        raise TextFault(number, f"{trouble}; it must be {form_of(data)}.") from None
     if examples.steps > MOST_STEPS:
         raise TextFault(number, f"this takes {examples.steps:,} steps, but the limit is {MOST_STEPS:,}.")
     return examples.add_cue() if data.cue else examples
@@ -95,18 +95,18 @@ def _read_copy(text: str, data: AlgorithmData) -> Examples:
 def _read_repeat(text: str, data: AlgorithmData) -> Examples:
     items, _, repeats = text.rpartition("x")
     if not re.fullmatch(r"\d{1,4}", repeats.strip()) or int(repeats) == 0:
-        raise _Unreadable("it does not end with how often to copy")
+        raise _Unreadable("it does not end with the number of copies")
     return repeat_example(_items(items, data)[None], int(repeats), data.most_repeats)
 
 
 def _read_recall(text: str, data: AlgorithmData) -> Examples:
     listed, _, query = text.partition("?")
-    items, asked_for = [_parts(item, data) for item in listed.split("|")], _parts(query, data)
-    places = [place for place, item in enumerate(items[:-1]) if np.array_equal(item, asked_for)]
+    items, target = [_parts(item, data) for item in listed.split("|")], _parts(query, data)
+    places = [place for place, item in enumerate(items[:-1]) if np.array_equal(item, target)]
     if not places:
-        raise _Unreadable("nothing follows what is asked for")
+        raise _Unreadable("no item follows the one asked for")
     answer = items[places[0] + 1]
-    return recall_example(np.stack(items)[None], asked_for[None], answer[None])
+    return recall_example(np.stack(items)[None], target[None], answer[None])
 
 
 def _parts(text: str, data: AlgorithmData) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Pictures with captions: features of the pictures, what people wrote of them, and how both are kept ready."""
+"""Pictures with captions: features of the pictures, their captions, and how both are prepared."""

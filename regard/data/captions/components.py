@@ -1,4 +1,4 @@
-"""Principal components by which features of pictures were reduced, so that those of a new picture become the same."""
+"""Principal components that reduce picture features, so that a new picture is reduced in the same way."""
 
 from dataclasses import dataclass
 
@@ -7,30 +7,30 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.data.arrays import arrays_in
 
-LARGEST = 127  # of whole numbers in eight bits
+LARGEST = 127  # largest absolute value in eight bits
 
 
 @dataclass(frozen=True)
 class Components:
-    """The mean (channel) of all features, the directions (channel, width) they are reduced to, and their rounding."""
+    """Mean (channel) of all features, directions (channel, width) they are projected on, and rounding step."""
 
     mean: np.ndarray
     directions: np.ndarray
     step: float
 
     def reduce(self, features: np.ndarray) -> np.ndarray:
-        """Features (…, channel) as (…, width), in the same whole steps as those that were kept in eight bits."""
+        """Project features (…, channel) to (…, width), rounded in the same steps as features stored in eight bits."""
         if features.shape[-1] != len(self.mean):
             raise Fault(
-                f"The components of this model reduce {len(self.mean):,} numbers a place; there are"
-                f" {features.shape[-1]:,}."
+                f"The components of this model reduce {len(self.mean):,} numbers per place, but there are "
+                f"{features.shape[-1]:,}."
             )
         reduced = (features - self.mean) @ self.directions
         return np.clip(np.rint(reduced / self.step), -LARGEST, LARGEST).astype(np.float32) * np.float32(self.step)
 
 
 def open_components(content: bytes, name: str) -> Components:
-    """Read the components in an .npz file, which need not be trusted and may hold nothing that is pickled."""
+    """Read the components in an untrusted .npz file; nothing pickled is loaded."""
     try:
         arrays = arrays_in(content, "mean", "proj", "step")
         mean, directions = arrays["mean"].astype(np.float32), arrays["proj"].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Features of a picture as a model knows them: grid, size and origin. They travel in its folder."""
+"""Format of the picture features a model reads: grid, size and origin, stored in its folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +21,10 @@ WIDEST = 2**14
 
 
 class FeatureFormat(BaseModel):
-    """A picture is rows × columns places of `width` numbers each; whole numbers are multiplied by `step`.
+    """Grid of rows × columns places with `width` numbers each; integers are multiplied by `step`.
 
-    A video has as many places in each of its `frames`, one frame behind the other. `extractor` is the name of what
-    makes features of a picture, and `components` the checksum of the file by which they are reduced, where they are.
+    A video has such a grid for each of its `frames`, one after another. `extractor` names what computes features from a
+    picture; `components` is the checksum of the file that reduces them, if any.
     """
 
     rows: int = Field(ge=1, le=MOST_PLACES)
@@ -41,13 +41,13 @@ class FeatureFormat(BaseModel):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of a picture's features, without their width."""
+        """Shape of a picture's features, without the last axis (width)."""
         return (*([self.frames] if self.frames else []), self.rows, self.columns)
 
     def refuse_others(self, others: "FeatureFormat") -> None:
-        """Refuse to go on from a model of these features with others."""
+        """Refuse to start from a model of these features with data of other features."""
         if others != self:
-            raise Fault(f"The model to start from reads {self.in_words}; here there are {others.in_words}.")
+            raise Fault(f"The model to start from reads {self.in_words}; this data has {others.in_words}.")
 
     @property
     def in_words(self) -> str:
@@ -59,18 +59,18 @@ class FeatureFormat(BaseModel):
 
     @property
     def as_fact(self) -> str:
-        """The description that follows the word features."""
+        """Description to follow the word "features"."""
         if self.extractor == PIXELS:
             return self.in_words
         return f"{self._size_in_words}{f', by {self.extractor}' if self.extractor else ''}"
 
     @property
     def _size_in_words(self) -> str:
-        own = f", components {self.components[:8]}" if self.components else ""
-        return f"{self.rows} × {self.columns} places, {self.width} numbers each{own}"
+        components = f", components {self.components[:8]}" if self.components else ""
+        return f"{self.rows} × {self.columns} places, {self.width} numbers each{components}"
 
     def take(self, features: np.ndarray, name: str) -> np.ndarray:
-        """Features of one picture as (place, width) in float32; others than these are refused."""
+        """Return the features of one picture as (place, width) in float32; refuse features of another shape."""
         if features.shape not in ((self.places, self.width), (*self.shape, self.width)):
             shape = " × ".join(map(str, features.shape))
             raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
@@ -81,20 +81,20 @@ class FeatureFormat(BaseModel):
 
 
 def read_feature_file(path: Path, features: FeatureFormat) -> np.ndarray:
-    """The features (place, width) of one picture, from a .npy file."""
+    """Read the features (place, width) of one picture from a .npy file."""
     return features.take(read_array(path, str(path)), str(path))
 
 
 def open_format(files: Mapping[str, bytes]) -> FeatureFormat:
-    """The format in the files of a model folder, which need not be trusted."""
-    found = open_kept(FeatureFormat, files, FORMAT_FILE)
-    if found.components is not None and found.components != checksum(files.get(COMPONENTS_FILE, b"")):
-        raise Fault(f"{COMPONENTS_FILE} of the model folder is missing, or of other features than its {FORMAT_FILE}.")
-    return found
+    """Read the feature format from the untrusted files of a model folder."""
+    features = open_kept(FeatureFormat, files, FORMAT_FILE)
+    if features.components is not None and features.components != checksum(files.get(COMPONENTS_FILE, b"")):
+        raise Fault(f"{COMPONENTS_FILE} of the model folder is missing, or does not belong to its {FORMAT_FILE}.")
+    return features
 
 
 def step_of(components: bytes, name: str) -> float:
-    """Return the factor of the whole numbers in a file of components."""
+    """Return the step of the integers in a file of components."""
     try:
         step = float(arrays_in(components, "step")["step"])
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Pictures and videos themselves, where no features were made of them: squares of pixels, from files."""
+"""Pixels of pictures and videos read from files, used when no features were computed beforehand."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,27 +16,27 @@ from regard.data.corpora.text import file_of
 from regard.data.pictures.files import read_colours, squash
 from regard.data.pictures.videos import read_frames
 
-MOST_BYTES = 2**26  # of the file of a picture in an archive
+MOST_BYTES = 2**26  # in a picture's file inside an archive
 
 
 def pixel_format(side: int, frames: int | None) -> FeatureFormat:
-    """The format of pictures as so many pixels a side, each red, green and blue from 0 to 1; or of videos of them."""
+    """Return the format of pictures as side × side pixels, each red, green and blue from 0 to 1, or of such videos."""
     return FeatureFormat(rows=side, columns=side, width=3, step=1 / 255, extractor=PIXELS, frames=frames)
 
 
 def pixels_of(colours: np.ndarray, side: int) -> np.ndarray:
-    """A picture (height, width, 3) as pixels (place, 3), row after row."""
+    """Return a picture (height, width, 3) as pixels (place, 3), row by row."""
     return squash(colours, side).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
 class PictureStore:
-    """A folder or a tar archive that holds pictures by their names; `name` is a path, or `SET:path`."""
+    """A folder or tar archive of pictures by name; `name` is a path, or `SET:path`."""
 
     name: str
 
     def find(self, picture: str) -> bytes | None:
-        """The content of a picture's file; nothing where there is no such picture."""
+        """Return the content of a picture's file, or None if there is no such picture."""
         if self._path.is_dir():
             file = self._path / picture
             return file.read_bytes() if file.is_file() and _is_inside(self._path, file) else None
@@ -52,7 +52,7 @@ class PictureStore:
 
     @cached_property
     def _places(self) -> dict[str, tuple[int, int]]:
-        """Where the files of the archive lie, by their own names without their folders."""
+        """Positions of the archive's files, by file name without folders."""
         with self._refusing_damage():
             return {name.rpartition("/")[2]: place for name, place in tar_places(self._path).items()}
 
@@ -69,15 +69,15 @@ def _is_inside(folder: Path, file: Path) -> bool:
 
 
 def read_pixels(store: str, names: Sequence[str], side: int, frames: int | None, progress: Progress) -> np.ndarray:
-    """The pixels (picture, place, 3) of the pictures of these names, or of videos with so many frames."""
-    pictures, found = PictureStore(store), np.empty((len(names), (frames or 1) * side * side, 3), np.uint8)
+    """Read the pixels (picture, place, 3) of the named pictures, or of videos with `frames` frames."""
+    pictures, pixels = PictureStore(store), np.empty((len(names), (frames or 1) * side * side, 3), np.uint8)
     what = "picture" if frames is None else "video"
     for row, name in enumerate(names):
         progress(f"reading {what}s", row, len(names))
         content = pictures.find(name)
         if content is None:
             raise Fault(f"{store} has no {what} {name}.")
-        shown = [read_colours(content, name)] if frames is None else read_frames(content, name, frames)
-        found[row] = np.concatenate([pixels_of(colours, side) for colours in shown])
+        images = [read_colours(content, name)] if frames is None else read_frames(content, name, frames)
+        pixels[row] = np.concatenate([pixels_of(colours, side) for colours in images])
     progress(f"reading {what}s", len(names), len(names))
-    return found
+    return pixels

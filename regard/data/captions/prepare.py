@@ -1,4 +1,4 @@
-"""Captions and features made ready for training: an array that opens at once, and what travels with a model."""
+"""Prepare captions and features for training: a memory-mapped array, and the files stored with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,18 +31,18 @@ from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.words import count_words, read_words
 
 FEATURES = "features"
-WORDS = "tokeniser"  # under which name the words travel
+WORDS = "tokeniser"  # name of the word list in a model folder
 
 
 class CaptionedPicture(BaseModel):
-    """A picture's name, and what people wrote of it, in plain words."""
+    """A picture's name and its captions, in plain words."""
 
     name: str
     captions: list[str]
 
 
 class _Finished(FinishedRecord):
-    """Record of a preparation; the pictures of all splits follow each other as their features do."""
+    """Record of a preparation; the pictures of all splits are in the order of their features."""
 
     options: CaptionData
     format: FeatureFormat
@@ -53,7 +53,7 @@ class _Finished(FinishedRecord):
 
 @dataclass(frozen=True)
 class PreparedCaptions:
-    """The pictures of each split with their captions, and the features (picture, place, width) of all of them."""
+    """Pictures of each split with their captions, and the features (picture, place, width) of all of them."""
 
     options: CaptionData
     format: FeatureFormat
@@ -64,18 +64,18 @@ class PreparedCaptions:
     report: list[str]
 
     def first_of(self, split: str) -> int:
-        """Where the features of a split begin."""
+        """Return the row at which the features of a split begin."""
         names = list(self.splits)
         return sum(len(self.splits[other]) for other in names[: names.index(split)])
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         reducing = {} if self.components is None else {COMPONENTS_FILE: self.components}
         return {FORMAT_FILE: self.format.model_dump_json().encode(), **reducing, **self.tokeniser.files(WORDS)}
 
 
 def open_words(files: Mapping[str, bytes]) -> SpaceTokeniser:
-    """The words in the files of a model folder, which need not be trusted."""
+    """Read the word list from the untrusted files of a model folder."""
     try:
         return SpaceTokeniser(read_words(files[f"{WORDS}.json"]))
     except (KeyError, ValueError, RecursionError):
@@ -83,7 +83,7 @@ def open_words(files: Mapping[str, bytes]) -> SpaceTokeniser:
 
 
 def check_captions_there(options: CaptionData, folder: Path | None) -> None:
-    """Refuse data of which a file is missing, unless it lies prepared in `folder`."""
+    """Refuse data with a missing file, unless it lies prepared in `folder`."""
     features = options.features
     read = (options.pictures,) if features == "own" else (features.file, features.names, features.components)
     names = filter(None, (options.captions, *read, *options.parts.values()))
@@ -93,9 +93,9 @@ def check_captions_there(options: CaptionData, folder: Path | None) -> None:
 def prepare_captions(
     options: CaptionData, folder: Path, progress: Progress, words: SpaceTokeniser | None = None
 ) -> PreparedCaptions:
-    """The data that `options` name, from `folder` if it was prepared there before.
+    """Return the data that `options` name, from `folder` if it was prepared there before.
 
-    The words are those of the captions to learn from, or those of a model to start from.
+    The vocabulary comes from the training captions, or from the model to start from.
     """
     finished = prepare_once(
         _Finished, folder, lambda record: record.options == options, lambda: _prepare(options, folder, progress)
@@ -105,7 +105,7 @@ def prepare_captions(
     sizes = ", ".join(f"{len(pictures):,} {split}" for split, pictures in finished.splits.items())
     captions = [caption for picture in finished.splits["train"] for caption in picture.captions]
     long = sum(len(caption.split()) > options.longest for caption in captions)
-    dropped = [f"{long:,} captions of more than {options.longest} words are not learnt from"] if long else []
+    dropped = [f"{long:,} captions of more than {options.longest} words are left out of training"] if long else []
     return PreparedCaptions(
         options,
         finished.format,
@@ -114,22 +114,22 @@ def prepare_captions(
         finished.splits,
         open_arrays(folder, FEATURES)[0],
         [
-            f"{sizes} {options.seen}, {len(captions):,} captions to learn from, {tokeniser.size - len(NAMES):,} words",
+            f"{sizes} {options.seen}, {len(captions):,} training captions, {tokeniser.size - len(NAMES):,} words",
             *dropped,
         ],
     )
 
 
 def _prepare(options: CaptionData, folder: Path, progress: Progress) -> _Finished:
-    found = _generate(options, progress) if options.shapes is not None else _read(options, progress)
-    files = save_arrays(folder, {f"{FEATURES}.npy": found.features})
-    if found.components is not None:
-        files |= save_files(folder, {COMPONENTS_FILE: found.components})
-    learnt = (caption for picture in found.splits["train"] for caption in picture.captions)
-    words = count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces)
+    content = _generate(options, progress) if options.shapes is not None else _read(options, progress)
+    files = save_arrays(folder, {f"{FEATURES}.npy": content.features})
+    if content.components is not None:
+        files |= save_files(folder, {COMPONENTS_FILE: content.components})
+    training_captions = (caption for picture in content.splits["train"] for caption in picture.captions)
+    words = count_words(training_captions, options.vocabulary - len(NAMES), options.at_least, split_at_spaces)
     if not words:
         raise Fault(f"No word occurs {options.at_least} times in the training captions; lower data.at_least.")
-    return _Finished(options=options, format=found.format, words=words, splits=found.splits, files=files)
+    return _Finished(options=options, format=content.format, words=words, splits=content.splits, files=files)
 
 
 class _Found(NamedTuple):
@@ -142,7 +142,7 @@ class _Found(NamedTuple):
 
 
 def _generate(options: CaptionData, progress: Progress) -> _Found:
-    """Shapes, each picture or video by the seed, its split and its number."""
+    """Generate shapes, each picture or video from the seed, its split and its number."""
     pixels, captions = generate_all(options, progress)
     splits = {
         split: [
@@ -157,39 +157,39 @@ def _generate(options: CaptionData, progress: Progress) -> _Found:
 def _read(options: CaptionData, progress: Progress) -> _Found:
     progress("reading captions", 0, 2)
     splits = _read_splits(options)
-    wanted = [picture.name for pictures in splits.values() for picture in pictures]
+    pictures_in_order = [picture.name for pictures in splits.values() for picture in pictures]
     if options.features == "own":
         assert options.pictures is not None
-        pixels = read_pixels(options.pictures, wanted, options.side, options.frames, progress)
+        pixels = read_pixels(options.pictures, pictures_in_order, options.side, options.frames, progress)
         return _Found(splits, pixels, pixel_format(options.side, options.frames))
     progress("reading features", 1, 2)
     names = read_names(options.features.names)
     row_of = {name: row for row, name in enumerate(names)}
     features = read_features(options.features, names)
-    if missing := next((name for name in wanted if name not in row_of), None):
-        raise Fault(f"{options.features.file} has no features of {missing}, which is among the pictures.")
+    if missing := next((name for name in pictures_in_order if name not in row_of), None):
+        raise Fault(f"{options.features.file} has no features of the picture {missing}.")
     progress("reading features", 2, 2)
     components = _read_components(options.features)
     form = _format_of(options.features, features.shape[2], components)
-    return _Found(splits, features[[row_of[name] for name in wanted]], form, components)
+    return _Found(splits, features[[row_of[name] for name in pictures_in_order]], form, components)
 
 
 def _read_splits(options: CaptionData) -> dict[str, list[CaptionedPicture]]:
-    """The pictures of each split with their captions; one that has none, or stands in two splits, is refused."""
+    """Return the pictures of each split with their captions; refuse one without captions or in two splits."""
     assert options.captions is not None
-    captions, found = read_captions(options.captions), dict[str, list[CaptionedPicture]]()
-    taken: dict[str, str] = {}
+    captions, splits = read_captions(options.captions), dict[str, list[CaptionedPicture]]()
+    split_of: dict[str, str] = {}
     for split, file in options.parts.items():
-        found[split] = []
+        splits[split] = []
         for name in read_names(file):
             if not captions.get(name):
                 worded = " with a word in it" if name in captions else ""
-                raise Fault(f"{options.captions} has no caption of {name}{worded}, which {file} names.")
-            if other := taken.get(name):
-                raise Fault(f"{name} is among the pictures of both {other} and {split}.")
-            taken[name] = split
-            found[split].append(CaptionedPicture(name=name, captions=captions[name]))
-    return found
+                raise Fault(f"{options.captions} has no caption{worded} for {name}, which {file} lists.")
+            if other := split_of.get(name):
+                raise Fault(f"{name} is in both {other} and {split}.")
+            split_of[name] = split
+            splits[split].append(CaptionedPicture(name=name, captions=captions[name]))
+    return splits
 
 
 def _read_components(options: FeatureFiles) -> bytes | None:

@@ -1,1 +1,1 @@
-"""Public data sets: which there are, under which licence, and how they come onto this machine."""
+"""Public data sets: the catalogue, their licences, and how to get them onto this machine."""

@@ -1,6 +1,6 @@
-"""Files of data sets that are made of the members of public archives: corpora in one file, one sentence a line.
+"""Make files of data sets from members of public archives: whole corpora in one file, one sentence per line.
 
-Each conversion takes the members that the catalogue names, sorted by name, and gives the content of the file.
+Each conversion takes the members that the catalogue names, sorted by name, and yields the content of the file.
 """
 
 import json
@@ -14,21 +14,21 @@ from PIL import Image
 
 from regard.data.catalogue.unpack import archive_members
 
-_MOST_BYTES = 1 << 28  # the archive is one that the catalogue knows by its checksum; this bounds a mistake of ours
+_MOST_BYTES = 1 << 28  # the catalogue has the archive's checksum, so this only limits our own mistakes
 _ENDS = ("._.", "?_?", "!_!")
-_FINER = 3  # pixels a side that one of a smaller picture is the mean of
+_FINER = 3  # pixels per side that are averaged into one
 
-_Members = Iterable[tuple[str, bytes]]  # each a path inside the archive's folder, and its content
+_Members = Iterable[tuple[str, bytes]]  # path inside the archive's folder, and content
 
 
 def make_from_archives(archives: Sequence[Path], members: str, conversion: str, target: Path) -> None:
-    """Write what a conversion makes of those members of archives whose whole path matches `members`.
+    """Write what a conversion makes of the archive members whose whole path matches the regular expression `members`.
 
-    A member that several archives hold is taken once.
+    A member that is in several archives is used once.
     """
-    wanted = re.compile(members)
-    found = (member for archive in archives for member in archive_members(archive, _MOST_BYTES))
-    contents = {name: stream.read() for name, stream in found if wanted.fullmatch(name)}
+    pattern = re.compile(members)
+    all_members = (member for archive in archives for member in archive_members(archive, _MOST_BYTES))
+    contents = {name: stream.read() for name, stream in all_members if pattern.fullmatch(name)}
     with target.open("wb") as file:
         file.writelines(CONVERSIONS[conversion](sorted(contents.items())))
 
@@ -38,7 +38,7 @@ def _as_they_are(members: _Members) -> Iterator[bytes]:
 
 
 def _words_before_slashes(members: _Members) -> Iterator[bytes]:
-    """The Brown corpus: `The/at jury/nn` gives `The jury`; its lines are sentences, with empty ones between."""
+    """Convert the Brown corpus: `The/at jury/nn` becomes `The jury`; lines are sentences, empty ones are dropped."""
     for _, content in members:
         for line in content.splitlines():
             if words := [token.rpartition(b"/")[0] for token in line.split()]:
@@ -46,7 +46,7 @@ def _words_before_slashes(members: _Members) -> Iterator[bytes]:
 
 
 def _tagged_sentences(members: _Members) -> Iterator[bytes]:
-    """Mac-Morpho: one `word_TAG` a line in ISO-8859-1; a sentence ends at an empty line or behind `. ? !`."""
+    """Convert Mac-Morpho: one `word_TAG` per line in ISO-8859-1; an empty line or `. ? !` ends a sentence."""
     for _, content in members:
         sentence: list[str] = []
         for line in [*content.decode("latin-1").split("\n"), ""]:
@@ -59,7 +59,7 @@ def _tagged_sentences(members: _Members) -> Iterator[bytes]:
 
 
 def _labelled_documents(members: _Members) -> Iterator[bytes]:
-    """Movie reviews: `neg/cv000_29416.txt` becomes a line of label, number and text, between tabs."""
+    """Convert movie reviews: `neg/cv000_29416.txt` becomes a line of label, number and text, separated by tabs."""
     for name, content in members:
         path = PurePosixPath(name)
         columns = (path.parent.name.encode(), path.name.partition("_")[0].encode(), b" ".join(content.split()))
@@ -67,7 +67,7 @@ def _labelled_documents(members: _Members) -> Iterator[bytes]:
 
 
 def _trees(members: _Members) -> Iterator[bytes]:
-    """The Penn Treebank: each tree on a line of its own, its spaces made single."""
+    """Convert the Penn Treebank: put each tree on its own line, with single spaces."""
     for _, content in members:
         depth = begin = 0
         for bracket in re.finditer(rb"[()]", content):
@@ -81,9 +81,10 @@ def _trees(members: _Members) -> Iterator[bytes]:
 
 
 def _drawn_letters(members: _Members) -> Iterator[bytes]:
-    """Omniglot's strokes: `Greek/character01/0394_01.txt`, lines of x, y and time, becomes a line of JSON.
+    """Convert Omniglot's strokes: `Greek/character01/0394_01.txt`, lines of x, y and time, becomes a line of JSON.
 
-    Coordinates are rounded to whole units, of which a picture has 105 a side; there y grows upwards, here downwards.
+    Coordinates are rounded to whole units, of which a picture has 105 per side. In Omniglot y grows upwards; here it
+    grows downwards.
     """
     for name, content in members:
         strokes: list[list[tuple[int, int]]] = [[]]
@@ -98,7 +99,7 @@ def _drawn_letters(members: _Members) -> Iterator[bytes]:
 
 
 def _pictured_letters(members: _Members) -> Iterator[bytes]:
-    """Omniglot's pictures, black on white, become one idx file of pictures a third as wide and high, white on black."""
+    """Convert Omniglot's pictures, black on white, to one idx file, white on black, a third as wide and high."""
     pictures = []
     for _, content in members:
         with Image.open(BytesIO(content)) as picture:
@@ -111,7 +112,7 @@ def _pictured_letters(members: _Members) -> Iterator[bytes]:
 
 
 def _alphabets_of_letters(members: _Members) -> Iterator[bytes]:
-    """The alphabet of each of Omniglot's letters, a line each."""
+    """Yield the alphabet of each of Omniglot's letters, one per line."""
     return (_alphabet(name).encode() + b"\n" for name, _ in members)
 
 

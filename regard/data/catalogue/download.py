@@ -1,6 +1,6 @@
-"""One file over HTTP: goes on where it was cut off, bears passing troubles, takes no more than was promised.
+"""Download one file over HTTP: resume it, retry after temporary errors, and never accept more bytes than expected.
 
-pooch, which many use for this, does none of the three.
+pooch, the usual library for this, does none of the three.
 """
 
 import http.client
@@ -26,25 +26,25 @@ from urllib.request import (
     UnknownHandler,
 )
 
-PAUSES = (1.0, 2.0, 4.0)  # seconds before each new try
-_TIMEOUT = 30.0  # seconds of silence
+PAUSES = (1.0, 2.0, 4.0)  # seconds before each retry
+_TIMEOUT = 30.0  # seconds without a byte
 _CHUNK = 1 << 18
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
 class DownloadFailed(Exception):
-    """Why a download did not succeed, as a clause that names the address or its host."""
+    """The reason why a download failed, as a clause that names the address or its host."""
 
 
 class _Passing(Exception):
-    """A trouble that another try may not meet."""
+    """A temporary error, worth a retry."""
 
 
 def download(address: str, part: Path, limit: int, report: Callable[[int, int | None], None]) -> None:
-    """Bring `address` into the file `part`, going on from where that file ends.
+    """Download `address` into the file `part`, continuing where that file ends.
 
-    `report` is told the bytes that are there and the bytes of the whole, if the server knows them. When the work is
-    cut short, by Ctrl-C too, `part` keeps what has arrived and the next call goes on from there.
+    `report` receives the number of bytes so far and the total, if the server gives it. When the download is
+    interrupted, also by Ctrl-C, `part` keeps what has arrived and the next call continues from there.
     """
     if urlsplit(address).scheme not in ("http", "https"):
         raise DownloadFailed(f"{address} is neither an http nor an https address")
@@ -68,7 +68,7 @@ class _Transfer:
     report: Callable[[int, int | None], None]
 
     def go_on(self) -> None:
-        """One try to get what is missing."""
+        """Try once to get what is missing."""
         have = self.part.stat().st_size if self.part.exists() else 0
         try:
             response = _ask(self.address, have)
@@ -80,20 +80,20 @@ class _Transfer:
             self._receive(response, self._start(response, have))
 
     def _settle(self, error: HTTPError, have: int) -> None:
-        """Interpret an answer without content: nothing after the end of what we have may be good."""
+        """Handle an error response; 416 at the end of our file means that it is complete."""
         if error.code == 416 and have:
             if error.headers.get("Content-Range") != f"bytes */{have}":
-                self._start_afresh("is shorter than what had arrived of it")
+                self._start_afresh("is shorter than the part that had arrived")
             return
         kind = _Passing if error.code in _PASSING else DownloadFailed
         raise kind(f"{self.address} answered {error.code} {error.reason}".rstrip()) from None
 
     def _start(self, response: http.client.HTTPResponse, have: int) -> int:
-        """Where the server begins: at what is missing, or at the beginning if it cannot send a piece of a file."""
+        """Return the byte at which the server begins: the missing part, or 0 if it cannot send part of a file."""
         if response.status != 206:
             return 0
         if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
-            self._start_afresh("sent another piece than it was asked for")
+            self._start_afresh("sent a different part than requested")
         return have
 
     def _receive(self, response: http.client.HTTPResponse, done: int) -> None:
@@ -123,7 +123,7 @@ class _Transfer:
 
 
 def _ask(address: str, have: int) -> http.client.HTTPResponse:
-    """Ask for what comes after the first `have` bytes, and tell apart who is out of reach from who stumbled."""
+    """Request everything after the first `have` bytes; tell an unreachable host from a temporary error."""
     headers = {"User-Agent": "regard"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -144,11 +144,11 @@ def _ask(address: str, have: int) -> http.client.HTTPResponse:
 
 
 class _Redirections(HTTPRedirectHandler):
-    """Follows a few, never to a less safe address.
+    """Follow a few redirections, never to a less safe address.
 
-    From https only to https; and from one host to another only to where everyone is sent alike, not to this machine or
-    its network, which whoever answers from outside has no business to reach through us. The name is looked up here and
-    once more to connect, so an answer that changes in between is not caught.
+    From https, follow only to https. From one host to another, follow only to public addresses, so that no outside
+    server can reach this machine or its network through us. The name is looked up here and again on connecting, so an
+    answer that changes in between is not caught.
     """
 
     max_redirections = 5
@@ -161,27 +161,27 @@ class _Redirections(HTTPRedirectHandler):
         if after.scheme != "https" and after.scheme != before.scheme:
             obstacle = "which is less safe"
         elif after.hostname != before.hostname and not _is_public(after.hostname or ""):
-            obstacle = "which is no public host"
+            obstacle = "which is not a public host"
         if obstacle:
             fp.close()
-            # Without its query and user: they may hold a signature or a password.
+            # Omit query and user: they may hold a signature or a password.
             place = f"{after.scheme}://{after.netloc.rpartition('@')[2]}{after.path}"
-            raise DownloadFailed(f"{before.netloc} sends to {place}, {obstacle}")
+            raise DownloadFailed(f"{before.netloc} redirects to {place}, {obstacle}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _is_public(host: str) -> bool:
-    """Return True if all addresses of a host are public; a name that only a proxy knows is left to it."""
+    """Return True if all addresses of a host are public; leave names that only a proxy knows to the proxy."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        records = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return bool(host)
-    addresses = (ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found)
+    addresses = (ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in records)
     return all((getattr(address, "ipv4_mapped", None) or address).is_global for address in addresses)
 
 
 def _opener() -> OpenerDirector:
-    """An opener that knows http and https and nothing else."""
+    """Return an opener for http and https only."""
     opener = OpenerDirector()
     for handler in (
         ProxyHandler(),

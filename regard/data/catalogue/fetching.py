@@ -1,6 +1,6 @@
-"""Arrival of a data set's files: downloaded, made from public parts, or copied from a folder; always verified.
+"""Fetch a data set's files: download them, make them from public parts, or copy them from a folder; always verified.
 
-Everything arrives in a folder of its own, `incoming`, under the path it will have in the set's folder.
+Files arrive in a separate folder, `incoming`, under the paths they will have in the set's folder.
 """
 
 import shutil
@@ -22,17 +22,17 @@ Bring = Callable[[DataFile, Path, Progress], Path]
 
 
 def from_addresses(entry: Entry, missing: Sequence[DataFile]) -> Bring:
-    """Return what downloads the missing files of a set; what no download can complete is refused at once."""
+    """Return a function that downloads the missing files of a set; refuse at once if some are not public."""
     if unpublished := [file for file in missing if not file.is_public]:
         raise Fault(
-            f"{_some(unpublished)} of {entry.name} cannot be downloaded, for no public address holds such a file "
+            f"{_some(unpublished)} of {entry.name} cannot be downloaded, because no public address has it "
             f"(how it was made: {unpublished[0].derived}): {entry.wanting()}"
         )
     return partial(_fetch, entry)
 
 
 def from_folder(entry: Entry, missing: Sequence[DataFile], source: Path) -> Bring:
-    """Return what copies the missing files of a set from its folder elsewhere, or from one that holds that folder."""
+    """Return a function that copies the missing files of a set from `source`: the set's folder or its parent."""
     if not source.is_dir():
         raise Fault(f"--from {source} is not a folder; name one that holds the files of {entry.name}.")
     roots = [*(source / name for name in (entry.name, *entry.aliases)), source]
@@ -46,14 +46,14 @@ def from_folder(entry: Entry, missing: Sequence[DataFile], source: Path) -> Brin
 
 
 def content_checksum(place: Path, file: DataFile | FilePart, limit: int) -> str:
-    """The checksum that the catalogue gives for such a file."""
+    """Return the checksum of a file, computed as the catalogue does."""
     if isinstance(file, DataFile) and file.folder:
         return folder_checksum(place, limit)
     return checksum(place, limit)
 
 
 def remove(place: Path) -> None:
-    """Remove a file or a folder, if it is there."""
+    """Remove a file or folder if it exists."""
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:
@@ -61,7 +61,7 @@ def remove(place: Path) -> None:
 
 
 def _some(files: Sequence[DataFile]) -> str:
-    """A few files by name, and how many more."""
+    """Return the names of a few files, and how many more there are."""
     named = ", ".join(file.path for file in files[:3])
     return named if len(files) <= 3 else f"{named} and {len(files) - 3} more"
 
@@ -72,7 +72,7 @@ def _first(roots: Sequence[Path], file: DataFile) -> Path | None:
 
 
 def _most(file: DataFile | FilePart) -> int:
-    """The most bytes to take for a file: packing adds little, and the archive of a repository holds a little more."""
+    """Return the most bytes to accept for a file: packing adds little, and a repository's archive holds a bit more."""
     return 2 * file.size + (1 << 20)
 
 
@@ -91,7 +91,7 @@ def _fetch(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> 
 
 
 def _make(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> Path:
-    """Make a derived file of its public parts."""
+    """Make a derived file from its public parts."""
 
     def fetch_part(part: FilePart) -> Path:
         return _fetch_verified(entry, part, incoming / "parts" / part.address.rpartition("/")[2], progress)
@@ -103,7 +103,7 @@ def _make(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> P
         make_from_archives(parts, file.members, file.conversion, place)
     else:
         join_pairs(parts, fetch_part(file.unseen_in) if file.unseen_in else None, place)
-    return _verify_arrival(entry, file, place, "What was made of the public parts")
+    return _verify_arrival(entry, file, place, "The file made from the public parts")
 
 
 def _fetch_verified(entry: Entry, file: DataFile | FilePart, place: Path, progress: Progress) -> Path:
@@ -113,7 +113,7 @@ def _fetch_verified(entry: Entry, file: DataFile | FilePart, place: Path, progre
 
 
 def _arrived_before(file: DataFile | FilePart, place: Path) -> bool:
-    """Return True if an earlier call that was stopped has brought the whole file."""
+    """Return True if an earlier, interrupted call already brought the whole file."""
     with suppress(Unusable, FileNotFoundError):
         return content_checksum(place, file, _most(file)) == file.sha256
     return False
@@ -148,8 +148,8 @@ def _copy(entry: Entry, origins: dict[str, Path], file: DataFile, incoming: Path
 
 
 def _unpack(entry: Entry, file: DataFile, archive: Path, place: Path, origin: str) -> Path:
-    """Write what an archive, or a folder, holds; it is read through and verified before anything is written."""
-    remove(place)  # the beginning of an earlier unpacking that was stopped
+    """Write the content of an archive or folder, after reading and verifying all of it."""
+    remove(place)  # left by an earlier, interrupted call
     _verify(entry, file, archive, origin)
     try:
         unpack(archive, place, _most(file))
@@ -160,7 +160,7 @@ def _unpack(entry: Entry, file: DataFile, archive: Path, place: Path, origin: st
 
 
 def _verify_arrival(entry: Entry, file: DataFile | FilePart, place: Path, origin: str) -> Path:
-    """The place itself, if what arrived there is what the catalogue promises; otherwise nothing stays there."""
+    """Return `place` if its content matches the catalogue; otherwise remove it and raise a fault."""
     try:
         _verify(entry, file, place, origin)
     except Fault:
@@ -170,15 +170,15 @@ def _verify_arrival(entry: Entry, file: DataFile | FilePart, place: Path, origin
 
 
 def _verify(entry: Entry, file: DataFile | FilePart, place: Path, origin: str) -> None:
-    """Refuse what is not what the catalogue promises."""
+    """Refuse content that does not match the catalogue."""
     try:
-        found = content_checksum(place, file, _most(file))
+        actual = content_checksum(place, file, _most(file))
     except Unusable as reason:
         raise Fault(f"{origin} cannot be used for {entry.name}: it {reason}; {entry.wanting()}") from None
-    if file.sha256 and found != file.sha256:
+    if file.sha256 and actual != file.sha256:
         raise Fault(
             f"{origin} is not what the data catalogue promises: the content of {place.name} has the checksum "
-            f"{found}, expected {file.sha256} (sha256). Nothing of it is kept; {entry.wanting()}"
+            f"{actual}, expected {file.sha256} (sha256). Nothing of it is kept; {entry.wanting()}"
         )
 
 
@@ -186,10 +186,10 @@ Pair = tuple[bytes, bytes]
 
 
 def join_pairs(parts: Sequence[Path], unseen_in: Path | None, target: Path) -> None:
-    """Write the pairs of `parts` one after another as two columns, each pair where it first occurs.
+    """Write the pairs of `parts` in order as two columns, each pair where it first occurs.
 
-    A part has four columns: two languages, then a sentence in each. A pair is left out when its first sentence is a
-    first sentence of `unseen_in` or its second a second one, byte for byte.
+    A part has four columns: two languages, then a sentence in each. A pair is left out if its first sentence is a first
+    sentence of `unseen_in`, or its second a second one, byte for byte.
     """
     hidden = list(_pairs(unseen_in)) if unseen_in else []
     first_hidden, second_hidden = {first for first, _ in hidden}, {second for _, second in hidden}

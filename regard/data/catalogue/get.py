@@ -1,7 +1,7 @@
-"""Getting a data set: what is missing of it arrives beside it, is verified there, and is then put in its place.
+"""Get a data set: missing files arrive in a folder beside it, are verified there, and are then moved into place.
 
-Nothing that someone else wrote is ever touched. What `get` wrote is recorded in the set's folder, in `.regard.json`,
-so that a later catalogue can replace it; in `.incoming` a download that was cut short waits to be resumed.
+Files that someone else wrote are never touched. `.regard.json` in the set's folder records what `get` wrote, so that a
+later catalogue can replace it. Interrupted downloads wait in `.incoming` to be resumed.
 """
 
 import errno
@@ -26,7 +26,7 @@ _INCOMING = ".incoming"
 
 
 def get(name: str, source: Path | None, progress: Progress) -> Path:
-    """Bring what is missing of a set, from the folder `source` or from its public addresses; gives its folder."""
+    """Get the missing files of a set, from the folder `source` or its public addresses, and return its folder."""
     entry = find(name)
     if missing := lacking(entry):
         bring = from_folder(entry, missing, source) if source else from_addresses(entry, missing)
@@ -39,22 +39,22 @@ def get(name: str, source: Path | None, progress: Progress) -> Path:
 
 
 def lacking(entry: Entry) -> list[DataFile]:
-    """The files of a set that are not here; those that are have been read and verified."""
+    """Return the files of a set that are missing here; files that are present are read and verified."""
     return [file for file in entry.files if not _is_here(entry, file)]
 
 
 def unverified(entry: Entry) -> dict[str, str]:
-    """The files that were brought here though the catalogue knows no checksum of them, and the one that each has."""
-    record, found = _record(entry), dict[str, str]()
+    """Return the files without a checksum in the catalogue that were fetched, and the checksum each has."""
+    record, checksums = _record(entry), dict[str, str]()
     for file in entry.files:
         for place in _places(entry, file):
             if not file.sha256 and _inside(entry, place) in record:
-                found[file.path] = record[_inside(entry, place)]
-    return found
+                checksums[file.path] = record[_inside(entry, place)]
+    return checksums
 
 
 def _is_here(entry: Entry, file: DataFile) -> bool:
-    """Return True if a file is here with the right content; other content is refused unless we wrote it ourselves."""
+    """Return True if a file is here with the right content; refuse other content unless we wrote it."""
     places = _places(entry, file)
     if not file.sha256:
         return bool(places)
@@ -66,13 +66,13 @@ def _is_here(entry: Entry, file: DataFile) -> bool:
 
 
 def _places(entry: Entry, file: DataFile) -> list[Path]:
-    """All that lies where the file, or a twin of it, belongs; broken links too, for someone made them."""
+    """Return everything where the file, packed or not, belongs; also broken links, since someone made them."""
     places = [entry.folder / twin for twin in twins(file.path)]
     return [place for place in places if place.is_symlink() or place.exists()]
 
 
 def _checksum_at(place: Path, file: DataFile) -> str | None:
-    """The checksum of what lies there; of what cannot be read, none."""
+    """Return the checksum of the content at `place`, or None if it cannot be read."""
     try:
         return content_checksum(place, file, limit=sys.maxsize)
     except (Unusable, OSError):
@@ -102,7 +102,7 @@ def _record(entry: Entry) -> dict[str, str]:
 
 
 def _put_in_place(entry: Entry, file: DataFile, arrived: Path, incoming: Path) -> None:
-    """Move what has arrived to where it belongs, replacing only what we ourselves wrote there, and record it."""
+    """Move an arrived file to its place, replacing only what we wrote there, and record it."""
     record = _record(entry)
     for old in _places(entry, file):
         _refuse_foreign(entry, file, old)
@@ -119,7 +119,7 @@ def _put_in_place(entry: Entry, file: DataFile, arrived: Path, incoming: Path) -
 
 @contextmanager
 def _incoming(entry: Entry) -> Iterator[Path]:
-    """The folder in which files arrive; folders that are left empty disappear again."""
+    """Yield the folder in which files arrive; remove folders that stay empty."""
     incoming = entry.folder / _INCOMING
     incoming.mkdir(exist_ok=True)
     try:
@@ -133,14 +133,14 @@ def _incoming(entry: Entry) -> Iterator[Path]:
 
 @contextmanager
 def _alone(entry: Entry) -> Iterator[None]:
-    """Two that bring the same set at once would write into the same files."""
+    """Hold the set's lock: two calls that fetch the same set would write into the same files."""
     entry.folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(entry.folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Fault(f"Another `regard data get {entry.name}` is at work; wait for it to end.") from None
+            raise Fault(f"Another `regard data get {entry.name}` is running; wait for it to finish.") from None
         yield
     finally:
         os.close(handle)
@@ -153,10 +153,10 @@ def _troubles_told(entry: Entry) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise Fault(
-                f"There is no room left in {entry.folder} for {entry.name}; make room and run the same command "
-                "again: it goes on from what has arrived."
+                f"There is no space left in {entry.folder} for {entry.name}; free some and run the same "
+                "command again to continue."
             ) from None
         raise Fault(
-            f"{entry.name} cannot be brought to {entry.folder} ({error.filename}: {error.strerror}); "
-            "REGARD_DATA can name another folder."
+            f"{entry.name} cannot be stored in {entry.folder} ({error.filename}: {error.strerror}); set "
+            "REGARD_DATA to another folder."
         ) from None

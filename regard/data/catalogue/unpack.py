@@ -1,8 +1,8 @@
-"""Contents of packed files: streams, checksums, and archives opened without trusting them.
+"""Open packed files and archives without trusting them: streams, checksums and members.
 
-A checksum is always of the content: of the plain bytes of a file, however it is compressed, and of the files of a
-folder, whether it lies unpacked or in a tar or zip archive. That of a folder is what this prints in it:
-`find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
+A checksum is always that of the content: the plain bytes of a file, however it is compressed, or the files of a folder,
+unpacked or in a tar or zip archive. The checksum of a folder is what this prints in it: `find . -type f -printf '%P\\0'
+| LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
 """
 
 import bz2
@@ -29,46 +29,46 @@ from regard.data.catalogue.zstandard import open_zstandard
 _PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
-_MOST_PLACES = 250_000  # files of a tar whose places are remembered
-_MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
-_MOST_LISTED = 1 << 24  # bytes of the list at the end of a zip
+_MOST_PLACES = 250_000  # most files of a tar to index
+_MOST_HEADERS = 1 << 16  # bytes of headers for one member of a tar; the longest path is a sixteenth of it
+_MOST_LISTED = 1 << 24  # bytes of the central directory of a zip
 
-# What a file may unpack to: text and arrays become a twentieth of their size at best, and only what is made to do harm
-# becomes a thousandth.
+# Limits on unpacking: text and arrays compress to a twentieth of their size at best; only a hostile file reaches a
+# thousandth.
 _FREE_UNPACKED, _TIMES_UNPACKED = 1 << 25, 50
-_FREE_HELD, _TIMES_HELD = 1 << 24, 8  # of what is held in memory as a whole
+_FREE_HELD, _TIMES_HELD = 1 << 24, 8  # for content held in memory as a whole
 
-_Member = tuple[str, int, IO[bytes]]  # its path, its size, its content
+_Member = tuple[str, int, IO[bytes]]  # path, size, content
 
 
 class Unusable(Exception):
-    """Why a file or an archive cannot be used, as the end of a sentence that begins with its name."""
+    """The reason why a file or archive cannot be used, as the end of a sentence that begins with its name."""
 
 
 def packing(name: str) -> str:
-    """Return how a file is packed, by its name: `.gz`, `.tar.xz`, or nothing."""
+    """Return a file's packing by its name: `.gz`, `.tar.xz`, or an empty string."""
     return next((suffix for suffix in _PACKINGS if name.endswith(suffix)), "")
 
 
 def bare(name: str) -> str:
-    """A file's name without its packing."""
+    """Return a file's name without its packing."""
     return name.removesuffix(packing(name))
 
 
 def twins(name: str) -> list[str]:
-    """The names under which the same content may lie: this one, the plain one, the other packings."""
+    """Return the names under which the same content may lie: this one, the plain one, the other packings."""
     plain = bare(name)
     return list(dict.fromkeys([name, plain, *(plain + suffix for suffix in _PACKINGS)]))
 
 
 def leads_out(name: str) -> bool:
-    """Return True if a path could lead out of the folder it is relative to, or names none inside it."""
+    """Return True if a path could lead out of its base folder, or is empty."""
     path = PurePosixPath(name)
     return path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
 
 
 def open_content(path: Path) -> BufferedIOBase:
-    """Open a file's plain content as a stream, packed or not; one that unpacks to far too much ends in an EOFError."""
+    """Open a file's plain content as a stream, packed or not; reading raises EOFError if it unpacks to too much."""
     match packing(path.name):
         case ".gz":
             return _within_reason(gzip.open(path), path)
@@ -80,19 +80,19 @@ def open_content(path: Path) -> BufferedIOBase:
 
 
 def read_content(path: Path, most: int | None = None) -> bytes:
-    """Read a file's plain content into memory; one of more than `most` bytes, or than is plausible, is `Unusable`."""
+    """Read a file's plain content; raise Unusable if it has more than `most`, or implausibly many, bytes."""
     if most is None:
         packed = path.stat().st_size
         most = most_held(packed) if packing(path.name) else packed
     with naming_damage(), open_content(path) as stream:
         content = stream.read(most + 1)
     if len(content) > most:
-        raise Unusable(f"holds more than {most:,} bytes, which is far too much")
+        raise Unusable(f"holds more than {most:,} bytes, which is too much")
     return content
 
 
 def most_held(packed: int) -> int:
-    """Return the most bytes that something of this packed size may have when it is unpacked into memory."""
+    """Return the most bytes that a file of this packed size may unpack to in memory."""
     return _FREE_HELD + _TIMES_HELD * packed
 
 
@@ -102,7 +102,7 @@ def _within_reason(stream: BufferedIOBase, path: Path) -> BufferedIOBase:
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that raises an EOFError, as damaged ones do, where more than so many bytes come out of it."""
+    """A stream that raises EOFError, as damaged ones do, after more than `most` bytes."""
 
     def __init__(self, stream: BufferedIOBase, most: int) -> None:
         self._stream, self._most, self._place = stream, most, 0
@@ -121,7 +121,7 @@ class _Bounded(io.RawIOBase):
     def tell(self) -> int:
         return self._place
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # no other buffer comes from BufferedReader
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader passes no other type
         count = self._stream.readinto(buffer)
         self._place += count
         self._check()
@@ -137,10 +137,10 @@ class _Bounded(io.RawIOBase):
 
 
 class _Frugal(BufferedIOBase):
-    """A stream that gives no more bytes than are allowed, where `allowed` is a number.
+    """A stream that returns at most `allowed` bytes, or any number if that is None.
 
-    Python's readers of archives ask for a header, or a list of members, in one piece of whatever size it claims to
-    have, and a few thousand bytes unpack to gigabytes.
+    Python's archive readers request a header or a list of members in one piece of whatever size it claims, and a few
+    thousand bytes can unpack to gigabytes.
     """
 
     def __init__(self, stream: BufferedIOBase, allowed: int) -> None:
@@ -153,7 +153,7 @@ class _Frugal(BufferedIOBase):
         piece = self.stream.read(self.allowed + 1 if size is None or size < 0 else min(size, self.allowed + 1))
         self.allowed -= len(piece)
         if self.allowed < 0:
-            raise Unusable("is not plausible: what describes its members is larger than it may be")
+            raise Unusable("is not plausible: the description of its members is too large")
         return piece
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -168,23 +168,23 @@ class _Frugal(BufferedIOBase):
 
 @contextmanager
 def naming_damage() -> Iterator[None]:
-    """Make of what readers of archives raise in this block an `Unusable` that says what is wrong."""
+    """Turn the errors of archive readers inside this block into an `Unusable` that says what is wrong."""
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile) as error:
         raise Unusable(f"is damaged ({error})") from None
-    except (RuntimeError, MemoryError) as error:  # a password, an unknown method, headers nested without end
+    except (RuntimeError, MemoryError) as error:  # a password, an unknown method, endless nested headers
         raise Unusable(f"cannot be unpacked ({error})") from None
-    except (ValueError, OverflowError, struct.error, LookupError) as error:  # numbers in headers that are none
+    except (ValueError, OverflowError, struct.error, LookupError) as error:  # invalid numbers in headers
         raise Unusable(f"is damaged ({error})") from None
-    except OSError as error:  # a place in a header that is none; what the system refuses has a file's name or a cause
+    except OSError as error:  # an invalid offset in a header; errors of the system have a file name or errno
         if error.filename is not None or error.errno not in (None, errno.EINVAL):
             raise
         raise Unusable(f"is damaged ({error.strerror or error})") from None
 
 
 def checksum(path: Path, limit: int) -> str:
-    """The checksum of a file's content; a content of more than `limit` bytes is refused, not read to its end."""
+    """Return the checksum of a file's content; refuse content of more than `limit` bytes without reading it all."""
     digest, size = hashlib.sha256(), 0
     with naming_damage(), open_content(path) as stream:
         while piece := stream.read(_CHUNK):
@@ -196,7 +196,7 @@ def checksum(path: Path, limit: int) -> str:
 
 
 def folder_checksum(path: Path, limit: int) -> str:
-    """The checksum of a folder's content, be it unpacked or an archive; `limit` as for `unpack`."""
+    """Return the checksum of a folder's content, unpacked or in an archive; `limit` as for `unpack`."""
     lines = []
     with naming_damage():
         for name, stream in archive_members(path, limit):
@@ -209,11 +209,11 @@ def folder_checksum(path: Path, limit: int) -> str:
 
 
 def unpack(path: Path, target: Path, limit: int) -> None:
-    """Write what an archive holds, or copies of a folder's files, under the new folder `target`.
+    """Write the content of an archive, or copies of a folder's files, into the new folder `target`.
 
-    An archive may hold the folder anywhere, as those of whole repositories do: what counts lies below the folder
-    that has the archive's own name. Every member is examined all the same, and one that is a link or a device, or
-    leads out of its folder, or makes the whole larger than `limit`, spoils the archive.
+    An archive may hold the folder at any depth, as archives of whole repositories do: only members below the folder
+    with the archive's own name are written. Every member is still examined; a link, a device, a path that leads out, or
+    a total above `limit` makes the archive unusable.
     """
     target.mkdir(parents=True)
     with naming_damage():
@@ -228,7 +228,7 @@ def unpack(path: Path, target: Path, limit: int) -> None:
 
 
 def archive_members(path: Path, limit: int) -> Iterator[tuple[str, IO[bytes]]]:
-    """The files of a folder or archive: each path and its content, to be read before the next is asked for."""
+    """Yield the files of a folder or archive: path and content, which must be read before the next one."""
     total = count = 0
     name = bare(path.name)
     for inner, size, stream in _folder(path) if path.is_dir() else _archive(path):
@@ -264,18 +264,18 @@ def _tar(path: Path) -> Iterator[_Member]:
 
 
 def _tar_members(plain: BufferedIOBase) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """Yield the members of a tar archive; what describes each is bounded, and its content is free to be read."""
+    """Yield the members of a tar archive; limit the size of headers but not of content."""
     frugal = _Frugal(plain, _MOST_HEADERS)
     with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
         while member := archive.next():
-            archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
-            frugal.allowed = None  # content is read in pieces
+            archive.members.clear()  # type: ignore[attr-defined]  # it would keep every member with all headers
+            frugal.allowed = None  # content is unlimited, as it is read in pieces
             yield archive, member
             frugal.allowed = _MOST_HEADERS
 
 
 def tar_places(path: Path) -> dict[str, tuple[int, int]]:
-    """Return where the content of each file of a tar archive begins when it is unpacked, and how many bytes it has."""
+    """Return the offset in the unpacked tar and the size of each file's content."""
     places = {}
     with naming_damage(), _open_unpacked(path) as plain:
         for _, member in _tar_members(plain):
@@ -287,17 +287,17 @@ def tar_places(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def read_place(path: Path, start: int, size: int) -> bytes:
-    """Read so many bytes of an archive from this place on, as it is when it is unpacked."""
+    """Read `size` bytes of an archive at the offset `start` of its unpacked content."""
     with naming_damage(), _open_unpacked(path) as plain:
         plain.seek(start)
         content = plain.read(size)
     if len(content) < size:
-        raise Unusable("is not whole")
+        raise Unusable("is incomplete")
     return content
 
 
 def _open_unpacked(path: Path) -> BufferedIOBase:
-    """Open the content of a file by its first bytes, since an archive may have lost its name."""
+    """Open a file's content by its first bytes, since an archive may have lost its suffix."""
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(b"\x1f\x8b"):
@@ -308,7 +308,7 @@ def _open_unpacked(path: Path) -> BufferedIOBase:
 
 
 def open_zip(stream: BufferedIOBase) -> zipfile.ZipFile:
-    """A zip archive; one whose list of members is larger than it may be is `Unusable`."""
+    """Open a zip archive; raise Unusable if its list of members is too large."""
     frugal = _Frugal(stream, _MOST_LISTED)
     archive = zipfile.ZipFile(frugal)
     frugal.allowed = None
@@ -316,32 +316,32 @@ def open_zip(stream: BufferedIOBase) -> zipfile.ZipFile:
 
 
 def zip_contents(stream: BufferedIOBase, names: Iterable[str] | None = None) -> dict[str, bytes]:
-    """Read these members of a zip archive (or all) into memory, by their names; a name that is missing is left out.
+    """Read the named members of a zip archive (or all) into memory; missing names are left out.
 
-    An archive is `Unusable` that is damaged, packed by anything but deflate, or unpacks to more than is plausible.
+    Raise Unusable if the archive is damaged, uses any compression but deflate, or unpacks to implausibly many bytes.
     """
     packed = stream.seek(0, os.SEEK_END)
     with naming_damage(), open_zip(stream) as archive:
-        wanted = set(archive.namelist() if names is None else names)
-        members = [member for member in archive.infolist() if member.filename in wanted]
+        wanted_names = set(archive.namelist() if names is None else names)
+        members = [member for member in archive.infolist() if member.filename in wanted_names]
         if sum(member.file_size for member in members) > most_held(packed):
-            raise Unusable(f"unpacks to far more than its {packed:,} bytes make plausible")
+            raise Unusable(f"unpacks to implausibly many bytes for its size of {packed:,} bytes")
         for member in members:
             _refuse_packing(member)
         return {member.filename: archive.read(member) for member in members}
 
 
 def _refuse_packing(member: zipfile.ZipInfo) -> None:
-    """Refuse methods by which a few bytes become gigabytes before anyone can count them."""
+    """Refuse compression methods that can turn a few bytes into gigabytes before anyone can count them."""
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
+        raise Unusable(f"holds {member.filename!r}, packed by a method that may not be safe")
 
 
 def _zip(path: Path) -> Iterator[_Member]:
     with path.open("rb") as plain, open_zip(plain) as archive:
         for member in archive.infolist():
             _refuse_packing(member)
-            # Archives made on other systems carry no kind; those are plain files.
+            # Archives made on other systems record no file type; treat those members as plain files.
             kind = stat.S_IFMT(member.external_attr >> 16)
             _refuse_danger(member.filename, kind in (0, stat.S_IFREG), member.is_dir())
             if not member.is_dir():
@@ -352,6 +352,6 @@ def _zip(path: Path) -> Iterator[_Member]:
 def _refuse_danger(name: str, is_file: bool, is_folder: bool) -> None:
     if not (is_file or is_folder):
         raise Unusable(f"holds {name!r}, which is a link or a device")
-    # The archive's own folder is often a member called "."; it leads nowhere, so something inside it is asked about.
+    # The archive's own folder is often a member called "."; it leads nowhere, so check a path inside it.
     if leads_out(f"{name}/inside" if is_folder else name):
         raise Unusable(f"holds {name!r}, which leads out of its folder")

@@ -1,4 +1,4 @@
-"""The content of files that Zstandard compressed, by the library of the extra `data`."""
+"""Read files compressed with Zstandard, using the library of the extra `data`."""
 
 import io
 from io import BufferedIOBase
@@ -6,16 +6,16 @@ from pathlib import Path
 
 from regard.base.extras import importing
 
-_PIECE = 1 << 10  # packed bytes that are unpacked at a time; of some, every four become 128 KiB
+_PIECE = 1 << 10  # packed bytes to unpack at a time; in some files, every four become 128 KiB
 
 
 def open_zstandard(path: Path) -> BufferedIOBase:
-    """The content of a file as a stream; what is damaged or cut short raises an EOFError, as gzip does."""
+    """Open a file's content as a stream; damaged or truncated data raises EOFError, as with gzip."""
     with importing("data", f"{path}, which is compressed by Zstandard,"):
         import zstandard
 
     class Reader(io.RawIOBase):
-        """Unpacks frame after frame. The library's own reader takes a frame that is cut short for whole."""
+        """Unpacks frame by frame. The library's own reader accepts a truncated frame as complete."""
 
         def __init__(self) -> None:
             self._file = path.open("rb")
@@ -26,7 +26,7 @@ def open_zstandard(path: Path) -> BufferedIOBase:
         def readable(self) -> bool:
             return True
 
-        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # no other buffer comes from BufferedReader
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader passes no other type
             while not self._plain:
                 self._packed = self._packed or self._file.read(_PIECE)
                 if not self._packed and self._frame is None:
@@ -38,7 +38,7 @@ def open_zstandard(path: Path) -> BufferedIOBase:
 
         def _unpack(self) -> None:
             if not self._packed:
-                raise EOFError("it ends in the middle")
+                raise EOFError("it is truncated")
             self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
             try:
                 self._plain = memoryview(self._frame.decompress(self._packed))

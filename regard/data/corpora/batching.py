@@ -1,7 +1,7 @@
-"""Batches by a budget of tokens: which rows stand together, in an order that (seed, epoch) decides alone.
+"""Batches within a token budget: which rows share a batch, in an order that depends only on (seed, epoch).
 
-All rows are put in a random order, the order is cut into windows, and each window is sorted by length and cut into
-batches, which then come in random order. A position in an epoch is a number of batches, and any can be resumed at.
+All rows are shuffled, the order is cut into windows, and each window is sorted by length and cut into batches, which
+are then shuffled. A position in an epoch is a number of batches; training can resume at any of them.
 """
 
 import math
@@ -14,20 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-_WINDOW_BATCHES = 1000  # enough for neighbours in the sorted window to be nearly equal
-_WINDOW_ROWS = 2_000_000  # few enough to be sorted while nobody gets impatient
-_MEASURED = 5  # windows by which an epoch is measured before it begins, which takes seconds for millions of pairs
-_BLOCK = 1 << 22  # rows that are looked at in one go where it is about all of them
+_WINDOW_BATCHES = 1000  # enough that neighbours in the sorted window have nearly equal lengths
+_WINDOW_ROWS = 2_000_000  # few enough to be sorted quickly
+_MEASURED = 5  # windows used to estimate the size of an epoch; takes seconds for millions of pairs
+_BLOCK = 1 << 22  # rows processed at once when all are needed
 _BAND_BATCHES = (0, 4)
-_FEWEST = 0.75  # of the rows that would fit
-_PADDING_WORTH = 0.1  # of the places that the padding fills up
+_FEWEST = 0.75  # share of the rows that would fit
+_PADDING_WORTH = 0.1  # share of a batch's places that padding may fill before rows are dropped from it
 
-# What a stream of random numbers is for; each purpose has its own.
+# Purposes of random streams; each has its own.
 _ROWS, _DRAWS, _BATCHES = range(3)
 
 
 class EpochSize(NamedTuple):
-    """Number of batches of an epoch, and the share of padding on both sides together."""
+    """Number of batches in an epoch, and the share of padding over both sides."""
 
     batches: int
     padding: float
@@ -36,17 +36,16 @@ class EpochSize(NamedTuple):
     def __str__(self) -> str:
         about = "" if self.is_exact else "about "
         batches = "batch" if self.batches == 1 else "batches"
-        return f"{about}{self.batches:,} {batches} an epoch, {self.padding:.1%} of the places padding"
+        return f"{about}{self.batches:,} {batches} an epoch, {self.padding:.1%} padding"
 
 
 @dataclass(frozen=True, eq=False)
 class BatchPlan:
-    """The batches of every epoch, from the lengths of the pairs in tokens without the end token each side gets.
+    """Batches of every epoch, from the lengths of the pairs in tokens, without the end token of each side.
 
-    A batch costs its rows times its longest side, end token counted: at most `budget`, except that a pair longer than
-    that stands alone. `corpora` are (first row, count, weight): an epoch is as many draws as there are rows, shared
-    out by weight, each corpus running through its rows as often as it takes. With the counts as weights it is every row
-    once.
+    A batch costs its rows times its longest side, including the end token: at most `budget`, except that a longer pair
+    gets a batch of its own. `corpora` are (first row, count, weight). An epoch has as many draws as there are rows,
+    divided by weight; each corpus repeats its rows as often as needed. With the counts as weights, each row comes once.
     """
 
     source_lengths: np.ndarray
@@ -55,7 +54,7 @@ class BatchPlan:
     corpora: Sequence[tuple[int, int, float]]
 
     def batches(self, seed: int, epoch: int, start: int = 0) -> Iterator[np.ndarray]:
-        """The rows of each batch, from batch `start` of the epoch on."""
+        """Yield the rows of each batch, from batch `start` of the epoch on."""
         for number, rows in enumerate(self._windows(seed, epoch)):
             batches = _cut(rows, *self._lengths(rows), self.budget)
             if start < len(batches):
@@ -64,7 +63,7 @@ class BatchPlan:
             start = max(0, start - len(batches))
 
     def size(self, seed: int, epoch: int) -> EpochSize:
-        """Return the number of batches of an epoch and its padding; a large one is judged by its first windows."""
+        """Return the number of batches of an epoch and its padding, estimated from the first windows if it is large."""
         rows = tokens = places = 0
         batches: list[np.ndarray] = []
         for window in islice(self._windows(seed, epoch), _MEASURED):
@@ -79,11 +78,11 @@ class BatchPlan:
         return EpochSize(count, 1 - tokens / places if places else 0.0, rows == whole)
 
     def _lengths(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The lengths of both sides with their end tokens."""
+        """Return the lengths of both sides with their end tokens."""
         return self.source_lengths[rows].astype(np.int64) + 1, self.target_lengths[rows].astype(np.int64) + 1
 
     def _windows(self, seed: int, epoch: int) -> Iterator[np.ndarray]:
-        """The rows of an epoch in as few windows of equal size as are needed."""
+        """Yield the rows of an epoch in as few windows of equal size as needed."""
         rows = self._rows(seed, epoch)
         if not len(rows):
             return
@@ -94,7 +93,7 @@ class BatchPlan:
 
     @cached_property
     def _cost(self) -> int:
-        """The tokens of the longer sides of all pairs, with their end tokens."""
+        """Total tokens of the longer sides of all pairs, with their end tokens."""
         cost = 0
         for first in range(0, len(self.source_lengths), _BLOCK):
             block = slice(first, first + _BLOCK)
@@ -103,25 +102,25 @@ class BatchPlan:
         return cost
 
     def _rows(self, seed: int, epoch: int) -> np.ndarray:
-        """The rows of an epoch in random order."""
+        """Return the rows of an epoch in random order."""
         corpora = [corpus for corpus in self.corpora if corpus[1]]
         quotas = _quotas(corpora)
         in_turn = list(zip(accumulate(quotas, initial=0), quotas, strict=False))
         if in_turn == [(first, count) for first, count, _ in corpora]:  # every row once
             return _shuffle(sum(quotas), seed, epoch, _ROWS, 0)
-        drawn: list[np.ndarray] = [np.empty(0, np.int32)]
+        parts: list[np.ndarray] = [np.empty(0, np.int32)]
         for number, ((first, count, _), quota) in enumerate(zip(corpora, quotas, strict=True)):
             rounds, rest = divmod(quota, count)
-            drawn.append(np.tile(np.arange(first, first + count, dtype=_small_type(first + count)), rounds))
+            parts.append(np.tile(np.arange(first, first + count, dtype=_small_type(first + count)), rounds))
             if rest:
                 few = _shuffle(count, seed, epoch, _DRAWS, number)[:rest]
-                drawn.append(first + few.astype(_small_type(first + count)))
-        rows = np.concatenate(drawn)
+                parts.append(first + few.astype(_small_type(first + count)))
+        rows = np.concatenate(parts)
         return rows[_shuffle(len(rows), seed, epoch, _ROWS, 0)]
 
 
 def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
-    """Return how many rows of an epoch come from each corpus; the roundings add up to the whole."""
+    """Return how many rows of an epoch come from each corpus, rounded so that they add up."""
     rows = sum(count for _, count, _ in corpora)
     weights = [weight for _, _, weight in corpora]
     bounds = [round(rows * weight / sum(weights)) for weight in accumulate(weights)]
@@ -129,9 +128,9 @@ def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
 
 
 def _shuffle(count: int, seed: int, epoch: int, purpose: int, number: int) -> np.ndarray:
-    """The numbers below `count` in random order.
+    """Return the numbers below `count` in random order.
 
-    They are sorted by raw random bits, which numpy promises to keep the same; it does not promise that of its shuffle.
+    They are sorted by raw random bits, which numpy promises not to change; it makes no such promise for its shuffle.
     """
     bits = np.random.PCG64(np.random.SeedSequence([seed, epoch], spawn_key=(purpose, number)))
     keys = np.empty(count, np.uint32)
@@ -146,7 +145,7 @@ def _shuffle(count: int, seed: int, epoch: int, purpose: int, number: int) -> np
 
 
 def _orders_of_ranges(keys: np.ndarray) -> Iterator[np.ndarray]:
-    """The order of all random keys, a range of them after the other, since sorting takes eight times their memory."""
+    """Yield the order of all random keys range by range, since sorting takes eight times their memory."""
     ranges = -(-len(keys) // _BLOCK)
     bounds = [(number << 32) // ranges for number in range(ranges + 1)] if ranges else []
     for low, after in pairwise(bounds):
@@ -155,18 +154,18 @@ def _orders_of_ranges(keys: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _small_type(count: int) -> type[np.int32] | type[np.int64]:
-    """A type for the numbers below `count`."""
+    """Return the smallest type for the numbers below `count`."""
     return np.int32 if count <= 2**31 else np.int64
 
 
 def _order(keys: np.ndarray) -> np.ndarray:
-    """Return a stable argsort of non-negative numbers, but faster: places are sorted as lower digits."""
+    """Return a stable argsort of non-negative numbers, faster than numpy's: positions become the lower digits."""
     digits = len(keys).bit_length()
     return np.sort(keys.astype(np.int64) << digits | np.arange(len(keys))) & ((1 << digits) - 1)
 
 
 def _cut(rows: np.ndarray, source: np.ndarray, target: np.ndarray, budget: int) -> list[np.ndarray]:
-    """The rows of a window cut into batches, by whichever of the ways to sort them takes fewest places."""
+    """Cut the rows of a window into batches, with the sort order that needs the fewest places."""
     ways = []
     for batches in _BAND_BATCHES:
         order = _sorted_by_length(source, target, budget * batches)
@@ -177,11 +176,11 @@ def _cut(rows: np.ndarray, source: np.ndarray, target: np.ndarray, budget: int) 
 
 
 def _sorted_by_length(source: np.ndarray, target: np.ndarray, band_cost: int) -> np.ndarray:
-    """An order in which neighbours have nearly the same lengths on both sides.
+    """Return an order in which neighbours have nearly equal lengths on both sides.
 
-    By the longer side first, in bands of lengths that together cost at least `band_cost`, so that rare lengths share a
-    band; inside a band by the difference of the sides, up in one band and down in the next, so that no jump lies
-    between two bands.
+    Rows are sorted by the longer side first, in bands of lengths that together cost at least `band_cost`, so that rare
+    lengths share a band. Inside a band they are sorted by the difference of the sides, ascending and descending in
+    turn, so that there is no jump between bands.
     """
     longer, difference = np.maximum(source, target), source - target
     band = _bands(longer, band_cost)[longer]
@@ -191,7 +190,7 @@ def _sorted_by_length(source: np.ndarray, target: np.ndarray, band_cost: int) ->
 
 
 def _bands(longer: np.ndarray, band_cost: int) -> np.ndarray:
-    """The band of each length, gathered from the longest down."""
+    """Return the band of each length, gathered from the longest down."""
     costs = np.bincount(longer) * np.arange(int(longer.max(initial=-1)) + 1)
     band, gathered = 0, 0
     bands = np.empty(len(costs), np.int64)
@@ -204,7 +203,7 @@ def _bands(longer: np.ndarray, band_cost: int) -> np.ndarray:
 
 
 def _starts(source: np.ndarray, target: np.ndarray, budget: int) -> list[int]:
-    """Where each batch starts."""
+    """Return the row at which each batch starts."""
     starts, start = [], 0
     while start < len(source):
         starts.append(start)
@@ -216,7 +215,7 @@ def _starts(source: np.ndarray, target: np.ndarray, budget: int) -> list[int]:
 def _fitting(source: np.ndarray, target: np.ndarray, budget: int) -> int:
     """Return how many of these rows make the next batch.
 
-    As many as the budget allows, or somewhat fewer where the last rows would bring more padding than they are worth.
+    Take as many as the budget allows, or somewhat fewer if the last rows would add more padding than they are worth.
     """
     count = np.arange(1, len(source) + 1)
     longest_source, longest_target = np.maximum.accumulate(source), np.maximum.accumulate(target)
@@ -230,7 +229,7 @@ def _fitting(source: np.ndarray, target: np.ndarray, budget: int) -> int:
 
 
 def _places(source: np.ndarray, target: np.ndarray, starts: list[int]) -> int:
-    """The places of all batches, both sides together, padding included."""
+    """Return the number of places in all batches, over both sides, padding included."""
     if not starts:
         return 0
     widths = np.maximum.reduceat(source, starts) + np.maximum.reduceat(target, starts)

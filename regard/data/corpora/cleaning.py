@@ -1,4 +1,4 @@
-"""Which pairs of a training corpus are kept, which are dropped and why, and which are held out for validation."""
+"""Cleaning of a training corpus: which pairs are kept, dropped and why, or held out for validation."""
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
@@ -20,7 +20,7 @@ _RATIO_GRACE = 5
 
 
 class Fate(IntEnum):
-    """Fate of a training pair as far as its text decides it."""
+    """Fate of a training pair, as far as its text decides it."""
 
     KEPT = 0
     SAMPLED = 1  # kept, and the tokeniser learns from it
@@ -36,7 +36,7 @@ REASONS = {Fate.EMPTY: "empty", Fate.DUPLICATE: "duplicate", Fate.LEAKED: "share
 
 
 def learnt_mask(fates: np.ndarray) -> np.ndarray:
-    """Which training pairs are kept to learn from."""
+    """Return a mask of the training pairs that are kept."""
     return np.isin(fates, (Fate.KEPT, Fate.SAMPLED))
 
 
@@ -47,10 +47,10 @@ def judge(
     hold_out: int,
     may_validate: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The fate of each training pair; `elsewhere` are the sentences of the validation and test data.
+    """Return the fate of each training pair; `elsewhere` holds the hashes of validation and test sentences.
 
-    With `hold_out` above 0 that many are held out, of all or of those that `may_validate` marks, and are from then on
-    validation data that must not leak.
+    With `hold_out` above 0, that many pairs are held out, from all or from those that `may_validate` marks. They then
+    count as validation data that must not leak.
     """
     fates = np.full(len(hashes), Fate.KEPT, np.uint8)
     _mark(fates, hashes.rows_with(SIDES, hash_folded([""])), Fate.EMPTY)
@@ -81,13 +81,13 @@ class _HeldOut(NamedTuple):
     sentences: np.ndarray  # hashes of both sides, in order
 
 
-def _held_out(hashes: HashedPairs, free: np.ndarray, wanted: int) -> _HeldOut:
-    """The pairs whose source sentence has one of the smallest hashes: a random choice, but always the same.
+def _held_out(hashes: HashedPairs, free: np.ndarray, count: int) -> _HeldOut:
+    """Hold out the pairs whose source sentence has one of the smallest hashes: random, but always the same.
 
-    Pairs with equal source sentences stay together, so a sentence of which there are too many is passed over. Those
-    with a translation that other pairs share come last, since holding them out costs the training all the others.
+    Pairs with equal source sentences stay together, so a sentence with too many pairs is skipped. Pairs that share
+    their translation with others come last, since holding them out removes all those others from training.
     """
-    is_shared = np.zeros(len(free), bool)  # whether other pairs have the same translation
+    is_shared = np.zeros(len(free), bool)  # True if other pairs have the same translation
     for rows, targets in hashes.ranges("target", free):
         _, group, repeats = np.unique(targets, return_inverse=True, return_counts=True)
         is_shared[rows] = repeats[group] > 1
@@ -102,7 +102,7 @@ def _held_out(hashes: HashedPairs, free: np.ndarray, wanted: int) -> _HeldOut:
             f"There are too few training pairs ({free.sum()} after cleaning) to hold some out for validation; "
             "give a validation set (--valid-source and --valid-target, --valid-pairs, or data.valid in a recipe)."
         )
-    most = max(smallest, min(wanted, int(free.sum() * _HELD_OUT_SHARE)))
+    most = max(smallest, min(count, int(free.sum() * _HELD_OUT_SHARE)))
     chosen = _smallest_sources(hashes, free, is_shared, most)
     rows = hashes.rows_with(["source"], chosen)
     rows = rows[free[rows]]
@@ -110,11 +110,11 @@ def _held_out(hashes: HashedPairs, free: np.ndarray, wanted: int) -> _HeldOut:
 
 
 class _Sources(NamedTuple):
-    """Source sentences in the order of their hashes."""
+    """Source sentences in order of their hashes."""
 
     hashes: np.ndarray
-    sizes: np.ndarray  # how many pairs have each
-    are_shared: np.ndarray  # whether a translation of one is that of other pairs too
+    sizes: np.ndarray  # number of pairs with each
+    are_shared: np.ndarray  # True if one of its translations occurs in other pairs
 
 
 def _free_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarray) -> Iterator[_Sources]:
@@ -125,7 +125,7 @@ def _free_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarray) 
 
 
 def _smallest_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarray, most: int) -> np.ndarray:
-    """The hashes, in order, of the first source sentences that together have at most so many pairs."""
+    """Return the hashes, in order, of the first source sentences that have at most `most` pairs in all."""
     chosen, left = list[np.ndarray](), most
     for shared in (False, True):
         for sources in _free_sources(hashes, free, is_shared):
@@ -139,20 +139,20 @@ def _smallest_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarr
 
 
 def _sample(hashes: HashedPairs, kept: np.ndarray) -> np.ndarray:
-    """The pairs the tokeniser learns from: all, or those with the smallest hashes."""
-    found, missing = [np.empty(0, np.int64)], _SAMPLE
+    """Return the pairs the tokeniser learns from: all, or those with the smallest hashes."""
+    parts, missing = [np.empty(0, np.int64)], _SAMPLE
     for rows, pairs in hashes.ranges("pair", kept):
         if missing < len(rows):
             rows = rows[pairs <= np.partition(pairs, missing - 1)[missing - 1]]
-        found.append(rows)
+        parts.append(rows)
         missing -= len(rows)
         if missing <= 0:
             break
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def judge_lengths(source: int, target: int, cleaning: Cleaning) -> str | None:
-    """Why a pair with so many tokens on its sides is dropped, if it is."""
+    """Return why a pair with these numbers of tokens is dropped, or None."""
     shorter, longer = sorted((source, target))
     if longer > cleaning.longest:
         return TOO_LONG
@@ -179,7 +179,7 @@ Drops = dict[str, Drop]
 
 
 def add_drops(drops: Drops, more: Mapping[str, Drop]) -> None:
-    """Count more of what was dropped, coming later in the corpus, into `drops`."""
+    """Add drops from later in the corpus to `drops`."""
     for reason, drop in more.items():
         drops[reason] = drops[reason] + drop if reason in drops else drop
 
@@ -193,16 +193,16 @@ class Report(BaseModel):
     kept: int
     held_out: int
     dropped: Drops
-    further_columns: int = 0  # lines that have more than two
-    spellings: dict[str, Spelling] = {}  # of source and target, by tokenisers that were given
+    further_columns: int = 0  # lines with more than two
+    spellings: dict[str, Spelling] = {}  # of source and target, for tokenisers that were given
 
     def lines(self) -> list[str]:
-        """The report for people."""
+        """Return the report as lines for people."""
         dropped = ", ".join(f"{drop.count:,} {reason}" for reason, drop in self.dropped.items())
         remarks = [f"held out {self.held_out:,} for validation"] if self.held_out else []
         remarks += [f"dropped {dropped}"] if dropped else []
         summary = f"read {self.read:,} pairs, kept {self.kept:,}" + (f" ({'; '.join(remarks)})" if remarks else "")
         examples = [f"{reason}, for example {drop.example}" for reason, drop in self.dropped.items()]
         if self.further_columns:
-            examples.append(f"of {self.further_columns:,} lines with more than two columns the first two are taken")
+            examples.append(f"only the first two columns are used of {self.further_columns:,} lines that have more")
         return [summary, *examples, *([spellings_line(self.spellings)] if self.spellings else [])]

@@ -1,4 +1,4 @@
-"""Files that hold pairs in another form than as lines of two columns: trees and conversations."""
+"""Files of pairs that are not two columns of text: trees and conversations."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -16,25 +16,25 @@ Pair = tuple[str, str]
 
 
 class Form(Options):
-    """Format of a file of pairs that is not two columns of text. The name of a form alone is enough."""
+    """Format of a file of pairs that is not two columns of text. The name of a form is enough."""
 
     kind: Literal["trees", "turns"] = Field(
-        description="trees: one tree a line as treebanks write it, which gives a sentence and its tree as text; "
-        "turns: conversations, one turn a line, which give what was said last and the reply."
+        description="trees: one tree per line as treebanks write it, giving a sentence and its tree as text; turns: "
+        "conversations, one turn per line, giving the preceding turns and the reply."
     )
     leaves: Leaves = Field(
-        "tags", description="What stands for the words in a tree: their parts of speech, or marks that are all alike."
+        "tags", description="Leaves of a tree in place of its words: their parts of speech, or identical marks."
     )
-    context: int = Field(2, ge=1, description="The most turns that a reply is a reply to.")
-    first: int = Field(1, ge=1, description="The first conversation to take.")
-    last: int | None = Field(None, ge=1, description="The last conversation to take; without it, all that follow.")
+    context: int = Field(2, ge=1, description="Most preceding turns that a reply is paired with.")
+    first: int = Field(1, ge=1, description="Number of the first conversation to use.")
+    last: int | None = Field(None, ge=1, description="Number of the last conversation to use; by default all.")
 
     @model_validator(mode="after")
     def _own_options(self) -> Self:
         others = _OPTIONS["turns" if self.kind == "trees" else "trees"]
         for name in others:
             if getattr(self, name) != Form.model_fields[name].default:
-                raise ValueError(f"'{name}' is not for {self.kind}, which have {', '.join(_OPTIONS[self.kind])}")
+                raise ValueError(f"'{name}' does not apply to {self.kind}, which take {', '.join(_OPTIONS[self.kind])}")
         if self.last is not None and self.last < self.first:
             raise ValueError(f"the last conversation, {self.last}, comes before the first, {self.first}")
         return self
@@ -48,7 +48,7 @@ _OPTIONS = {"trees": ("leaves",), "turns": ("context", "first", "last")}
 
 
 def read_form(form: Form, lines: Iterable[str], name: str) -> Iterator[Pair]:
-    """The pairs that lines hold; `name` is their file, for faults."""
+    """Yield the pairs in `lines`; `name` is their file, for faults."""
     return _READERS[form.kind](form, lines, name)
 
 
@@ -57,7 +57,7 @@ def _read_trees(form: Form, lines: Iterable[str], name: str) -> Iterator[Pair]:
         try:
             tree = normalise(read_tree(line))
         except NoTree as reason:
-            raise Fault(f"{name}, line {number}: there is no tree, for {reason}.") from None
+            raise Fault(f"{name}, line {number}: not a tree, because {reason}.") from None
         yield " ".join(leaf.word for leaf in tree.leaves()), linearise(tree, form.leaves)
 
 

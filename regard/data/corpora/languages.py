@@ -1,6 +1,6 @@
-"""Languages found in text, by letters (Lui and Baldwin 2012, langid).
+"""Identify the language of text by its letters (Lui and Baldwin 2012, langid).
 
-Short texts deceive, so many lines decide together: they are joined into pieces, and nearly all of these must agree.
+Short texts mislead, so many lines decide together: they are joined into pieces, and nearly all of these must agree.
 """
 
 from collections import Counter
@@ -8,27 +8,27 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-PIECE = 200  # characters, at least: of fewer, related languages are taken for each other
+PIECE = 200  # characters at least; with fewer, related languages are confused
 MOST_PIECES = 40
 FEWEST_PIECES = 2
 AGREEING = 0.75  # share of the pieces
-NO_LANGUAGE = "zxx"  # the code of ISO 639 for what is in none
+NO_LANGUAGE = "zxx"  # the ISO 639 code for text in no language
 
 
 def identifier_of(languages: Sequence[str] | None = None) -> Any:
-    """Return what ranks languages by how probable they are for a text, all with codes of two letters or these alone."""
+    """Return an identifier that ranks languages by probability: those given, or all with two-letter codes."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     labels = set(identifier.labels)
     usual = {label for label in labels if len(label) == 2} | {NO_LANGUAGE}
-    known = labels & (usual if languages is None else set(languages))
-    identifier.set_languages(known)
-    return identifier if known else None
+    chosen = labels & (usual if languages is None else set(languages))
+    identifier.set_languages(chosen)
+    return identifier if chosen else None
 
 
 def find_language(lines: Iterable[str]) -> str | None:
-    """Return the code of the language that lines are in, or None if they are too few or do not agree."""
+    """Return the code of the language of some lines, or None if they are too few or disagree."""
     pieces = _pieces(lines)
     if len(pieces) < FEWEST_PIECES:
         return None
@@ -38,7 +38,7 @@ def find_language(lines: Iterable[str]) -> str | None:
 
 
 def _pieces(lines: Iterable[str]) -> list[str]:
-    """Return lines with letters, joined into pieces that are long enough to tell a language by."""
+    """Return lines with letters, joined into pieces long enough to identify a language."""
     pieces, piece = [], ""
     for line in lines:
         if sum(map(str.isalpha, line)) * 2 < len(line):

@@ -1,6 +1,6 @@
-"""The training corpora in pieces of some lines, and what worker processes make of each: its hashes, and its shard.
+"""Pieces of the training corpora, and what worker processes make of each: its hashes and its shard.
 
-Each leaves a file that is either whole or not there, so what an interrupted preparation finished is found again.
+Each result is a file that is either complete or absent, so an interrupted preparation can continue.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class Piece:
 
 
 def read_pieces(corpora: Sequence[Corpus], size: int) -> Iterator[Piece]:
-    """The training corpora in pieces of `size` lines."""
+    """Yield the training corpora in pieces of `size` lines."""
     end = 0
     for number, corpus in enumerate(corpora):
         for part, chunk in enumerate(read_chunks(corpus, size)):
@@ -44,7 +44,7 @@ def read_pieces(corpora: Sequence[Corpus], size: int) -> Iterator[Piece]:
 
 @dataclass(frozen=True)
 class HashMaker:
-    """Writes the hashes of a piece to a file, in whichever process."""
+    """Writes the hashes of a piece to a file, in any process."""
 
     folder: Path
 
@@ -52,31 +52,31 @@ class HashMaker:
         return self.folder / piece.name
 
     def has_made(self, piece: Piece) -> bool:
-        """Return True if the hashes of all lines of a piece are there."""
+        """Return True if the file holds the hashes of all lines of the piece."""
         file = self.file(piece)
         return file.is_file() and hashes_in(file) == piece.chunk.lines
 
     def __call__(self, piece: Piece) -> int:
-        """Write the file; gives the count of all lines up to the end of the piece."""
+        """Write the file and return the count of all lines up to the end of the piece."""
         write_file(self.file(piece), hash_pairs(strip_pairs(piece.chunk)).tobytes())
         return piece.end
 
 
 @dataclass(frozen=True)
 class JudgedPiece(Piece):
-    """A piece whose lines have their fates."""
+    """A piece with the fates of its lines."""
 
     fates: np.ndarray
 
 
 def judged_pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[JudgedPiece]:
-    """The training corpora in pieces of `size` lines, each with its fate."""
+    """Yield the training corpora in pieces of `size` lines, with their fates."""
     end = 0
     for piece in read_pieces(corpora, size):
         start, end = end, piece.end
         yield JudgedPiece(piece.name, piece.corpus, piece.chunk, end, fates[start:end])
     if end != len(fates):
-        raise Fault("The training files have changed while they were being prepared; start again in a new folder.")
+        raise Fault("The training files changed while they were being prepared; start again in a new folder.")
 
 
 def sampled_pairs(piece: JudgedPiece) -> list[tuple[str, str]]:
@@ -96,7 +96,7 @@ class Made(BaseModel):
 
 @dataclass(frozen=True)
 class ShardMaker:
-    """Makes a shard of a piece, with its record beside it, in whichever process."""
+    """Makes a shard of a piece, with a record beside it, in any process."""
 
     folder: Path
     source: Tokeniser
@@ -106,21 +106,23 @@ class ShardMaker:
     tells_unknown: bool = False
 
     def record(self, piece: JudgedPiece) -> Path:
-        """Where the record of a piece lies once its shard is finished."""
+        """Return the path of a piece's record, which exists once its shard is finished."""
         return self.folder / f"{piece.name}.json"
 
     def has_made(self, piece: JudgedPiece) -> bool:
         """Return True if the shard of a piece is finished and unchanged."""
         try:
-            made = read_record(Made, self.record(piece))
-            is_whole = file_checksum(self.folder / made.shard.file) == made.shard.checksum
-            return is_whole and made.read == piece.chunk.lines
+            result = read_record(Made, self.record(piece))
+            is_whole = file_checksum(self.folder / result.shard.file) == result.shard.checksum
+            return is_whole and result.read == piece.chunk.lines
         except (OSError, Fault):
             return False
 
     def __call__(self, piece: JudgedPiece) -> int:
-        """Make the shard; gives the count of all lines up to its end."""
-        further = self.cleaning.longest if self.tells_unknown else 0  # words behind the vocabulary, at most
+        """Make the shard and return the count of all lines up to its end."""
+        further = (
+            self.cleaning.longest if self.tells_unknown else 0
+        )  # most unknown words, numbered after the vocabulary
         builder = ShardBuilder(max(self.source.size, self.target.size) + further, self.keep_text)
         held_out: list[tuple[str, str]] = []
         drops: Drops = {}
@@ -130,20 +132,20 @@ class ShardMaker:
             else:
                 builder.add(tokens, pair)
         shard = builder.write(self.folder / f"{piece.name}.bin", piece.corpus)
-        made = Made(
+        result = Made(
             shard=shard,
             read=piece.chunk.lines,
             held_out=held_out,
             dropped=drops,
             further_columns=piece.chunk.further_columns(),
         )
-        write_record(self.record(piece), made)
+        write_record(self.record(piece), result)
         return piece.end
 
     def _survivors(
         self, piece: JudgedPiece, drops: Drops
     ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
-        """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
+        """Yield the pairs that are not dropped, with fates and tokens; count the others into `drops`."""
         pairs, fates = strip_pairs(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
 
         def drop(position: int, reason: str) -> None:
@@ -157,8 +159,8 @@ class ShardMaker:
                 remaining.append(position)
         for first in range(0, len(remaining), _ENCODED_AT_ONCE):
             positions = remaining[first : first + _ENCODED_AT_ONCE]
-            cut = encode_pairs(self.source, self.target, [pairs[p] for p in positions], self.tells_unknown)
-            for position, (source, target) in zip(positions, cut, strict=True):
+            encoded = encode_pairs(self.source, self.target, [pairs[p] for p in positions], self.tells_unknown)
+            for position, (source, target) in zip(positions, encoded, strict=True):
                 if reason := judge_lengths(len(source), len(target), self.cleaning):
                     drop(position, reason)
                 else:
@@ -166,5 +168,5 @@ class ShardMaker:
 
 
 def strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:
-    """The pairs of some training lines without the spaces at their ends, as they are compared and learnt."""
+    """Return the pairs of some training lines without spaces at their ends, as they are compared and learnt."""
     return [(source.strip(), target.strip()) for source, target in chunk.pairs()]

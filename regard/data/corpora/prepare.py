@@ -1,7 +1,7 @@
-"""From text files to a prepared corpus: cleaned, its tokenisers trained, its tokens in shards on disk.
+"""Prepare a corpus from text files: clean it, train its tokenisers, and store its tokens in shards on disk.
 
-It goes in steps, and each leaves files that are either whole or not there: the fates of all pairs, the tokenisers, one
-shard after another. What an interrupted preparation finished is found again, and the result is the same to the byte.
+Each step leaves files that are either complete or absent: the fates of all pairs, the tokenisers, one shard after
+another. An interrupted preparation continues from them, and the result is the same to the byte.
 """
 
 import io
@@ -69,11 +69,11 @@ from regard.data.tokenisers.tokeniser import (
 
 __all__ = ["PreparedPairs", "open_prepared", "prepare"]
 
-_SMALL = 20_000  # pairs: they are done before a worker process has started
+_SMALL = 20_000  # pairs, which are done before a worker process has started
 _CHUNK = 20_000
 _SMALLEST_SHARD = 20_000
-_LARGEST_SHARD = 100_000  # lines: the text of a shard for each worker lies in the memory of the main process
-_FEW_SHARDS = 200  # each takes a file descriptor when it is read
+_LARGEST_SHARD = 100_000  # lines; the main process holds the text of one shard per worker
+_FEW_SHARDS = 200  # each takes a file descriptor while it is read
 
 
 def prepare(
@@ -86,10 +86,9 @@ def prepare(
 ) -> PreparedPairs:
     """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
 
-    Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. With
-    `tells_unknown` the unknown words of a source are told apart, on both sides, as `open_to` has them. An interrupted
-    preparation is continued; a folder that holds one of something else is refused. Where it is finished, the text that
-    it was made from need not be there any more.
+    `tokenisers`, for source and target, split the text; without them, new ones are trained on it. With `tells_unknown`,
+    the unknown words of a source stay distinct on both sides, as in `open_to`. An interrupted preparation is continued;
+    a folder with another preparation is refused. Once it is finished, the original text is no longer needed.
     """
     layout = CorpusLayout(folder)
     purpose = purpose_of(options, tokenisers, tells_unknown, all_there=not is_prepared(folder))
@@ -108,23 +107,23 @@ def _prepare(
     options: PairData,
     layout: CorpusLayout,
     progress: Progress,
-    given: tuple[Tokeniser, Tokeniser] | None,
+    given_tokenisers: tuple[Tokeniser, Tokeniser] | None,
     tells_unknown: bool,
 ) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
-    spellings = _spellings(options, fates, given, progress) if given else {}
-    source, target = _tokenisers(options, layout, fates, progress, given)
+    spellings = _spellings(options, fates, given_tokenisers, progress) if given_tokenisers else {}
+    source, target = _tokenisers(options, layout, fates, progress, given_tokenisers)
     maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0, tells_unknown)
-    made = _make_shards(options, fates, maker, progress)
-    report = _report(made).model_copy(update={"spellings": spellings})
+    results = _make_shards(options, fates, maker, progress)
+    report = _report(results).model_copy(update={"spellings": spellings})
     if not report.kept:
         raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
     if not options.valid:
-        valid = [pair for part in made for pair in part.held_out]
+        valid = [pair for part in results for pair in part.held_out]
         if not valid:
-            raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
-    shards = [part.shard for part in made]
+            raise Fault("All pairs held out for validation are too long or too uneven; give some as data.valid.")
+    shards = [part.shard for part in results]
     write_lengths(layout.shards, shards)
     write_source_hashes(layout.sources, layout.shards, shards)
     write_pair_list(layout.valid, valid)
@@ -134,7 +133,7 @@ def _prepare(
 
 
 def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
-    """The pairs of validation or test data, which are checked but never changed."""
+    """Return the pairs of validation or test data, which are checked but never changed."""
     pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
     if corpora and not pairs:
         raise Fault(f"data.{split} is given but holds no pairs.")
@@ -142,7 +141,7 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
 
 
 def _judge_pairs(options: PairData, layout: CorpusLayout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
-    """The fate of every line of the training corpora, one corpus after the other."""
+    """Return the fate of every line of the training corpora, in order."""
     if not are_whole(layout.judged):
         hashes, lines = _hash_pairs(options, layout.hashes, progress)
         may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
@@ -154,7 +153,7 @@ def _judge_pairs(options: PairData, layout: CorpusLayout, elsewhere: np.ndarray,
 
 
 def _hash_pairs(options: PairData, folder: Path, progress: Progress) -> tuple[HashedPairs, list[int]]:
-    """The hashes of all training pairs, those made before and those made now, and how many each corpus has."""
+    """Return the hashes of all training pairs, old and new, and the number of lines of each corpus."""
     make_folder(folder)
     maker, files, lines = HashMaker(folder), list[Path](), [0] * len(options.train)
 
@@ -190,7 +189,7 @@ def _workers(options: PairData, lines: int) -> int:
 
 
 def _first_lines(corpora: Sequence[Corpus]) -> int:
-    """Count the lines of all corpora, only as far as it matters for the number of workers."""
+    """Count the lines of all corpora, as far as the number of workers depends on it."""
     lines = 0
     for chunk in (chunk for corpus in corpora for chunk in read_chunks(corpus, _SMALL)):
         lines += chunk.lines
@@ -204,26 +203,26 @@ def _tokenisers(
     layout: CorpusLayout,
     fates: np.ndarray,
     progress: Progress,
-    given: tuple[Tokeniser, Tokeniser] | None,
+    given_tokenisers: tuple[Tokeniser, Tokeniser] | None,
 ) -> tuple[Tokeniser, Tokeniser]:
-    """The tokenisers, given or trained, unless they lie there already."""
+    """Return the tokenisers, given or trained, unless they are stored already."""
     if not are_whole(layout.tokenisers_done):
         make_folder(layout.tokenisers)
         files: dict[str, bytes] = {}
         sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
         named = zip(tokeniser_names(options.tokeniser), options.tokeniser.by_side(), sides, strict=True)
-        for name, own, of_sides in named:
-            if given:
-                tokeniser = given[of_sides[0]]
+        for name, side_options, of_sides in named:
+            if given_tokenisers:
+                tokeniser = given_tokenisers[of_sides[0]]
             else:
-                tokeniser = _trained_on(own, list(_sample(options, fates, of_sides, progress)), progress)
+                tokeniser = _trained_on(side_options, list(_sample(options, fates, of_sides, progress)), progress)
             files |= tokeniser.files(name)
         write_vouched(layout.tokenisers_done, files)
     return load_tokenisers(layout.tokenisers, options.tokeniser)
 
 
 def _sample(options: PairData, fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
-    """The text a tokeniser learns from."""
+    """Yield the text a tokeniser learns from."""
     return (pair[side] for pair in _sample_pairs(options, fates, progress) for side in sides)
 
 
@@ -236,20 +235,20 @@ def _sample_pairs(options: PairData, fates: np.ndarray, progress: Progress) -> I
 
 
 def _spellings(
-    options: PairData, fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
+    options: PairData, fates: np.ndarray, given_tokenisers: tuple[Tokeniser, Tokeniser], progress: Progress
 ) -> dict[str, Spelling]:
-    """Return how tokenisers trained on other text spell both sides of this one; refuse if they hardly can."""
+    """Return how well tokenisers trained on other text spell both sides; refuse if they hardly can."""
     every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
     sides = zip(*islice(_sample_pairs(options, fates, progress), 0, None, every), strict=True)
-    named = zip(("source", "target"), given, sides, strict=True)
-    found = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
-    for side, own in found.items():
-        own.check(side)
-    return found
+    named = zip(("source", "target"), given_tokenisers, sides, strict=True)
+    spellings = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
+    for side, side_spelling in spellings.items():
+        side_spelling.check(side)
+    return spellings
 
 
 def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress) -> Tokeniser:
-    """A tokeniser trained on `texts`; on many by another process, since nothing else stops SentencePiece on Ctrl-C."""
+    """Train a tokeniser; for many texts in another process, since SentencePiece ignores Ctrl-C."""
     progress("training the tokeniser", 0, len(texts))
     train = partial(train_tokeniser, options)
     with closing(map_in_order(train, [texts], int(len(texts) > _SMALL))) as tokenisers:
@@ -259,7 +258,7 @@ def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress)
 
 
 def _make_shards(options: PairData, fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
-    """The records of all shards, those made before and those made now."""
+    """Return the records of all shards, made before or now."""
     make_folder(maker.folder)
     size = min(_LARGEST_SHARD, max(_SMALLEST_SHARD, -(-len(fates) // _FEW_SHARDS)))
     records = []
@@ -276,14 +275,14 @@ def _make_shards(options: PairData, fates: np.ndarray, maker: ShardMaker, progre
     return [read_record(Made, record) for record in records]
 
 
-def _report(made: Sequence[Made]) -> Report:
+def _report(results: Sequence[Made]) -> Report:
     drops: Drops = {}
-    for part in made:
+    for part in results:
         add_drops(drops, part.dropped)
     return Report(
-        read=sum(part.read for part in made),
-        kept=sum(part.shard.rows for part in made),
-        held_out=sum(len(part.held_out) for part in made),
+        read=sum(part.read for part in results),
+        kept=sum(part.shard.rows for part in results),
+        held_out=sum(len(part.held_out) for part in results),
         dropped={reason: drops[reason] for reason in (*REASONS.values(), TOO_LONG, UNEVEN) if reason in drops},
-        further_columns=sum(part.further_columns for part in made),
+        further_columns=sum(part.further_columns for part in results),
     )

@@ -1,6 +1,6 @@
-"""The folder of a prepared corpus: what it was made from, what it holds, and who may work in it.
+"""The folder of a prepared corpus: its sources, its content, and the lock for working in it.
 
-`purpose.json` is its first file and says what is being prepared, `finished.json` its last.
+`purpose.json`, its first file, says what is being prepared; `finished.json` is its last.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 
 _FORMAT = 4
 _READABLE = (2, 3, _FORMAT)
-_WITHOUT_EFFECT = ("prepared", "processes", "vectors")  # options of which none changes what is prepared
+_WITHOUT_EFFECT = ("prepared", "processes", "vectors")  # options that do not change the result
 _VOUCHED = 4  # the first format in which every file has a checksum
 
 _PAIRS = TypeAdapter(list[tuple[str, str]])
@@ -48,7 +48,7 @@ _PAIRS = TypeAdapter(list[tuple[str, str]])
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A corpus ready for training; source and target have the same tokeniser when they share a vocabulary."""
+    """A corpus ready for training; source and target share one tokeniser if they share a vocabulary."""
 
     folder: Path
     source: Tokeniser
@@ -60,7 +60,7 @@ class PreparedPairs:
 
     @property
     def report(self) -> list[str]:
-        """Report what was read, and what was dropped and why."""
+        """Lines that say what was read, what was dropped, and why."""
         return self.cleaning.lines()
 
     @property
@@ -68,11 +68,11 @@ class PreparedPairs:
         return Amount(len(self.train.source_lengths), "pairs")
 
     def unlearnt_texts(self) -> Iterator[str]:
-        """The sources of the validation pairs."""
+        """Yield the sources of the validation pairs."""
         return (source for source, _ in self.valid)
 
     def files(self) -> dict[str, bytes]:
-        """The files of its tokenisers in a model folder."""
+        """Return the tokeniser files for a model folder."""
         if self.source is self.target:
             return self.source.files("tokeniser")
         return self.source.files("source") | self.target.files("target")
@@ -84,8 +84,8 @@ class CorpusPurpose(BaseModel):
     format: int
     options: PairData
     inputs: list[InputFile]
-    tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
-    tells_unknown: bool = False  # whether the unknown words of a source are told apart, for models that copy them
+    tokenisers: str = ""  # checksum of given tokenisers; empty if they are trained here
+    tells_unknown: bool = False  # True if unknown source words stay distinct, for models that copy them
 
     @model_validator(mode="after")
     def _equal_weights_once_meant_none(self) -> Self:
@@ -100,22 +100,22 @@ class FinishedCorpus(BaseModel):
 
     shards: list[Shard]
     report: Report
-    files: dict[str, str] = {}  # checksums of all other files, by their names in the folder
+    files: dict[str, str] = {}  # checksums of all other files, by name in the folder
 
 
 class CorpusLayout:
-    """Where things lie in the folder."""
+    """Paths in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
-        self.hashes = folder / "hashes"  # gone when all pairs are judged
-        self.judged = folder / "judged.json"  # vouches for the next one
+        self.hashes = folder / "hashes"  # removed once all pairs are judged
+        self.judged = folder / "judged.json"  # holds the checksum of fates
         self.fates = folder / "fates.npy"
         self.tokenisers = folder / "tokenisers"
-        self.tokenisers_done = folder / "tokenisers" / "done.json"  # vouches for them
+        self.tokenisers_done = folder / "tokenisers" / "done.json"  # holds the checksums of the tokenisers
         self.shards = folder / "shards"
-        self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
+        self.sources = folder / "sources.npy"  # hashes of the folded source sentences in training
         self.valid = folder / "valid.json"
         self.test = folder / "test.json"
         self.finished = folder / "finished.json"
@@ -128,14 +128,14 @@ def is_prepared(folder: Path) -> bool:
 
 
 def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedPairs:
-    """The corpus prepared in `folder`, no file of which has changed since it was found to be as it was written."""
+    """Open the corpus prepared in `folder`; refuse if a file has changed since it was last verified."""
     layout, finished = CorpusLayout(folder), _read_finished(folder)
     if finished.files:
         check_changed_files(folder, finished.files)
     else:
         remark(
-            f"{folder} was prepared by an older version of regard, which took no checksums: "
-            "if a file of it were damaged, nobody would notice."
+            f"{folder} was prepared by an older version of regard without checksums: damage to its files "
+            "would go unnoticed."
         )
     options = _read_purpose(folder).options
     source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
@@ -146,23 +146,23 @@ def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedP
 
 
 def verify_prepared(folder: Path) -> int:
-    """Read every file of the corpus prepared in `folder`, refuse what is not as it was written, and count the bytes."""
+    """Read every file of the corpus in `folder`, refuse changed ones, and return the number of bytes."""
     files = _read_finished(folder).files
     if not files:
-        raise Fault(f"{folder} was prepared by an older version of regard, which took no checksums of its files.")
+        raise Fault(f"{folder} was prepared by an older version of regard without checksums, so it cannot be verified.")
     check_files(folder, files)
     return sum((folder / name).stat().st_size for name in files)
 
 
 def read_valid(folder: Path) -> list[tuple[str, str]]:
-    """The validation pairs of the corpus prepared in `folder`; the rest of it is not looked at."""
+    """Return the validation pairs of the corpus prepared in `folder`, without reading the rest."""
     path, files = CorpusLayout(folder).valid, _read_finished(folder).files
     check_files(folder, {path.name: files[path.name]} if files else {})
     return read_pair_list(path)
 
 
 def read_unlearnt(folder: Path) -> list[tuple[str, str]]:
-    """The validation and the test pairs of the corpus prepared in `folder`."""
+    """Return the validation and test pairs of the corpus prepared in `folder`."""
     layout, files = CorpusLayout(folder), _read_finished(folder).files
     check_files(folder, {path.name: files[path.name] for path in (layout.valid, layout.test)} if files else {})
     return [*read_pair_list(layout.valid), *read_pair_list(layout.test)]
@@ -179,7 +179,7 @@ def _read_purpose(folder: Path) -> CorpusPurpose:
 def _read_finished(folder: Path) -> FinishedCorpus:
     layout = CorpusLayout(folder)
     if not is_prepared(folder):
-        raise Fault(f"{folder} holds no corpus whose preparation was finished.")
+        raise Fault(f"{folder} holds no finished corpus.")
     if _read_purpose(folder).format >= _VOUCHED:
         return read_record(FinishedCorpus, layout.finished)
     finished, _ = read_any_record(FinishedCorpus, layout.finished)
@@ -187,7 +187,7 @@ def _read_finished(folder: Path) -> FinishedCorpus:
 
 
 def write_finished(layout: CorpusLayout, shards: list[Shard], report: Report) -> None:
-    """Close a preparation; the shards are vouched for by what was counted when they were made."""
+    """Finish a preparation; the shards keep the checksums computed when they were made."""
     files = {str(Path(layout.shards.name, shard.file)): shard.checksum for shard in shards}
     paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     others = [path for path in paths if str(path.relative_to(layout.folder)) not in files]
@@ -197,9 +197,9 @@ def write_finished(layout: CorpusLayout, shards: list[Shard], report: Report) ->
 
 
 def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
-    """Which sentences are sources of the training pairs prepared in `folder`, whatever their case; none if it is gone.
+    """Return which sentences, ignoring case, are training sources in `folder`; all False if it is gone.
 
-    What older versions prepared counts those too that were dropped only for their length in tokens.
+    Corpora prepared by older versions also include sentences that were dropped only for their length in tokens.
     """
     path = CorpusLayout(folder).sources
     if not path.is_file():
@@ -208,10 +208,10 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
         check_changed_files(folder, {path.name: files[path.name]}, takes_note=False)
     try:
         with naming(path):
-            known = np.load(path, mmap_mode="r")
+            learnt_hashes = np.load(path, mmap_mode="r")
     except (ValueError, EOFError):
         raise damage(path, folder) from None
-    return [bool(each) for each in are_among(hash_folded(sources), known)]
+    return [bool(is_learnt) for is_learnt in are_among(hash_folded(sources), learnt_hashes)]
 
 
 def purpose_of(
@@ -221,9 +221,9 @@ def purpose_of(
     *,
     all_there: bool = True,
 ) -> CorpusPurpose:
-    """Return what a preparation of `options`, by given tokenisers or its own, is made from.
+    """Return what a preparation of `options` is made from, with the given tokenisers or its own.
 
-    A missing file is a fault, or, where not all need be there, left out.
+    A missing file is a fault, or is left out if `all_there` is False.
     """
     corpora = [*options.train, *options.valid, *options.test]
     names = dict.fromkeys(name for corpus in corpora for name in input_names(corpus))
@@ -237,7 +237,7 @@ def purpose_of(
 
 
 def _checksum(tokenisers: tuple[Tokeniser, Tokeniser]) -> str:
-    files = [blake2b(content).digest() for each in tokenisers for content in each.files("tokeniser").values()]
+    files = [blake2b(content).digest() for tokeniser in tokenisers for content in tokeniser.files("tokeniser").values()]
     return blake2b(b"".join(files), digest_size=16).hexdigest()
 
 
@@ -245,13 +245,13 @@ def check_free(folder: Path) -> None:
     """Refuse a folder that holds something other than a preparation."""
     others = [] if not folder.is_dir() else [inner for inner in folder.iterdir() if not inner.name.startswith(".")]
     if others and not CorpusLayout(folder).purpose.is_file():
-        raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
+        raise Fault(f"{folder} holds other files; prepare the corpus in a separate folder.")
 
 
 def claim(folder: Path, purpose: CorpusPurpose) -> None:
-    """Make a folder without a finished preparation one for this purpose; needs the lock.
+    """Reserve a folder without a finished preparation for this purpose; the caller holds the lock.
 
-    What was begun for the same options before a file changed, or has not got beyond reading, is of no use to anyone.
+    Earlier work is removed if it used other input files, or stopped before the pairs were judged.
     """
     layout = CorpusLayout(folder)
     if layout.purpose.is_file():
@@ -260,60 +260,60 @@ def claim(folder: Path, purpose: CorpusPurpose) -> None:
             return
         if layout.fates.is_file() and stored.options != purpose.options:
             check_purpose(folder, purpose)
-        for made in (layout.judged, layout.fates):
-            made.unlink(missing_ok=True)
-        for made in (layout.hashes, layout.tokenisers, layout.shards):
-            shutil.rmtree(made, ignore_errors=True)
+        for leftover in (layout.judged, layout.fates):
+            leftover.unlink(missing_ok=True)
+        for leftover in (layout.hashes, layout.tokenisers, layout.shards):
+            shutil.rmtree(leftover, ignore_errors=True)
     write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
 
 
 def check_purpose(folder: Path, purpose: CorpusPurpose, remark: Remark = lambda text: None) -> None:
-    """Refuse a folder that holds the preparation of something else; what cannot be compared any more is remarked on."""
+    """Refuse a folder that holds another preparation; remark on files that can no longer be compared."""
     stored = _read_purpose(folder)
     if difference := _difference(stored, purpose):
         raise Fault(
             f"{folder} holds a corpus prepared from something else: {difference}. "
             "Name another folder as data.prepared, or delete this one."
         )
-    now = {each.name: each for each in purpose.inputs}
+    now = {input_file.name: input_file for input_file in purpose.inputs}
     for before in stored.inputs:
         if before.name not in now:
-            remark(f"{before.name} is not there any more; going on with what was prepared from it.")
+            remark(f"{before.name} no longer exists; continuing with what was prepared from it.")
         elif not before.checksum and before.modified != now[before.name].modified:
             remark(
-                f"{before.name} has another date than when it was prepared, by an older version of regard that took no "
-                "checksum of it; going on with what was prepared from it."
+                f"{before.name} has a different date than when an older version of regard prepared it without "
+                "a checksum; continuing with what was prepared from it."
             )
 
 
 def _difference(old: CorpusPurpose, new: CorpusPurpose) -> str:
-    """Describe what two preparations are made from differently, as part of a sentence; empty if nothing."""
+    """Describe how the sources of two preparations differ, as part of a sentence; empty if they are the same."""
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.tokenisers != new.tokenisers:
-        changed.append("it was cut by other tokenisers")
+        changed.append("it was made with other tokenisers")
     if old.tells_unknown != new.tells_unknown:
-        changed.append(f"unknown words of the source are {'' if old.tells_unknown else 'not '}told apart, for copying")
-    before = {each.name: each for each in old.inputs}
+        changed.append(f"unknown source words are {'' if old.tells_unknown else 'not '}kept distinct for copying")
+    before = {input_file.name: input_file for input_file in old.inputs}
     changed += [f"the file {now.name} has changed" for now in new.inputs if has_changed(before.get(now.name), now)]
     return "; ".join(changed)
 
 
 @contextmanager
 def lock_folder(folder: Path, progress: Progress) -> Iterator[None]:
-    """Be the only process that works in the folder; others wait. The lock ends with its process."""
+    """Hold the lock of the folder; other processes wait. The lock ends with its process."""
     with CorpusLayout(folder).lock.open("wb") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if is_starting_worker():  # the one that holds the lock waits for this very process
+            if is_starting_worker():  # the lock's owner is waiting for this very process
                 raise Fault("A script must call regard under `if __name__ == '__main__':`.") from None
-            progress("waiting for another process that prepares this corpus", 0, None)
+            progress("waiting for another process to prepare this corpus", 0, None)
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process was about to write."""
+    """Remove partial files of killed processes."""
     for leftover in folder.rglob(".*.partial"):
         leftover.unlink()
 

@@ -1,4 +1,4 @@
-"""The pairs of a corpus cut into tokens anew in every epoch, by worker processes where there are some."""
+"""Resample the tokens of a corpus in every epoch, in worker processes if there are any."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,13 +14,13 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 
 Rows = list[np.ndarray]  # the tokens of some sentences
 
-_PIECE = 128  # rows that are cut in one go: some milliseconds of work
-_MOST_WORKERS = 12  # each takes 100 to 200 MB, and so many cut a million tokens a second
+_PIECE = 128  # rows tokenised at once: some milliseconds of work
+_MOST_WORKERS = 12  # each takes 100 to 200 MB, and this many handle a million tokens per second
 
 
 @dataclass(frozen=True)
 class SampledPiece:
-    """Some rows of a batch, to be cut for this seed and epoch."""
+    """Some rows of a batch, to be tokenised for this seed and epoch."""
 
     seed: int
     epoch: int
@@ -29,7 +29,7 @@ class SampledPiece:
 
 @dataclass(frozen=True)
 class Flat:
-    """The tokens of some sentences in one array, which travels faster than many, and how many each sentence has."""
+    """The tokens of some sentences in one array, which is faster to send than many, and the length of each."""
 
     tokens: np.ndarray
     lengths: np.ndarray
@@ -44,9 +44,9 @@ class Flat:
 
 @dataclass(frozen=True)
 class PairCutter:
-    """Cuts both sides of pairs at random, as a pure function of (seed, epoch, row, side).
+    """Tokenises both sides of pairs at random, as a pure function of (seed, epoch, row, side).
 
-    A sentence that would have more than `longest` tokens is left as it was prepared.
+    A sentence that would have more than `longest` tokens keeps its prepared tokens.
     """
 
     pairs: Pairs
@@ -68,9 +68,9 @@ class PairCutter:
 
 
 class SampledPairs:
-    """Batches of pairs that are cut anew, the next ones by `workers` processes while the present one is used.
+    """Batches of pairs with resampled tokens; `workers` processes make the next ones while the current one is used.
 
-    How many there are changes nothing but the time it takes; with 0 this process cuts them itself.
+    The number of workers only affects speed; with 0 this process does the work itself.
     """
 
     def __init__(self, cutter: PairCutter, workers: int) -> None:
@@ -79,8 +79,8 @@ class SampledPairs:
         self._lasting = LastingWorkers[SampledPiece, tuple[Flat, Flat]](cutter, workers)
 
     def batches(self, batches: Iterable[np.ndarray], seed: int, epoch: int) -> Iterator[tuple[Rows, Rows]]:
-        """The tokens of both sides for each batch of rows, in order."""
-        counts: deque[int] = deque()  # of pieces, for each batch whose pieces have been handed out
+        """Yield the tokens of both sides for each batch of rows, in order."""
+        counts: deque[int] = deque()  # number of pieces of each batch that was handed out
 
         def pieces() -> Iterator[SampledPiece]:
             for rows in batches:
@@ -88,12 +88,12 @@ class SampledPairs:
                 counts.append(len(parts))
                 yield from (SampledPiece(seed, epoch, part) for part in parts)
 
-        cut = self._lasting.map(pieces()) if self.workers else map(self._cutter, pieces())
-        for first in cut:
-            sources, targets = zip(first, *islice(cut, counts.popleft() - 1), strict=True)
+        results = self._lasting.map(pieces()) if self.workers else map(self._cutter, pieces())
+        for first in results:
+            sources, targets = zip(first, *islice(results, counts.popleft() - 1), strict=True)
             yield [*chain.from_iterable(map(Flat.rows, sources))], [*chain.from_iterable(map(Flat.rows, targets))]
 
 
 def workers_beside_gpu() -> int:
-    """Return how many processes should tokenise for a GPU: all cores but the one that feeds it, as far as useful."""
+    """Return how many processes should tokenise for a GPU: all cores but one, up to a useful limit."""
     return min(cores() - 1, _MOST_WORKERS)

@@ -1,4 +1,4 @@
-"""The first pairs of corpora that may be large, for a look at what would become of them."""
+"""Take the first pairs of large corpora, for a quick look at the result."""
 
 from itertools import islice
 from pathlib import Path
@@ -8,7 +8,7 @@ from regard.data.corpora.options import TAB, Corpus, PairData
 from regard.data.corpora.prepared import is_prepared
 from regard.data.corpora.text import read_pairs
 
-LOOKED_AT = 5_000  # pairs of a corpus, which are prepared in a second
+LOOKED_AT = 5_000  # pairs of a corpus; these are prepared in a second
 
 
 def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
@@ -19,14 +19,14 @@ def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
     if train == data.train:
         return data
     remark(
-        f"the data is not prepared yet: all of this is of the first {LOOKED_AT:,} pairs of a corpus, which may have a "
-        "smaller vocabulary than the whole"
+        f"the data is not prepared yet, so this covers the first {LOOKED_AT:,} pairs of each corpus, which "
+        "may have a smaller vocabulary than the whole"
     )
     return data.model_copy(update={"prepared": None, "train": train})
 
 
 def _first_of(corpus: Corpus, folder: Path, name: str) -> Corpus:
-    """The first pairs of a corpus; itself where it has no more than those."""
+    """Return a corpus of the first pairs, or the corpus itself if it has no more."""
     pairs = list(islice(read_pairs(corpus), LOOKED_AT + 1))
     if len(pairs) <= LOOKED_AT:
         return corpus

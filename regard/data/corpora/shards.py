@@ -1,7 +1,7 @@
-"""A prepared corpus on disk: shards of token ids, and of text where it is needed, read through memory maps.
+"""A prepared corpus on disk: shards of token ids, and of text where needed, read through memory maps.
 
-A shard is one file of plain numbers, section after section; which lies where stands in its record. Nothing is loaded
-when a corpus is opened, and the operating system may forget what was read, so its size does not matter.
+A shard is one file of plain numbers in sections; its record says where each section lies. Opening a corpus loads
+nothing, and the operating system may drop what was read, so its size does not matter.
 """
 
 import os
@@ -31,7 +31,7 @@ _HASHES = "source.hashes"  # of the folded sentences
 
 
 class Section(BaseModel):
-    """Where in a shard's file so many numbers of one type lie."""
+    """Position of numbers of one type in a shard's file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,7 +41,7 @@ class Section(BaseModel):
 
 
 class Shard(BaseModel):
-    """The record of one shard."""
+    """Record of one shard."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,7 +50,7 @@ class Shard(BaseModel):
     rows: int
     size: int
     sections: dict[str, Section]
-    checksum: str = ""  # none in shards of old
+    checksum: str = ""  # empty in older shards
 
 
 @dataclass
@@ -71,17 +71,17 @@ class _Column:
 
 
 class ShardBuilder:
-    """Gathers the pairs of a shard."""
+    """Collects the pairs of a shard."""
 
     def __init__(self, vocabulary: int, keep_text: bool) -> None:
-        """`vocabulary` is the number of tokens there are, of the larger vocabulary if there are two."""
+        """`vocabulary` is the number of tokens, of the larger vocabulary if there are two."""
         token = np.dtype("<u2" if vocabulary <= _SMALL_VOCABULARY else "<u4")
         self._tokens = {side: _Column(token) for side in SIDES}
         self._texts = {side: _Column(np.dtype("u1")) for side in SIDES} if keep_text else {}
         self._sources: list[str] = []
 
     def add(self, tokens: tuple[list[int], list[int]], texts: tuple[str, str]) -> None:
-        """Add a pair: its tokens, the hash of its source, and its text in case that is kept."""
+        """Add a pair: its tokens, the hash of its source, and its text if that is kept."""
         self._sources.append(texts[0])
         for column, side_tokens in zip(self._tokens.values(), tokens, strict=True):
             column.add(np.array(side_tokens, column.type).tobytes())
@@ -89,7 +89,7 @@ class ShardBuilder:
             column.add(text.encode("utf-8"))
 
     def write(self, path: Path, corpus: int) -> Shard:
-        """Write the shard and give its record."""
+        """Write the shard and return its record."""
         blob, sections = bytearray(), {}
         for name, type_, contents in self._sections():
             blob += bytes(-len(blob) % _ALIGNMENT)
@@ -110,16 +110,16 @@ class ShardBuilder:
 
 
 def write_source_hashes(file: Path, folder: Path, shards: Sequence[Shard]) -> None:
-    """Gather the hashes of the source sentences of all rows, each once and in order, as an array of numpy."""
+    """Write the distinct hashes of the source sentences of all rows, sorted, as a numpy array."""
     count = 0
     with whole_file(file) as stream:
         _write_header(stream, count)
         for low, high in hash_ranges(sum(shard.rows for shard in shards)):
-            found = [np.empty(0, HASH)]
+            parts = [np.empty(0, HASH)]
             for shard in shards:
                 hashes = _read_section(folder, shard, _HASHES)
-                found.append(hashes[(hashes >= low) & (hashes <= high)])
-            distinct = np.unique(np.concatenate(found))
+                parts.append(hashes[(hashes >= low) & (hashes <= high)])
+            distinct = np.unique(np.concatenate(parts))
             stream.write(distinct.tobytes())
             count += len(distinct)
         stream.seek(0)
@@ -127,13 +127,13 @@ def write_source_hashes(file: Path, folder: Path, shards: Sequence[Shard]) -> No
 
 
 def _write_header(stream: BinaryIO, count: int) -> None:
-    """Begin an array of numpy; its header has the same length for any count."""
+    """Write the header of a numpy array; it has the same length for any count."""
     about = {"descr": HASH.str, "fortran_order": False, "shape": (count,)}
     np.lib.format.write_array_header_1_0(stream, about)
 
 
 def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:
-    """Gather the lengths of all rows in a file for each side, so that reading them takes no look into every shard."""
+    """Write the lengths of all rows to one file per side, so that reading them does not touch every shard."""
     for side in SIDES:
         with whole_file(_lengths_file(folder, side)) as stream:
             for shard in shards:
@@ -151,7 +151,7 @@ def _read_section(folder: Path, shard: Shard, name: str) -> np.ndarray:
 
 
 def _map_sections(folder: Path, shard: Shard) -> dict[str, np.ndarray]:
-    """The sections of a shard."""
+    """Memory-map the sections of a shard."""
     contents = np.asarray(np.memmap(folder / shard.file, np.uint8, "r"))
     return {name: _view(contents, section) for name, section in shard.sections.items()}
 
@@ -162,24 +162,24 @@ def _view(contents: np.ndarray, section: Section) -> np.ndarray:
 
 
 class Pairs:
-    """The pairs of a prepared corpus by row: their tokens and, if it was kept, their text."""
+    """Pairs of a prepared corpus by row: their tokens and, if it was kept, their text."""
 
     def __init__(self, folder: Path, shards: Sequence[Shard], weights: Sequence[float | None]) -> None:
-        """`weights` are those of the corpora the shards belong to; one without any weighs as much as it has rows."""
+        """`weights` are those of the corpora the shards belong to; a corpus without one weighs by its rows."""
         self._folder, self._shards = folder, [shard for shard in shards if shard.rows]
         self._bounds = [0, *accumulate(shard.rows for shard in self._shards)]
         self._open: dict[int, dict[str, np.ndarray]] = {}
-        self._mapped: dict[str, int] = {}  # the size that each file must have while it is
+        self._mapped: dict[str, int] = {}  # size that each mapped file must keep
         self._weights = weights
         allow_open_files(len(self._shards), str(folder))
         sizes = {folder / shard.file: shard.size for shard in shards}
         sizes |= {_lengths_file(folder, side): len(self) * _LENGTH.itemsize for side in SIDES}
         for path, size in sizes.items():
             if not path.is_file() or path.stat().st_size != size:
-                raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
+                raise Fault(f"{path} is missing or incomplete; delete {folder.parent} and prepare the corpus again.")
 
     def __reduce__(self) -> "tuple[type[Pairs], tuple[Path, Sequence[Shard], Sequence[float | None]]]":
-        """Pickle without what is mapped; worker processes map it themselves."""
+        """Pickle without memory maps; worker processes map the files themselves."""
         return Pairs, (self._folder, self._shards, self._weights)
 
     def __len__(self) -> int:
@@ -197,12 +197,12 @@ class Pairs:
 
     @cached_property
     def source_lengths(self) -> np.ndarray:
-        """The number of source tokens of each row, without the end token."""
+        """Number of source tokens of each row, without the end token."""
         return self._lengths("source")
 
     @cached_property
     def target_lengths(self) -> np.ndarray:
-        """The number of target tokens of each row, without the end token."""
+        """Number of target tokens of each row, without the end token."""
         return self._lengths("target")
 
     def _lengths(self, side: Side) -> np.ndarray:
@@ -213,10 +213,11 @@ class Pairs:
         return np.asarray(np.memmap(path, _LENGTH, "r"))
 
     def check_lengths(self) -> None:
-        """Refuse a shard that was cut short since it was opened, to be called before each batch.
+        """Refuse a shard that was truncated since it was opened; call this before each batch.
 
-        Whoever reads a mapped file beyond its new end is killed without a word. Reading rows without mapping them would
-        close the gap that is left, the time of one batch, but takes three times as long beside a busy training loop.
+        A process that reads a mapped file beyond its new end is killed without a message. Reading rows without mapping
+        would close the remaining gap, the time of one batch, but takes three times as long next to a busy training
+        loop.
         """
         for path, size in self._mapped.items():
             try:
@@ -224,14 +225,14 @@ class Pairs:
             except OSError:
                 is_whole = False
             if not is_whole:
-                raise Fault(f"{path} was cut short or removed while it was in use; prepare the corpus again.")
+                raise Fault(f"{path} was truncated or removed while in use; prepare the corpus again.")
 
     def tokens(self, side: Side, row: int) -> np.ndarray:
-        """The tokens of one side of a row."""
+        """Return the tokens of one side of a row."""
         return self._slice(f"{side}.tokens", row)
 
     def text(self, side: Side, row: int) -> str:
-        """The text of one side of a row; there is none unless the tokeniser samples."""
+        """Return the text of one side of a row, which is stored only if the tokeniser samples."""
         return self._slice(f"{side}.text", row).tobytes().decode("utf-8")
 
     def _slice(self, name: str, row: int) -> np.ndarray:
@@ -245,7 +246,7 @@ class Pairs:
         return sections[name][first:last]
 
     def _sections(self, number: int) -> dict[str, np.ndarray]:
-        """The sections of a shard, mapped when first needed."""
+        """Return the sections of a shard, mapped when first needed."""
         if number not in self._open:
             shard = self._shards[number]
             self._open[number] = _map_sections(self._folder, shard)

@@ -1,4 +1,4 @@
-"""The files that something is prepared from: how they were when it began, and whether they have changed since."""
+"""Input files of a preparation: their state when it began, and whether they have changed since."""
 
 from collections.abc import Sequence
 
@@ -15,25 +15,25 @@ class InputFile(BaseModel):
     name: str
     size: int
     modified: int
-    checksum: str = ""  # taken when it is about to be read; none in preparations of old
+    checksum: str = ""  # computed just before reading; empty in older preparations
 
 
 def input_of(name: str) -> InputFile:
-    """The file that a recipe means by a name, as it is now."""
+    """Return the current state of the file that a recipe names."""
     path = file_of(name)
     try:
         about = path.stat()
     except OSError as error:
         raise Fault(f"There is no file {path} ({error.strerror}).") from None
     if not path.is_file():
-        raise Fault(f"{path} is not a file; what is read several times must lie in one.")
+        raise Fault(f"{path} is not a regular file; data that is read several times must be one.")
     return InputFile(name=name, size=about.st_size, modified=about.st_mtime_ns)
 
 
 def with_checksums(inputs: Sequence[InputFile]) -> list[InputFile]:
-    """Return the inputs with the checksums of their files, which are read."""
-    sums = file_checksums([file_of(each.name) for each in inputs])
-    return [each.model_copy(update={"checksum": found}) for each, found in zip(inputs, sums, strict=True)]
+    """Read the input files and return them with their checksums."""
+    sums = file_checksums([file_of(input_file.name) for input_file in inputs])
+    return [input_file.model_copy(update={"checksum": digest}) for input_file, digest in zip(inputs, sums, strict=True)]
 
 
 def has_changed(before: InputFile | None, now: InputFile) -> bool:

@@ -1,6 +1,6 @@
-"""The rows of parquet and Arrow files, read by pyarrow in a process of its own; see `regard.base.confinement`.
+"""Read rows of parquet and Arrow files with pyarrow in a separate process; see `regard.base.confinement`.
 
-Nothing is mapped into memory: where an offset in a file is wrong, a map ends the process.
+Nothing is memory-mapped: a wrong offset in a mapped file would kill the process.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from regard.base.confinement import allow_file, serve
 from regard.base.faults import Fault
 
 _ROWS = 1_000  # read at a time
-_FREE_ROWS, _ROWS_A_BYTE = 1_000_000, 10  # of a file: packed tables may repeat a row for nothing
-_FREE_TEXT, _TEXT_A_BYTE = 1 << 25, 50  # bytes of text, as of other packed files
+_FREE_ROWS, _ROWS_A_BYTE = 1_000_000, 10  # per file: packed tables can repeat a row at no cost
+_FREE_TEXT, _TEXT_A_BYTE = 1 << 25, 50  # bytes of text, as for other packed files
 _TEXT = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_string_view, pyarrow.types.is_null)
 
 
 def serve_rows(descriptor: int) -> None:
-    """Serve the rows of some files, by the names of their columns."""
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others reserve more than this process may have
+    """Serve the rows of some files, by column names."""
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # other pools reserve more than this process may have
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
     serve(descriptor, _read_files)
@@ -35,23 +35,23 @@ def _read_files(request: dict[str, list[str]]) -> Iterator[bytes]:
             yield from _within_reason(_read_file(file, request["columns"]), file)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-            raise Fault(f"{file} is damaged or no table: {reason}.") from None
+            raise Fault(f"{file} is damaged or not a table: {reason}.") from None
         except MemoryError:
-            raise Fault(f"{file} is damaged or no table: it takes far more memory than its size.") from None
+            raise Fault(f"{file} is damaged or not a table: it takes far more memory than its size.") from None
 
 
 def _within_reason(pieces: Iterator[tuple[int, bytes]], file: Path) -> Iterator[bytes]:
-    """Hand on pieces until they have more rows or text than a file of this size could have."""
+    """Yield pieces until they have more rows or text than a file of this size could have."""
     size, rows, text = file.stat().st_size, 0, 0
     for count, piece in pieces:
         rows, text = rows + count, text + len(piece)
         if rows > _FREE_ROWS + _ROWS_A_BYTE * size or text > max(_FREE_TEXT, _TEXT_A_BYTE * size):
-            raise Fault(f"{file} holds far more rows or text than its {size:,} bytes make plausible.")
+            raise Fault(f"{file} holds implausibly many rows or much text for its {size:,} bytes.")
         yield piece
 
 
 def _read_file(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, bytes]]:
-    """Yield some rows at a time: their number, and a line each with a tab between the columns."""
+    """Yield some rows at a time: their number, and one line each with tabs between the columns."""
     for batch in _batches(file, columns):
         for first in range(0, batch.num_rows, _ROWS):
             some = batch.slice(first, _ROWS)
@@ -60,7 +60,7 @@ def _read_file(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, bytes]
 
 
 def _batches(file: Path, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield the record batches of one file, with no more columns than are asked for where the format allows it."""
+    """Yield the record batches of a file, with only the requested columns if the format allows it."""
     if file.suffix == ".parquet":
         with pyarrow.OSFile(str(file)) as content, parquet.ParquetFile(content) as table:
             _check_columns(table.schema_arrow, columns, file)
@@ -76,21 +76,21 @@ def _batches(file: Path, columns: Sequence[str]) -> Iterator[Any]:
 
 
 def _open_arrow(content: Any) -> Any:
-    """Open an Arrow file, whether as a stream, which datasets writes, or as a file of random access."""
+    """Open an Arrow file, either a stream, as datasets writes, or a random-access file."""
     is_file = content.read(6) == b"ARROW1"
     content.seek(0)
     return ipc.open_file(content) if is_file else ipc.open_stream(content)
 
 
 def _check_columns(schema: Any, columns: Sequence[str], file: Path) -> None:
-    known = [name for field in schema for name in _names(field)]
+    names = [name for field in schema for name in _names(field)]
     for name in columns:
-        if name not in known:
+        if name not in names:
             raise Fault(
-                f"{file} has no column '{name}'; it has {', '.join(known)}. Name two of them as columns of the corpus."
+                f"{file} has no column '{name}'; it has {', '.join(names)}. Name two of them as columns of the corpus."
             )
-        if known.count(name) > 1:
-            raise Fault(f"{file} has {known.count(name)} columns '{name}', and nobody can tell which is meant.")
+        if names.count(name) > 1:
+            raise Fault(f"{file} has {names.count(name)} columns named '{name}'; rename all but one.")
 
 
 def _names(field: Any) -> list[str]:
@@ -103,9 +103,9 @@ def _texts(batch: Any, name: str, file: Path) -> list[str]:
     """Return the texts of a column, each on one line."""
     top, _, inner = name.partition(".")
     column = batch.column(top)
-    column.validate(full=True)  # offsets and UTF-8, which pyarrow else trusts
+    column.validate(full=True)  # offsets and UTF-8, which pyarrow trusts otherwise
     values = column.field(inner) if inner else column
     kind = values.type.value_type if pyarrow.types.is_dictionary(values.type) else values.type
     if not any(is_text(kind) for is_text in _TEXT):
-        raise Fault(f"{file}: the column '{name}' is of {values.type}, not of text.")
+        raise Fault(f"{file}: the column '{name}' holds {values.type}, not text.")
     return [" ".join(text.split("\n")).replace("\t", " ") if text else "" for text in values.to_pylist()]

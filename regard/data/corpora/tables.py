@@ -1,7 +1,7 @@
-"""Pairs in tables: parquet and Arrow files, and folders of them as Hugging Face's datasets are kept.
+"""Pairs in tables: parquet and Arrow files, and folders of them as Hugging Face's datasets stores them.
 
-pyarrow reads a thousand rows at a time, in a process of its own, so neither the size of a table matters nor what is
-wrong with it. A name such as `translation.en` is a field of a column of structures.
+pyarrow reads a thousand rows at a time in a separate process, so large or damaged tables do no harm. A name such as
+`translation.en` is a field of a struct column.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from regard.base.parsing import parse_json
 ENDINGS = (".parquet", ".arrow")
 USUAL_COLUMNS = ("source", "target")
 
-_STATE, _SPLITS = "state.json", "dataset_dict.json"  # of a folder that datasets wrote: its files, or its splits
+_STATE, _SPLITS = "state.json", "dataset_dict.json"  # in a folder that datasets wrote: lists its files, or its splits
 
 
 def is_table(path: Path) -> bool:
@@ -24,19 +24,19 @@ def is_table(path: Path) -> bool:
 
 
 def table_files(path: Path) -> list[Path]:
-    """The files of a table in their order."""
+    """Return the files of a table in order."""
     if not path.is_dir():
         return [path]
     if (path / _SPLITS).is_file():
         splits = ", ".join(sorted(inner.name for inner in path.iterdir() if (inner / _STATE).is_file()))
-        raise Fault(f"{path} holds the splits {splits} of a data set; name one of them, as {path}/train.")
+        raise Fault(f"{path} holds the splits {splits} of a data set; name one of them, such as {path}/train.")
     if (path / _STATE).is_file():
         return _listed_files(path)
     return sorted(inner for ending in ENDINGS for inner in path.rglob(f"*{ending}"))
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Read the rows of a table by the names of its columns; null is empty, and what ends a line is a space."""
+    """Yield the rows of a table by column names; null becomes empty, and line ends become spaces."""
     files = table_files(path)
     with importing("data", f"{path}, which is a table,"):
         from regard.data.corpora.table_rows import serve_rows
@@ -55,9 +55,9 @@ def _holds_tables(folder: Path) -> bool:
 
 
 def _listed_files(folder: Path) -> list[Path]:
-    """The files of a data set in the order in which its folder lists them."""
+    """Return the files of a data set in the order in which its folder lists them."""
     try:
         listed = parse_json((folder / _STATE).read_bytes(), _STATE)["_data_files"]
-        return [folder / Path(each["filename"]).name for each in listed]
+        return [folder / Path(entry["filename"]).name for entry in listed]
     except (OSError, Fault, KeyError, TypeError):
         raise Fault(f"{folder / _STATE} does not list the files of a data set.") from None

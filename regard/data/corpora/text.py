@@ -1,6 +1,6 @@
-"""Corpora of sentence pairs, read from text files, tables and folders in chunks of lines.
+"""Read corpora of sentence pairs from text files, tables and folders, in chunks of lines.
 
-Chunks are decoded only when their pairs are asked for, so that another process can do the slow part.
+Chunks are decoded only when their pairs are requested, so that another process can do the slow part.
 """
 
 import logging
@@ -35,24 +35,24 @@ _IN_A_SET = re.compile(r"[\w-]+:")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Neighbouring lines of a corpus, not yet decoded: one block of bytes for each of its files."""
+    """Consecutive lines of a corpus, not yet decoded: one block of bytes for each of its files."""
 
     names: tuple[str, ...]
     first: int
     lines: int
     blocks: tuple[bytes, ...]
     separator: str
-    unit: Literal["line", "pair"] = "line"  # what is counted: where pairs are made of something else, its lines are not
+    unit: Literal["line", "pair"] = "line"  # what is counted; pairs made from something else have no lines
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
+        """Return the lines as pairs of sentences; invalid UTF-8 or a missing separator is a fault naming the line."""
         sides = [decode_block(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
         if len(sides) == 2:
             return list(zip(*sides, strict=True))
         return [self._part(line, number) for number, line in enumerate(sides[0], self.first)]
 
     def place(self, position: int) -> str:
-        """Where the pair at this position of the chunk stands, for people."""
+        """Return where the pair at this position of the chunk stands, for people."""
         return f"{self.names[0]}, {self.unit} {self.first + position}"
 
     def further_columns(self) -> int:
@@ -69,8 +69,8 @@ class Chunk:
             others = _count_without(self.separator, file_of(self.names[0])) - 1
             elsewhere = f" (nor in {others:,} more)" if others else ""
             raise Fault(
-                f"{self.names[0]}, line {number}: there is no {between}{elsewhere}; "
-                "a line must hold a sentence, the separator, its translation."
+                f"{self.names[0]}, line {number}: there is no {between}{elsewhere}; each line must hold a "
+                "sentence, the separator and its translation."
             )
         return columns[0], columns[1]
 
@@ -82,26 +82,26 @@ def _count_without(separator: str, path: Path) -> int:
 
 
 def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """The pairs of a corpus, in order."""
+    """Yield the pairs of a corpus, in order."""
     for chunk in read_chunks(corpus, _CHUNK):
         yield from chunk.pairs()
 
 
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
-    """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
+    """Yield a corpus in chunks of `size` lines; refuse files with different numbers of lines at the end."""
     for part in _parts(corpus):
         yield from _read_part(part, size)
 
 
 def _parts(corpus: Corpus) -> list[Corpus]:
-    """The corpus itself, or of a folder of parallel files each pair of them."""
+    """Return the corpus itself, or each pair of files in a folder of parallel files."""
     if corpus.pairs is None or corpus.is_generated or not (folder := file_of(corpus.pairs)).is_dir():
         return [corpus]
-    if is_table(folder):  # one table, whatever files it has
+    if is_table(folder):  # one table, however many files it has
         return [corpus]
     if corpus.columns is None:
         raise Fault(
-            f"{folder} is a folder; name a text file inside it, or, of parallel files, their endings, such as "
+            f"{folder} is a folder; name a text file inside it or, for parallel files, their endings, such as "
             'columns = ["en", "de"].'
         )
     endings = [str(part[0]) for part in corpus.parts]
@@ -109,7 +109,7 @@ def _parts(corpus: Corpus) -> list[Corpus]:
 
 
 def input_names(corpus: Corpus) -> list[str]:
-    """The names of all files that a corpus is read from; a name that is no folder stands for itself."""
+    """Return the names of all files that a corpus is read from."""
     if corpus.pairs is None or corpus.is_generated or not (folder := file_of(corpus.pairs)).is_dir():
         return [] if corpus.is_generated else list(corpus.names)
     if is_table(folder):
@@ -145,12 +145,12 @@ def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
 
 
 def file_of(name: str) -> Path:
-    """The file that a recipe means by a path or by `SET:path`."""
+    """Return the file that a recipe names by a path or by `SET:path`."""
     return locate(name) if _IN_A_SET.match(name) else Path(name).expanduser()
 
 
 def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
-    """The lines of each file of a corpus; pairs that are made, or held in another form, as lines of two columns."""
+    """Return the lines of each file of a corpus; pairs generated or in another form become lines of two columns."""
     if corpus.form is not None:
         name = corpus.names[0]
         return [_columns(read_form(corpus.form, read_lines(file_of(name)), name))]
@@ -163,7 +163,7 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
 
 
 def _is_tabular(corpus: Corpus) -> bool:
-    """Return True if pairs are the rows of a table that is more than two columns of text between tabs."""
+    """Return True if the pairs are rows of a table other than two columns of tab-separated text."""
     if corpus.pairs is None or corpus.is_generated or corpus.form is not None or corpus.separator != TAB:
         return False
     if corpus.columns is not None or corpus.header is not None or kind_by_name(corpus.pairs) not in ("tsv", None):
@@ -177,7 +177,7 @@ def _is_tabular(corpus: Corpus) -> bool:
 
 
 def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """The pairs in the rows of a table, each side on one line."""
+    """Yield the pairs in the rows of a table, each side on one line."""
     assert corpus.pairs is not None
     table = open_rows(corpus.pairs, corpus.parts, corpus.header)
     source, target = corpus.parts or _usual_parts(table)
@@ -187,13 +187,13 @@ def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _usual_parts(table: "Table | ArrowTable") -> tuple[Part, ...]:
-    """Return the columns of source and target where nobody has said which they are."""
+    """Return the default columns of source and target."""
     if isinstance(table, ArrowTable) or set(USUAL_COLUMNS) <= set(table.names):
         return tuple((Column(name),) for name in USUAL_COLUMNS)
     if table.width in (0, 2) or table.kind == "tsv":
         return parse_columns("1:2")
     raise Fault(
-        f"{table.file} has {columns_in_words(table.names, table.width)}; say which are source and target with "
+        f"{table.file} has {columns_in_words(table.names, table.width)}; choose source and target with "
         f"--columns, as in --columns {':'.join(table.names[:2]) or '1:2'}."
     )
 
@@ -205,7 +205,7 @@ class ArrowTable:
     file: str
 
     def choose(self, columns: Sequence[Column]) -> Iterator[Row]:
-        """Return the rows with these columns of each, in this order; a row is known by its number."""
+        """Return the rows with these columns, in this order; rows are numbered from 1."""
         if numbers := [column.number for column in columns if not column.name]:
             raise Fault(f"{self.file} names its columns; choose them by name, not by the number {numbers[0]}.")
         rows = read_table(file_of(self.file), [column.name for column in columns])
@@ -220,9 +220,9 @@ def open_rows(
     usual: TableKind = "tsv",
     listed: Sequence[str] = (),
 ) -> "Table | ArrowTable":
-    """Open the table in a file, of which these columns will be chosen.
+    """Open the table in a file, from which these columns will be chosen.
 
-    `listed` are the columns that every row, or every word of a sentence, must have where the file does not name them.
+    `listed` are the columns that every row, or every word of a sentence, must have if the file does not name them.
     """
     path = file_of(name)
     if is_table(path):
@@ -232,11 +232,11 @@ def open_rows(
 
 
 def choose_rows(table: "Table | ArrowTable", parts: Sequence[Part]) -> Iterator[Row]:
-    """Return the rows of a table with the columns of these parts one after another; say what of it is not learnt."""
+    """Return the rows of a table with the columns of these parts in order; warn about what is not read."""
     columns = [column for part in parts for column in part]
     rows = table.choose(columns)
     if isinstance(table, Table) and table.has_header:
-        _LOG.warning(f"{table.file}: line 1 names the columns ({', '.join(table.names)}) and is passed over")
+        _LOG.warning(f"{table.file}: line 1 names the columns ({', '.join(table.names)}) and is skipped")
     if isinstance(table, Table) and table.width > len(columns):
         chosen = " : ".join(" + ".join(map(str, part)) for part in parts)
         _LOG.warning(f"{table.file} has {columns_in_words(table.names, table.width)}; only these are read: {chosen}")
@@ -244,18 +244,18 @@ def choose_rows(table: "Table | ArrowTable", parts: Sequence[Part]) -> Iterator[
 
 
 def join_cells(cells: Sequence[Cell]) -> str:
-    """Return cells as one line of text, a space between them and in place of whatever ends a line."""
+    """Join cells into one line of text, with spaces between them and in place of line ends."""
     texts = (" ".join(cell) if isinstance(cell, list) else cell for cell in cells)
     return " ".join(_LINE_ENDS.sub(" ", text) for text in texts if text)
 
 
 def _tell_of_columns(line: bytes, name: str, separator: str) -> None:
-    """Say of pairs whose first line has more than two columns which are learnt."""
+    """Warn if the first line of pairs has more than two columns, and say which are used."""
     cells = line.decode("utf-8", "replace").rstrip("\r\n").split(separator)
     if len(cells) > 2:
-        advice = "; --columns chooses others, as in --columns 1+3:2" if separator == TAB else ""
+        advice = "; choose others with --columns, as in --columns 1+3:2" if separator == TAB else ""
         _LOG.warning(
-            f"{name} has {len(cells)} columns, of which the first two are learnt as source and target, as "
+            f"{name} has {len(cells)} columns; the first two are used as source and target, as in "
             f"'{cells[0][:_SHOWN]}' → '{cells[1][:_SHOWN]}'{advice}"
         )
 

@@ -1,4 +1,4 @@
-"""Seeded draws for generated corpora: the same seed gives the same corpus with every version of Python."""
+"""Seeded draws for generated corpora: a seed gives the same corpus with every version of Python."""
 
 import random
 from bisect import bisect
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class Urn(Generic[Item]):
-    """Things to draw from, each with its weight."""
+    """Items to draw from, each with a weight."""
 
     def __init__(self, weighted: Iterable[tuple[Item, float]]) -> None:
         pairs = [(item, weight) for item, weight in weighted if weight > 0]
@@ -19,7 +19,7 @@ class Urn(Generic[Item]):
 
 
 class Dice:
-    """Draws that depend on the seed alone; `random()` is the one method whose sequence Python promises to keep."""
+    """Draws that depend only on the seed; `random()` is the one method whose sequence Python promises to keep."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -31,7 +31,7 @@ class Dice:
         return items[int(self._random() * len(items))]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """Shuffle the items."""
+        """Return the items in random order."""
         remaining = list(items)
         return [remaining.pop(int(self._random() * len(remaining))) for _ in items]
 

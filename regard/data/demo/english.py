@@ -9,11 +9,11 @@ from regard.data.demo.scenes import DemoScene
 from regard.data.demo.wording import Word, Wording, Words, entry_words, fill_template
 
 THIRD = 1  # the verb form of he, she and it, counted from 0
-ALONG = "verb"  # what helpers go along with
+ALONG = "verb"  # the meaning that helpers accompany
 
 
 class VerbGroup(NamedTuple):
-    """The shapes a verb takes around its subject: she ate (verb); did (helper) she eat (base)."""
+    """Forms of a verb around its subject: she ate (verb); did (helper) she eat (base)."""
 
     verb: str
     helper: str
@@ -21,7 +21,7 @@ class VerbGroup(NamedTuple):
 
 
 def ordinary(words: DemoWords, english: list[str], tense: Tense, person: int) -> VerbGroup:
-    """A verb with do, did and will, from its base, third person and past."""
+    """Return a verb with do, did and will, from its base, third person and past."""
     base, third, past = english
     match tense:
         case "present":
@@ -34,7 +34,7 @@ def ordinary(words: DemoWords, english: list[str], tense: Tense, person: int) ->
 
 
 def be(words: DemoWords, tense: Tense, person: int) -> VerbGroup:
-    """The verb that is its own helper: is she tired? will she be tired?"""
+    """Return the forms of *be*, which is its own helper: is she tired? will she be tired?"""
     if tense == "future":
         helper = words.helpers.future[person]
         return VerbGroup(f"{helper} be", helper, "be")
@@ -43,7 +43,7 @@ def be(words: DemoWords, tense: Tense, person: int) -> VerbGroup:
 
 
 def modal(words: DemoWords, entry: Modal, person: int) -> VerbGroup:
-    """can, which is its own helper; want to and need to, which are not."""
+    """Return the forms of *can*, which is its own helper, or of *want to* and *need to*, which are not."""
     base, third = entry.english
     if entry.helper:
         return VerbGroup(base, base, "")
@@ -51,7 +51,7 @@ def modal(words: DemoWords, entry: Modal, person: int) -> VerbGroup:
 
 
 class English:
-    """Finds English words for what was drawn."""
+    """Finds English words for a drawn scene."""
 
     def __init__(self, words: DemoWords) -> None:
         self.words, self.conjunctions = words, conjunctions("english")
@@ -71,7 +71,7 @@ class English:
         return fill_template(scene.pattern.english, slots, _literal)
 
     def verb_group(self, scene: DemoScene) -> VerbGroup:
-        """Return the shapes of the verb that agrees with the subject: the modal, if there is one."""
+        """Return the forms of the verb that agrees with the subject: the modal, if there is one."""
         person = scene.phrases["subject"].forms[0]
         if scene.modal is not None:
             return modal(self.words, scene.modal, person)
@@ -88,10 +88,10 @@ class English:
         if phrase.names:
             return name_words(phrase.names, "and", noun)
         assert phrase.noun is not None
-        found = [Word(phrase.noun.plural if phrase.plural else phrase.noun.name, (noun,))]
+        words = [Word(phrase.noun.plural if phrase.plural else phrase.noun.name, (noun,))]
         if phrase.adjective:
-            found.insert(0, Word(phrase.adjective.english, (f"{slot}.adjective",)))
-        before = [*self._before(phrase, slot, found[0].text), *found]
+            words.insert(0, Word(phrase.adjective.english, (f"{slot}.adjective",)))
+        before = [*self._before(phrase, slot, words[0].text), *words]
         if phrase.preposition:
             before = [*entry_words(phrase.preposition.english, f"{slot}.preposition"), *before]
         return tuple(before)
@@ -116,7 +116,7 @@ class English:
         return "an" if word[0] in articles.an_before and word not in articles.exceptions else "a"
 
     def _finite(self, text: str) -> Words:
-        """A verb with its helper before it and its particle behind it: will think about."""
+        """Return a verb with its helper before it and its particle after it: will think about."""
         first, _, rest = text.partition(" ")
         if first in self.words.helpers.future:
             return (_will(first), *_doing(rest, "verb"))
@@ -125,13 +125,13 @@ class English:
 
 @cache
 def _determining(text: str, slot: str) -> Words:
-    """A determiner, which goes along with an article that another language may need: his, o … dele."""
+    """Return a determiner, which accompanies an article that another language may need: his, o … dele."""
     return tuple(word._replace(near=(f"{slot}.article",)) for word in entry_words(text, f"{slot}.determiner"))
 
 
 @cache
 def _doing(text: str, meaning: str) -> Words:
-    """A verb and its particle, or nothing."""
+    """Return a verb and its particle, or nothing."""
     verb, *particles = text.split() or [""]
     behind = [Word(particle, ("object.preposition",), (meaning,)) for particle in particles]
     return (Word(verb, (meaning,)), *behind) if verb else ()
@@ -139,7 +139,7 @@ def _doing(text: str, meaning: str) -> Words:
 
 @cache
 def _wanting(text: str) -> Words:
-    """can, or want to, whose *to* goes along with both verbs."""
+    """Return *can*, or *want to*, whose *to* accompanies both verbs."""
     verb, *to = text.split() or [""]
     return (Word(verb, ("verb",)), *(Word(word, (), ("verb", "action")) for word in to)) if verb else ()
 
@@ -150,7 +150,7 @@ def _will(text: str) -> Word:
 
 @cache
 def _helper(group: VerbGroup) -> Words:
-    """The helper of a question: the verb itself, if that is its own."""
+    """Return the helper of a question: the verb itself, if it is its own helper."""
     if not group.base:
         return (Word(group.helper, ("verb",)),)
     return (_will(group.helper),) if group.helper == "will" else (Word(group.helper, (), (ALONG,)),)
@@ -158,7 +158,7 @@ def _helper(group: VerbGroup) -> Words:
 
 @cache
 def _denied(text: str, group: VerbGroup) -> Words:
-    """A helper and its denial, in two words or in one."""
+    """Return a helper and its negation, in two words or in one."""
     if not text:
         return ()
     (helper,) = _helper(group)
@@ -169,7 +169,7 @@ def _denied(text: str, group: VerbGroup) -> Words:
 
 
 def name_words(names: tuple[str, ...], conjunction: str, meaning: str) -> Words:
-    """One name, or two with a conjunction between them, in any language."""
+    """Return one name, or two with a conjunction between them, in any language."""
     if len(names) == 1:
         return (Word(names[0], (meaning,)),)
     first, second = names
@@ -177,6 +177,6 @@ def name_words(names: tuple[str, ...], conjunction: str, meaning: str) -> Words:
 
 
 def _literal(text: str) -> Words:
-    """Words that stand in a pattern: each means itself, but for two that belong to others."""
+    """Return the fixed words of a pattern: each means itself, except two that belong to others."""
     special = {"there": Word("there", (), (ALONG,)), "to": Word("to", ("recipient.preposition",))}
     return tuple(special.get(word, Word(word, (word,))) for word in text.split())

@@ -1,7 +1,7 @@
-"""The words of the demo corpus: reads the TOML files of `grammar/` into checked entries.
+"""The words of the demo corpus, read from the TOML files of `grammar/` into checked entries.
 
-Those files are the grammar. A Portuguese speaker corrects them without reading this; what this module adds is that
-a mistyped name or a missing form is refused with its place.
+Those files are the grammar. A Portuguese speaker can correct them without reading this module, which only refuses a
+mistyped name or a missing form and says where it is.
 """
 
 import tomllib
@@ -33,7 +33,7 @@ Four = Annotated[list[str], Field(min_length=4, max_length=4)]
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun in both languages; one that is not counted has no plural."""
+    """A noun in both languages; an uncountable one has no plural."""
 
     name: str
     plural: str
@@ -59,7 +59,7 @@ class Adjective(Options):
 
 
 class Conjugation(Options):
-    """The Portuguese forms of eu, você/ele/ela, nós, vocês/eles in three tenses."""
+    """Portuguese forms for eu, você/ele/ela, nós, vocês/eles in three tenses."""
 
     present: Four
     past: Four
@@ -71,7 +71,7 @@ class Conjugation(Options):
 
 
 class Verb(Conjugation):
-    """A verb with what it needs around it, as the head of `verbs_things.toml` explains."""
+    """A verb with the words it needs around it, as the head of `verbs_things.toml` explains."""
 
     name: str
     english: Three
@@ -86,7 +86,7 @@ class Verb(Conjugation):
 
 
 class Modal(Options):
-    """A verb before another verb, in the present alone."""
+    """A verb before another verb, only in the present."""
 
     english: Two
     helper: bool = False
@@ -94,7 +94,7 @@ class Modal(Options):
 
 
 class Pronoun(Options):
-    """A personal pronoun; without a gender, nobody can know it."""
+    """A personal pronoun; one without a gender could be either."""
 
     object: str = ""
     portuguese: str
@@ -108,7 +108,7 @@ class Pronoun(Options):
 
 
 class Antecedents(Options):
-    """Portuguese pronouns that have the gender of the noun they stand for."""
+    """Portuguese pronouns with the gender of the noun they stand for."""
 
     subject: Four
     object: Four
@@ -184,14 +184,14 @@ class DemoWords(Options):
 
 
 class Glosses(Options):
-    """Everything in `links.toml`: for each translation the English word that each of its words stands for."""
+    """Everything in `links.toml`: for each translation, the English word that each of its words stands for."""
 
     portuguese: dict[str, list[str]]
     russian: dict[str, list[str]]
 
 
 class Entries(Options):
-    """All entries but the nouns, checked together so that every fault is reported at once."""
+    """All entries except the nouns, checked together so that every fault is reported at once."""
 
     adjectives: dict[str, Adjective]
     verbs: dict[str, Verb]
@@ -200,7 +200,7 @@ class Entries(Options):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All words, and which nouns every kind, group or single name stands for."""
+    """All words, and the nouns that every kind, group or single name stands for."""
 
     nouns: dict[str, Noun]
     groups: dict[str, frozenset[str]]
@@ -209,14 +209,14 @@ class Lexicon:
     words: DemoWords
 
     def members(self, names: Iterable[str]) -> tuple[Noun, ...]:
-        """The nouns that `names` stand for, in the order of the lexicon."""
+        """Return the nouns that `names` stand for, in lexicon order."""
         chosen = _union(self.groups, names)
         return tuple(noun for noun in self.nouns.values() if noun.name in chosen)
 
 
 @cache
 def lexicon() -> Lexicon:
-    """The lexicon that comes with regard."""
+    """Return the lexicon included with regard."""
     kinds = read_grammar("nouns.toml")
     nouns = {name: _noun(name, entry) for kind in kinds.values() for name, entry in kind.items()}
     words = read_grammar("words.toml")
@@ -233,20 +233,20 @@ def lexicon() -> Lexicon:
 
 @cache
 def glosses(language: str) -> dict[str, tuple[str, ...]]:
-    """The glosses of the translations into a language."""
+    """Return the glosses of the translations into a language."""
     entries = check(Glosses, read_grammar("links.toml"), "links.toml")
     return {text: tuple(words) for text, words in getattr(entries, language).items()}
 
 
 @cache
 def conjunctions(language: str) -> dict[str, Conjunction]:
-    """The conjunctions of `pronouns.toml` in a language, by their meanings; "" joins nothing."""
-    written: dict[str, dict[str, str]] = read_grammar("pronouns.toml")["conjunctions"]
-    return {"": Conjunction()} | {name: Conjunction.of(entry[language], name) for name, entry in written.items()}
+    """Return the conjunctions of `pronouns.toml` in a language, by meaning; "" joins nothing."""
+    entries: dict[str, dict[str, str]] = read_grammar("pronouns.toml")["conjunctions"]
+    return {"": Conjunction()} | {name: Conjunction.of(entry[language], name) for name, entry in entries.items()}
 
 
 def read_grammar(file: str) -> dict[str, Any]:
-    """One TOML file of the grammar, in NFC however it was typed."""
+    """Read a TOML file of the grammar, in NFC however it was typed."""
     text = files("regard.data.demo").joinpath("grammar", file).read_text(encoding="utf-8")
     try:
         return tomllib.loads(unicodedata.normalize("NFC", text))
@@ -255,12 +255,12 @@ def read_grammar(file: str) -> dict[str, Any]:
 
 
 def _name_entries(table: dict[str, Any]) -> dict[str, Any]:
-    """Every entry with its own name inside; an underscore in a name is a space in English."""
+    """Return every entry with its own name inside; an underscore in a name is a space in English."""
     return {name: {"name": name, "english": name.replace("_", " "), **entry} for name, entry in table.items()}
 
 
 def _noun(name: str, entry: list[str]) -> Noun:
-    """A noun from its line; its gender is that of the article written before the Portuguese."""
+    """Parse a noun; its gender is that of the article before the Portuguese word."""
     match [part.split(" ", 1) for part in entry]:
         case [["o" | "a" as article, singular]]:
             return Noun(name, "", (singular, ""), article == "a", counted=False)
@@ -275,12 +275,12 @@ def _groups(
     nouns: dict[str, Noun], kinds: dict[str, dict[str, Any]], groups: dict[str, list[str]]
 ) -> dict[str, frozenset[str]]:
     """Return the nouns behind every name: a noun's own, a kind's, or all members of a group."""
-    known = {name: frozenset([name]) for name in nouns}
+    members_of = {name: frozenset([name]) for name in nouns}
     for name, members in [*kinds.items(), *groups.items()]:
-        if name in known:
-            raise Fault(f"groups.toml: {name} is the name of two things; rename one of them.")
-        known[name] = frozenset(members) if name in kinds else _union(known, members)
-    return known
+        if name in members_of:
+            raise Fault(f"groups.toml: two things are named {name}; rename one of them.")
+        members_of[name] = frozenset(members) if name in kinds else _union(members_of, members)
+    return members_of
 
 
 def _union(groups: dict[str, frozenset[str]], names: Iterable[str]) -> frozenset[str]:
@@ -289,5 +289,5 @@ def _union(groups: dict[str, frozenset[str]], names: Iterable[str]) -> frozenset
         if name not in groups:
             near = get_close_matches(name, groups, 1)
             hint = f"; did you mean '{near[0]}'?" if near else "."
-            raise Fault(f"The grammar knows no noun, kind or group '{name}'{hint}")
+            raise Fault(f"The grammar has no noun, kind or group '{name}'{hint}")
     return frozenset[str]().union(*(groups[name] for name in names))

@@ -1,4 +1,4 @@
-"""The demo corpora as files: sentences line by line, their links in Pharaoh's format, and roles as JSON lines."""
+"""Write the demo corpora to files: sentences line by line, links in Pharaoh's format, roles as JSON lines."""
 
 import json
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from regard.data.demo.corpus import SPLITS, LinkedPair, linked_pairs
 
 
 def write_corpus(folder: Path, corpus: str, languages: Sequence[str], overwrite: bool) -> list[Path]:
-    """Write a corpus with its links into a folder; a file that is there already is refused, unless told to replace it.
+    """Write a corpus with its links into a folder; refuse to replace existing files unless `overwrite` is True.
 
-    Of each split there are four files: `train.en`, `train.pt` (or `train.ru`), `train.links` and `train.roles.jsonl`.
+    Each split has four files: `train.en`, `train.pt` (or `train.ru`), `train.links` and `train.roles.jsonl`.
     """
     endings = [*languages, "links", "roles.jsonl"]
     files = [folder / f"{split}.{ending}" for split in SPLITS for ending in endings]

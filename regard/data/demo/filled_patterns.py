@@ -1,4 +1,4 @@
-"""Sentences of the demo corpus: patterns filled with what the dice give, then said in both languages."""
+"""Sentences of the demo corpus: patterns filled at random, then worded in both languages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -19,12 +19,12 @@ Rule = tuple[Pattern, Callable[[DemoScene], None]]
 
 
 class Side(Protocol):
-    """The language that is translated into, and the conjunctions that join its clauses."""
+    """A target language, and the conjunctions that join its clauses."""
 
     conjunctions: dict[str, Conjunction]
 
     def wording(self, scene: DemoScene) -> Wording | None:
-        """Return the sentence of a scene, or nothing where the language cannot say it in one way."""
+        """Return the sentence of a scene, or None if the language has no single way to say it."""
         ...
 
 
@@ -37,7 +37,7 @@ class DemoSentence(NamedTuple):
 
 
 class DemoSentences:
-    """An endless stream of sentences, as the dice fall, translated into the language of a side."""
+    """An endless stream of random sentences, translated into the target language."""
 
     def __init__(self, lexicon: Lexicon, dice: Dice, side: Side) -> None:
         grammar = check(Patterns, read_grammar("patterns.toml"), "patterns.toml")
@@ -63,11 +63,11 @@ class DemoSentences:
                     yield DemoSentence(source, target, frozenset(scene.facts))
 
     def rules_of(self, patterns: Iterable[Pattern]) -> Urn[Rule]:
-        """Return patterns to draw from, each with what fills its slots."""
+        """Return patterns to draw from, each with the function that fills its slots."""
         return Urn(((pattern, self._filler(pattern)), pattern.weight) for pattern in patterns)
 
     def draw_scene(self, rules: Urn[Rule]) -> DemoScene:
-        """Draw a pattern, its tense, and what fills it."""
+        """Draw a pattern, its tense, and its content."""
         pattern, fill = self.dice.draw(rules)
         scene = DemoScene(pattern, self.dice.pick(pattern.tenses))
         fill(scene)
@@ -78,15 +78,15 @@ class DemoSentences:
         scene = sketch.scene(self.lexicon, self.patterns)
         target = self.side.wording(scene)
         if target is None:
-            raise Fault(f"This language has no one way to say '{self.english.wording(scene).text}'")
+            raise Fault(f"This language has no single way to say '{self.english.wording(scene).text}'")
         return DemoSentence(self.english.wording(scene), target, frozenset(scene.facts))
 
     def _filler(self, pattern: Pattern) -> Callable[[DemoScene], None]:
         """Return the function that fills the slots of the pattern."""
         match pattern.verb:
             case "being" | "feeling":
-                described = [entry for entry in self.descriptions if pattern.takes_adjective(entry.adjective)]
-                return partial(self._describe, described)
+                descriptions = [entry for entry in self.descriptions if pattern.takes_adjective(entry.adjective)]
+                return partial(self._describe, descriptions)
             case "standing":
                 return self._stand
             case "existence":
@@ -97,7 +97,7 @@ class DemoSentences:
         return partial(self._act, fitting)
 
     def _act(self, actions: Urn[Action], scene: DemoScene) -> None:
-        """Someone does something, perhaps to something, somewhere, some time."""
+        """Fill a scene in which someone does something, perhaps to something, somewhere, at some time."""
         action = self.dice.draw(actions)
         pattern, verb = scene.pattern, action.verb
         if pattern.subject == "who":
@@ -108,7 +108,7 @@ class DemoSentences:
         if pattern.has("action"):
             scene.modal = self.dice.pick(self.modals)
         elif pattern.has("verb") and verb.english[0] == verb.english[2] and subject.forms[0] != THIRD:
-            scene.tense = "present"  # "I read" does not show its tense: here it is always the present
+            scene.tense = "present"  # "I read" does not show its tense: here it is always present
         self._put_subject(scene, subject)
         if not pattern.has("action"):
             scene.note("question", scene.tense if pattern.asks else "", verb.name)
@@ -151,19 +151,19 @@ class DemoSentences:
             scene.adverb, _ = self.dice.pick(self.adverbs)
 
     def _describe(self, descriptions: Sequence[Description], scene: DemoScene) -> None:
-        """Something is so: the adjective agrees with its subject and says which copula it wants."""
-        chosen = self.dice.pick(descriptions)
-        adjective = chosen.adjective
-        subject = self.phrases.subject(chosen.nouns, chosen.of_people, adjective.shows_gender)
-        while chosen.clashes(subject):
-            subject = self.phrases.subject(chosen.nouns, chosen.of_people, adjective.shows_gender)
+        """Fill a scene in which something has a quality: the adjective agrees with its subject and sets the copula."""
+        description = self.dice.pick(descriptions)
+        adjective = description.adjective
+        subject = self.phrases.subject(description.nouns, description.of_people, adjective.shows_gender)
+        while description.clashes(subject):
+            subject = self.phrases.subject(description.nouns, description.of_people, adjective.shows_gender)
         self._put_be(scene, subject, adjective.copula)
         scene.adjective = adjective
         scene.note("adjective-noun", adjective.name, subject.head)
         self._put_adverbs(scene)
 
     def _stand(self, scene: DemoScene) -> None:
-        """Someone or something is somewhere."""
+        """Fill a scene in which someone or something is somewhere."""
         nouns, places = self.dice.pick(self.standing)
         people = nouns == self.phrases.people and scene.pattern.subject == "any"
         self._put_be(scene, self.phrases.subject(nouns, people), "estar")
@@ -171,12 +171,12 @@ class DemoSentences:
             scene.put("place", self.phrases.place(places))
 
     def _exist(self, scene: DemoScene) -> None:
-        """There is something somewhere."""
+        """Fill a scene in which there is something somewhere."""
         nouns, places = self.dice.pick(self.standing)
         self._put_be(scene, self.phrases.noun(self.dice.pick(nouns), "there"), "haver")
         scene.put("place", self.phrases.place(places))
 
     def _age(self, scene: DemoScene) -> None:
-        """Someone is ten years old; Portuguese has the years: Ana tem dez anos."""
+        """Fill a scene in which someone is ten years old; Portuguese says *has* ten years: Ana tem dez anos."""
         self._put_be(scene, self.phrases.subject(self.aged), "ter")
         scene.number, _ = self.dice.pick(self.phrases.numbers)

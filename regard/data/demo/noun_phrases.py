@@ -1,7 +1,7 @@
-"""Noun phrases of the demo corpus as they are drawn, before any language finds words for them.
+"""Noun phrases of the demo corpus as drawn, before any language finds words for them.
 
-A phrase carries what the rest of the sentence must agree with, and the combinations of words it is made of, so that
-a sentence can be kept out of training for them.
+A phrase has the features that the rest of the sentence agrees with. It also lists the combinations of words in it, so
+that a sentence can be kept out of training because of them.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Combination(NamedTuple):
-    """Words that stand in one relation, such as an adjective and the noun it describes."""
+    """Words in a relation, such as an adjective and the noun it describes."""
 
     kind: str
     words: tuple[str, ...]
@@ -34,7 +34,7 @@ class Combination(NamedTuple):
 
 
 class Shares(Options):
-    """Shares of the shapes that a phrase may have, as `patterns.toml` explains."""
+    """Shares of the forms that a phrase may take, as `patterns.toml` explains."""
 
     pronoun: float = Field(ge=0, le=1)
     name: float = Field(ge=0, le=1)
@@ -50,7 +50,7 @@ class Shares(Options):
 
 
 class Phrase(NamedTuple):
-    """A subject, object or place as it was drawn; each language finds its own words for it.
+    """A drawn subject, object or place; each language finds its own words for it.
 
     It has a noun, a pronoun (by its name in `words.toml`), or one or two people's names.
     """
@@ -59,20 +59,20 @@ class Phrase(NamedTuple):
     pronoun: str = ""
     names: tuple[str, ...] = ()
     plural: bool = False
-    feminine: bool | None = False  # None where nobody can know
-    forms: tuple[int, int] = (1, 1)  # which English and which Portuguese verb form, counted from 0
+    feminine: bool | None = False  # None if it could be either
+    forms: tuple[int, int] = (1, 1)  # English and Portuguese verb form, counted from 0
     person: int = 3
     determiner: Determiner | None = None
     number: str = ""
     owner: "Phrase | None" = None  # a name, or a person with an article: Ana's book, the boy's book
     adjective: Adjective | None = None
-    preposition: Preposition | None = None  # of a place
-    antecedent: "Phrase | None" = None  # what a pronoun stands for
+    preposition: Preposition | None = None  # for a place
+    antecedent: "Phrase | None" = None  # the phrase a pronoun stands for
     facts: tuple[Combination, ...] = ()
 
     @property
     def head(self) -> str:
-        """The noun's name, where there is a noun."""
+        """Name of its noun, or an empty string."""
         return self.noun.name if self.noun else ""
 
 
@@ -116,7 +116,7 @@ class DemoPhrases:
         self.names += [(name, False) for name in self.words.names.masculine]
 
     def _determiners(self, role: Role, counted: bool, owned: bool) -> Iterable[tuple[tuple[Determiner, bool], float]]:
-        """The determiners a noun can have, each with whether the plural is meant, and their weights."""
+        """Yield the determiners a noun can have, each with True for the plural, and their weights."""
         for determiner in self.words.determiners.values():
             if role not in determiner.roles or (determiner.owned and not owned):
                 continue
@@ -129,9 +129,9 @@ class DemoPhrases:
             yield (determiner, False), determiner.weight * (1 - plural)
 
     def subject(self, nouns: Sequence[Noun], people: bool = True, gendered: bool = False) -> Phrase:
-        """Draw a subject: one of the nouns or, where `people` may, a pronoun, a name or two names.
+        """Draw a subject: one of the nouns or, if `people` fit, a pronoun, a name or two names.
 
-        `gendered` leaves out the pronouns whose gender nobody can know.
+        `gendered` leaves out pronouns that could have either gender.
         """
         if people:
             if self.dice.chance(self.shares.pronoun):
@@ -150,7 +150,7 @@ class DemoPhrases:
         return Phrase(names=(name,), feminine=feminine)
 
     def two_names(self) -> Phrase:
-        """Two different people, feminine if both are."""
+        """Draw two different people; the phrase is feminine if both are."""
         first, second = self.name(), self.name()
         while second.names == first.names:
             second = self.name()
@@ -158,7 +158,7 @@ class DemoPhrases:
         return Phrase(names=first.names + second.names, plural=True, feminine=both, forms=(2, 3))
 
     def target(self, subject: Phrase, nouns: Sequence[Noun], role: Role, people: bool) -> Phrase:
-        """Draw an object; a pronoun or a name where `people` may."""
+        """Draw an object; it may be a pronoun or a name if `people` fit."""
         if people and self.dice.chance(self.shares.object_pronoun):
             return self._object_pronoun(subject)
         if people and self.dice.chance(self.shares.object_name):
@@ -166,13 +166,13 @@ class DemoPhrases:
         return self._other_noun(subject, nouns, role)
 
     def recipient(self, subject: Phrase) -> Phrase:
-        """Draw a recipient: the girl of *to the girl*."""
+        """Draw a recipient: *the girl* in *to the girl*."""
         if self.dice.chance(self.shares.recipient_name):
             return self.other_name(subject)
         return self._other_noun(subject, self.people, "object")
 
     def other_name(self, subject: Phrase) -> Phrase:
-        """The name of someone whom the subject does not mention."""
+        """Draw the name of someone whom the subject does not mention."""
         name = self.name()
         mentioned = subject.names + (subject.owner.names if subject.owner else ())
         while name.names[0] in mentioned:
@@ -186,24 +186,24 @@ class DemoPhrases:
         return self.noun(noun, role)
 
     def _object_pronoun(self, subject: Phrase) -> Phrase:
-        """me, him, us: nobody who is the subject already."""
+        """Draw an object pronoun (me, him, us) that does not repeat the subject."""
         name = self.dice.draw(self.pronouns[False])
         while self.words.pronouns[name].person == subject.person != 3:
             name = self.dice.draw(self.pronouns[False])
         return self.pronoun(name)
 
     def place(self, nouns: Sequence[Noun]) -> Phrase:
-        """Where it is: in the garden, no jardim."""
+        """Draw a place: in the garden, no jardim."""
         noun = self.dice.pick(nouns)
         if not self.prepositions[noun.name]:
-            raise Fault(f"No preposition of words.toml goes with {noun.name}, which the grammar takes for a place.")
+            raise Fault(f"No preposition in words.toml goes with {noun.name}, which the grammar uses as a place.")
         preposition = self.dice.pick(self.prepositions[noun.name])
         phrase = self.noun(noun, "place")
         facts = (*phrase.facts, Combination.of("preposition-noun", preposition.name, noun.name))
         return phrase._replace(preposition=preposition, facts=facts)
 
     def noun(self, noun: Noun, role: Role) -> Phrase:
-        """A noun with what stands before it, perhaps an adjective, perhaps an owner."""
+        """Draw a phrase for a noun: the words before it, perhaps an adjective, perhaps an owner."""
         setting = self._setting(noun, role)
         adjective, facts = None, setting.facts
         if self.adjectives[noun.name] and self.dice.chance(self.shares.adjective[role]):
@@ -233,7 +233,7 @@ class DemoPhrases:
         return Setting(plural, determiner, facts=(Combination.of("determiner-noun", determiner.name, noun.name),))
 
     def _owner(self, noun: Noun, role: Role) -> Setting:
-        """Ana's book; the boy's book."""
+        """Draw an owner: Ana's book; the boy's book."""
         plural = noun.counted and self.dice.chance(self.shares.plural[role])
         if self.dice.chance(self.shares.owner_name):
             return Setting(plural, owner=self.name())
@@ -243,7 +243,7 @@ class DemoPhrases:
 
 
 def pronoun_phrase(words: DemoWords, name: str) -> Phrase:
-    """A pronoun by its name in `words.toml`."""
+    """Return the phrase of a pronoun by its name in `words.toml`."""
     pronoun = words.pronouns[name]
     english, portuguese = pronoun.forms
     return Phrase(
@@ -256,9 +256,9 @@ def pronoun_phrase(words: DemoWords, name: str) -> Phrase:
 
 
 def _by_noun(entries: Iterable[tuple[Entry, Iterable[Noun]]]) -> dict[str, list[Entry]]:
-    """For every noun, the entries that go with it."""
-    found: dict[str, list[Entry]] = defaultdict(list)
+    """Return, for every noun, the entries that go with it."""
+    by_name: dict[str, list[Entry]] = defaultdict(list)
     for entry, nouns in entries:
         for noun in nouns:
-            found[noun.name].append(entry)
-    return found
+            by_name[noun.name].append(entry)
+    return by_name

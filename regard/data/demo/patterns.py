@@ -1,4 +1,4 @@
-"""The sentence patterns of the demo corpus, read from `patterns.toml`, and which verbs and adjectives fill them."""
+"""Sentence patterns of the demo corpus, read from `patterns.toml`, and the verbs and adjectives that fit them."""
 
 from string import Formatter
 from typing import Annotated, Literal
@@ -76,7 +76,7 @@ class Pattern(Options):
             case "modal":
                 return bool(action.objects) and not verb.gives and not verb.state
             case "direct" if verb.preposition or (action.to_people and not self.has("object")):
-                return False  # De que ele gosta? and Quem ele viu? would need patterns of their own
+                return False  # De que ele gosta? and Quem ele viu? would need separate patterns
         return bool(action.objects) and not verb.gives
 
 
@@ -125,5 +125,5 @@ class Description:
         }
 
     def clashes(self, subject: Phrase) -> bool:
-        """Return True if the subject is already said to be so, or the contrary: the hot soup is cold."""
+        """Return True if the subject already has this quality or its opposite: the hot soup is cold."""
         return any(kind == "adjective-noun" and words[0] in self.clashing for kind, words in subject.facts)

@@ -18,7 +18,7 @@ from regard.data.demo.wording import (
 
 
 class Portuguese:
-    """Finds Portuguese words for what was drawn."""
+    """Finds Portuguese words for a drawn scene."""
 
     def __init__(self, words: DemoWords) -> None:
         self.words = words
@@ -65,8 +65,8 @@ class Portuguese:
         words += behind
         if phrase.preposition is None:
             return tuple(words)
-        english, own = phrase.preposition.english, phrase.preposition.portuguese
-        return self.contract(self._entry(own, english, f"{slot}.preposition"), tuple(words))
+        english, portuguese = phrase.preposition.english, phrase.preposition.portuguese
+        return self.contract(self._entry(portuguese, english, f"{slot}.preposition"), tuple(words))
 
     def _around(self, phrase: Phrase, slot: str) -> tuple[Words, Words]:
         """Return the words before the noun, and those after it: o livro dele, o livro de Ana."""
@@ -93,7 +93,7 @@ class Portuguese:
         return self.contract(of, whose)
 
     def _finite(self, scene: DemoScene) -> Words:
-        """The verb that agrees with the subject; what is in the future says so itself."""
+        """Return the verb that agrees with the subject; the future is part of its form."""
         person = scene.phrases["subject"].forms[1]
         if scene.modal:
             text = scene.modal.portuguese[person]
@@ -105,7 +105,7 @@ class Portuguese:
         return (Word(text, ("verb",), ("future",)),)
 
     def _object(self, scene: DemoScene) -> tuple[Words, Words]:
-        """The object: before its verb, or behind it, with the verb's preposition if it has one."""
+        """Return the object as (before the verb, after the verb), with the verb's preposition if it has one."""
         phrase, verb = scene.phrases["object"], scene.verb
         assert verb is not None
         if verb.preposition:
@@ -119,7 +119,7 @@ class Portuguese:
         return (), self.phrase(phrase, "object")
 
     def contract(self, preposition: Words, phrase: Words) -> Words:
-        """A preposition before a phrase, contracted where Portuguese must: perto de + a casa = perto da casa."""
+        """Put a preposition before a phrase, contracted where required: perto de + a casa = perto da casa."""
         *before, last = preposition
         first, *rest = phrase
         article = self.words.possessives.get(first.text)
@@ -135,10 +135,10 @@ class Portuguese:
         return glossed_words(text, english, meaning, self.glosses.get(text))
 
     def _literal(self, text: str) -> Words:
-        """Words that stand in a pattern."""
+        """Return the fixed words of a pattern."""
         return glossed(text.split(), self.glosses[text], {})
 
 
 def agreeing(forms: Sequence[str], phrase: Phrase) -> str:
-    """The form that agrees, out of masculine and feminine singular, masculine and feminine plural."""
+    """Return the agreeing form of four: masculine and feminine singular, masculine and feminine plural."""
     return forms[2 * phrase.plural + bool(phrase.feminine)]

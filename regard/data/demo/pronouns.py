@@ -1,8 +1,8 @@
 """Pairs of clauses with a pronoun and its antecedent: Ana lost the key because it was small.
 
-English says *it* of every thing; Portuguese and Russian give the pronoun the gender of the noun it stands for, so a
-translator must find that noun. Where both nouns of the first clause could be meant, only one of them fits what the
-second clause says: the dog did not cross the street because it was tired.
+English uses *it* for every thing. In Portuguese and Russian the pronoun has the gender of the noun it stands for, so a
+translator must find that noun. If both nouns of the first clause are candidates, only one fits what the second clause
+says: the dog did not cross the street because it was tired.
 """
 
 from collections import defaultdict
@@ -38,11 +38,11 @@ class PronounPatterns(Options):
 
 
 class PronounSentences:
-    """An endless stream of pairs of clauses, as the dice fall."""
+    """An endless stream of random pairs of clauses."""
 
     def __init__(self, lexicon: Lexicon, dice: Dice, side: Side) -> None:
         self.sentences, self.dice, self.side = DemoSentences(lexicon, dice, side), dice, side
-        # Nothing that a pronoun could not stand for is drawn in vain.
+        # Do not draw phrases that a pronoun cannot stand for.
         alone = {"pronoun": 0.0, "two_names": 0.0, "owner": 0.0}
         self.sentences.phrases.shares = self.sentences.phrases.shares.model_copy(update=alone)
         self.grammar = check(PronounPatterns, read_grammar("pronouns.toml"), "pronouns.toml")
@@ -54,7 +54,7 @@ class PronounSentences:
         self.actions = _by_noun((action, action.objects, action.to_people) for action in fitting)
         self.people = frozenset(noun.name for noun in lexicon.members(["person"]))
         russian = russian_lexicon().nouns
-        # A doctor is a woman in Portuguese and a врач in Russian: *she* would be wrong in one of them.
+        # A doctor is feminine in Portuguese and masculine (врач) in Russian: *she* would be wrong in one of them.
         self.unsure = {
             name for name in self.people if lexicon.nouns[name].feminine != (russian[name].gender == "f")
         } | {"child"}
@@ -85,7 +85,7 @@ class PronounSentences:
         return DemoSentence(source, target, frozenset([*first.facts, *second.facts]))
 
     def _describe(self, first: DemoScene, slot: str) -> DemoScene | None:
-        """The antecedent is so, and nothing else that the pronoun could stand for can be."""
+        """Return a clause that describes the antecedent and fits nothing else the pronoun could stand for."""
         antecedent, rivals = self._meant(first, slot)
         if antecedent is None:
             return None
@@ -104,7 +104,7 @@ class PronounSentences:
         return scene
 
     def _act(self, first: DemoScene, slot: str) -> DemoScene | None:
-        """Somebody else does something to the antecedent that could not be done to anything else that is meant."""
+        """Return a clause in which someone else does to the antecedent what fits no other candidate."""
         antecedent, rivals = self._meant(first, slot)
         if antecedent is None or antecedent.noun is None or first.verb is None:
             return None
@@ -120,7 +120,7 @@ class PronounSentences:
         return scene
 
     def _meant(self, first: DemoScene, slot: str) -> tuple[Phrase | None, list[Phrase]]:
-        """Return what a pronoun is to stand for, and what else in the first clause it could; None if it cannot."""
+        """Return the antecedent of a pronoun and its rivals in the first clause; None if it cannot be one."""
         phrases = first.phrases
         if any(self._stands(phrase) is None for phrase in phrases.values()):
             return None, []
@@ -130,7 +130,7 @@ class PronounSentences:
         return antecedent, rivals
 
     def _stands(self, phrase: Phrase) -> str | None:
-        """Return the English pronoun for a phrase: he, she, it or they; None for one that is a pronoun itself."""
+        """Return the English pronoun for a phrase: he, she, it or they; None if no single one fits."""
         if phrase.pronoun or phrase.head in self.unsure or phrase.owner or len(phrase.names) > 1:
             return None
         if phrase.plural:
@@ -152,9 +152,9 @@ class PronounSentences:
 
 
 def _by_noun(entries: Iterable[tuple[Entry, Iterable[Noun], bool]]) -> dict[str, list[Entry]]:
-    """Return, for each noun's name, the entries that go with it; and for no noun, a name, those that go with people."""
-    found: dict[str, list[Entry]] = defaultdict(list)
+    """Return, for each noun's name, the entries that go with it; under "", those that go with people."""
+    by_name: dict[str, list[Entry]] = defaultdict(list)
     for entry, nouns, with_people in entries:
         for name in [*(noun.name for noun in nouns), *([""] if with_people else [])]:
-            found[name].append(entry)
-    return found
+            by_name[name].append(entry)
+    return by_name

@@ -1,4 +1,4 @@
-"""The Russian side of the demo grammar: cases, agreement, aspect, denial and free order."""
+"""The Russian side of the demo grammar: cases, agreement, aspect, negation and free word order."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from regard.data.demo.russian_phrases import FEW, Place, RussianPhrases, prepose
 from regard.data.demo.scenes import DemoScene
 from regard.data.demo.wording import Word, Wording, Words, fill_template, glossed, glossed_words
 
-FREE = 1 / 3  # of the sentences that have several orders, those that are not said in the plainest
-REPEATED = ("always", "never")  # adverbs of what happens again and again
+FREE = 1 / 3  # share of sentences with several orders that do not use the plainest
+REPEATED = ("always", "never")  # adverbs of repeated events
 THIRD = 2  # the verb form of он, counted from 0
-NO_ONE = ""  # what an impersonal verb agrees with
+NO_ONE = ""  # an impersonal verb agrees with nothing
 
 
 class Verbal(NamedTuple):
-    """Words of the verb: не, the verb itself, the verb after it; the place of its subject, and its meaning."""
+    """Words of the verb: не, the verb, the verb after it; the place of its subject, and what it agrees with."""
 
     verb: Words
     negation: Words = ()
@@ -28,18 +28,18 @@ class Verbal(NamedTuple):
 
 
 class Russian:
-    """Finds Russian words for what was drawn; the dice choose between orders."""
+    """Finds Russian words for a drawn scene; the dice choose the word order."""
 
     def __init__(self, lexicon: RussianLexicon, dice: Dice) -> None:
         self.lexicon, self.words, self.dice = lexicon, lexicon.words, dice
         self.phrases, self.conjunctions = RussianPhrases(lexicon), conjunctions("russian")
 
     def wording(self, scene: DemoScene) -> Wording | None:
-        """Return the sentence of a scene in one of its orders; None where Russian has no one word for something."""
-        said = self.wordings(scene)
-        if not said:
+        """Return the sentence of a scene in one of its orders; None if Russian has no single word for something."""
+        wordings = self.wordings(scene)
+        if not wordings:
             return None
-        plain, *others = said
+        plain, *others = wordings
         return self.dice.pick(others) if others and self.dice.chance(FREE) else plain
 
     def wordings(self, scene: DemoScene) -> list[Wording]:
@@ -70,7 +70,7 @@ class Russian:
         return not (scene.pattern.verb == "direct" and asks_for_object and verb.object != "accusative")
 
     def _can_be(self, adjective: str, subject: Phrase) -> bool:
-        """Return True if an adjective can be said of a subject, and not only stand before it."""
+        """Return True if an adjective can be a predicate of the subject, not only an attribute."""
         person = subject.noun is None or subject.head in self.lexicon.people
         attributive = self.words.adjectives[adjective].attributive
         return (adjective, subject.head) not in self.lexicon.apart and not (attributive and person)
@@ -81,13 +81,13 @@ class Russian:
         if target and target.pronoun and not self._has_preposition(scene):
             orders += pattern.russian_pronoun
         if not subject.pronoun and not verbal.subject.preposition:
-            asked = pattern.object == "how_many"
-            if target is None or asked or (not target.pronoun and self._shows_case(scene, verbal)):
+            asks_amount = pattern.object == "how_many"
+            if target is None or asks_amount or (not target.pronoun and self._shows_case(scene, verbal)):
                 orders += pattern.russian_nouns
         return orders
 
     def _shows_case(self, scene: DemoScene, verbal: Verbal) -> bool:
-        """Return True if subject and object are told apart by their forms, whatever their order."""
+        """Return True if subject and object differ in form, whatever their order."""
         assert scene.verb is not None
         if self.lexicon.verbs[scene.verb.name].object != "accusative" or verbal.subject.case != "nominative":
             return True
@@ -101,7 +101,7 @@ class Russian:
         return scene.verb is not None and self.lexicon.verbs[scene.verb.name].object not in ("accusative", "dative")
 
     def _slots(self, scene: DemoScene, verbal: Verbal) -> Mapping[str, Words]:
-        """Return the words of all slots; nothing if one of them cannot be known."""
+        """Return the words of all slots; empty if one of them cannot be determined."""
         subject = scene.phrases["subject"]
         slots = {"verb": verbal.verb, "not": verbal.negation, "action": verbal.action}
         slots["subject"] = self._subject(subject, verbal)
@@ -133,7 +133,7 @@ class Russian:
         return (Word(verbal.subject.preposition, (), ("verb",)), *words) if verbal.subject.preposition else words
 
     def _object(self, scene: DemoScene, verbal: Verbal, owner: Phrase | None) -> Words:
-        """The object in its case, with the verb's preposition before it."""
+        """Return the object in its case, with the verb's preposition before it."""
         assert scene.verb is not None
         phrase, entry = scene.phrases["object"], self.lexicon.verbs[scene.verb.name]
         place = self._direction(entry.object, phrase, owner)
@@ -147,7 +147,7 @@ class Russian:
         return Word(text, ("object.preposition",), (along,)), *words
 
     def _direction(self, way: str, phrase: Phrase, owner: Phrase | None) -> Place:
-        """The case of an object and its preposition, which for ways and places is that of the noun."""
+        """Return the case and preposition of an object; for directions and places they depend on the noun."""
         onto = phrase.head in self.words.on + self.words.onto
         match way.split():
             case ["to"]:
@@ -162,7 +162,7 @@ class Russian:
         return Place(way, "", owner)  # type: ignore[arg-type]
 
     def _place(self, phrase: Phrase, owner: Phrase | None) -> Words:
-        """Where it is: в саду, на кухне, рядом со школой."""
+        """Return a place: в саду, на кухне, рядом со школой."""
         assert phrase.preposition is not None
         if phrase.preposition.name in ("in", "on"):
             place = self._direction("in", phrase, owner)
@@ -186,7 +186,7 @@ class Russian:
         return (Word(text, ("adjective",)),)
 
     def _verbal(self, scene: DemoScene) -> Verbal | None:
-        """The verb with what goes along with it; None if a past needs a gender that nobody knows."""
+        """Return the verb with the words around it; None if a past form needs an unknown gender."""
         if scene.modal:
             return self._modal(scene)
         if scene.verb:
@@ -208,7 +208,7 @@ class Russian:
         )
 
     def _acting(self, scene: DemoScene, verb: RussianVerb) -> Verbal | None:
-        """Someone does something, has it, likes it or needs it."""
+        """Return the verb for someone who does something, has it, likes it or needs it."""
         preposition, _, case = verb.subject.rpartition(" ")
         subject = Place(case, preposition)  # type: ignore[arg-type]
         if verb.denied and _is_denied(scene):
@@ -224,7 +224,7 @@ class Russian:
         return Verbal(words, _negation(scene), (), subject, NO_ONE if impersonal else agrees)
 
     def _finite(self, verb: RussianVerb, scene: DemoScene, gender: Gender | None, person: int) -> Words | None:
-        """The verb in its tense and aspect."""
+        """Return the verb in its tense and aspect."""
         assert verb.present is not None
         assert verb.habit is not None
         match scene.tense:
@@ -239,7 +239,7 @@ class Russian:
         return helper, Word(verb.infinitive, ("verb",))
 
     def _short(self, verb: RussianVerb, scene: DemoScene, gender: Gender | None, person: int) -> Words | None:
-        """нужна, была нужна, будет нужна."""
+        """Return a short form: нужна, была нужна, будет нужна."""
         if gender is None:
             return None
         be = self._be(scene, gender, person)
@@ -248,7 +248,7 @@ class Russian:
         )
 
     def _be(self, scene: DemoScene, gender: Gender, person: int) -> Words:
-        """Nothing in the present, был in the past, будет in the future."""
+        """Return nothing in the present, был in the past, будет in the future."""
         match scene.tense:
             case "present":
                 return ()
@@ -257,7 +257,7 @@ class Russian:
         return (Word(self.words.be.future.split()[person], ("verb", "future")),)
 
     def _being(self, scene: DemoScene) -> Verbal | None:
-        """Something is so, is somewhere or is there, or someone is ten years old."""
+        """Return the verb for a quality, a place, existence or an age."""
         subject = scene.phrases["subject"]
         gender, person = self.phrases.gender(subject), _person(subject)
         if scene.pattern.verb == "age":
@@ -274,7 +274,7 @@ class Russian:
         return Verbal(self._be(scene, gender or "m", person), _negation(scene))
 
     def _missing(self, scene: DemoScene, denied: str) -> Verbal:
-        """нет, не было, не будет, with what is missing in the genitive."""
+        """Return нет, не было or не будет; the missing thing is in the genitive."""
         negation = _negation(scene)
         if scene.tense == "present":
             (word,) = negation
@@ -285,7 +285,7 @@ class Russian:
         return glossed_words(text, english, meaning, self.phrases.glosses.get(text))
 
     def _literal(self, text: str) -> Words:
-        """Words that stand in a pattern."""
+        """Return the fixed words of a pattern."""
         return glossed(text.split(), self.phrases.glosses[text], {})
 
 
@@ -294,12 +294,12 @@ def _is_denied(scene: DemoScene) -> bool:
 
 
 def _negation(scene: DemoScene) -> Words:
-    """не, which goes along with никогда too."""
+    """Return не, which also accompanies никогда."""
     if scene.denial:
         return (Word("не", ("not",)),)
     return (Word("не", (), ("adverb",)),) if scene.adverb == "never" else ()
 
 
 def _person(phrase: Phrase) -> int:
-    """The verb form out of я, ты, он, мы, вы, они, counted from 0."""
+    """Return the verb form of я, ты, он, мы, вы, они, counted from 0."""
     return phrase.person - 1 + 3 * phrase.plural

@@ -1,4 +1,4 @@
-"""The Russian words of the demo corpus: reads the TOML files `russian_*.toml` of `grammar/` into checked entries."""
+"""The Russian words of the demo corpus, read from `russian_*.toml` in `grammar/` into checked entries."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Past = Annotated[str, _split(2)]
 
 @dataclass(frozen=True)
 class RussianNoun:
-    """A noun in six cases and two numbers; one that is not counted has no plural."""
+    """A noun in six cases and two numbers; an uncountable one has no plural."""
 
     gender: Gender
     animate: bool
@@ -55,7 +55,7 @@ class RussianAdjective(Options):
 
     @cached_property
     def forms(self) -> dict[Gender, tuple[str, ...]]:
-        """Six cases of each gender and of the plural; the accusative of masculine and plural is that of things."""
+        """Six cases of each gender and of the plural; masculine and plural accusatives are inanimate."""
         return decline_adjective(self.form)
 
 
@@ -73,11 +73,11 @@ def decline_adjective(form: str) -> dict[Gender, tuple[str, ...]]:
         "n": (f"{o}е", oblique[0], oblique[1], f"{o}е", oblique[2], oblique[3]),
         "p": (f"{i}е", f"{i}х", f"{i}м", f"{i}е", f"{i}ми", f"{i}х"),
     }
-    return {gender: tuple(stem + each for each in own) for gender, own in endings.items()}
+    return {gender: tuple(stem + suffix for suffix in suffixes) for gender, suffixes in endings.items()}
 
 
 def past_form(past: str, gender: Gender) -> str:
-    """Return the past that agrees, from the masculine and the feminine: купил, купила, купило, купили."""
+    """Return the agreeing past form, from the masculine and the feminine: купил, купила, купило, купили."""
     masculine, feminine = past.split()
     reflexive = "сь" if feminine.endswith("сь") else ""
     stem = feminine.removesuffix("сь")[:-1]
@@ -101,12 +101,12 @@ class RussianVerb(Options):
 
     @property
     def inverted(self) -> bool:
-        """True where the English object is the Russian subject."""
+        """True if the English object is the Russian subject."""
         return self.object == "nominative"
 
 
 class RussianModal(Options):
-    """A verb before another verb, in the present alone."""
+    """A verb before another verb, only in the present."""
 
     present: Persons
     subject: Case = "nominative"
@@ -144,18 +144,18 @@ class RussianVerbs(Options):
 
 @dataclass(frozen=True)
 class RussianLexicon:
-    """All Russian words, and the nouns with which an adjective or a verb does not go."""
+    """All Russian words, and the nouns that an adjective or verb does not go with."""
 
     nouns: dict[str, RussianNoun]
     verbs: dict[str, RussianVerb]
     words: RussianWords
-    apart: frozenset[tuple[str, str]]  # names of verbs and adjectives, and of nouns
+    apart: frozenset[tuple[str, str]]  # (verb or adjective, noun)
     people: frozenset[str]
 
 
 @cache
 def russian_lexicon() -> RussianLexicon:
-    """The Russian lexicon that comes with regard."""
+    """Return the Russian lexicon included with regard."""
     kinds = read_grammar("russian_nouns.toml")
     nouns = {name: _noun(name, entry) for kind in kinds.values() for name, entry in kind.items()}
     words = check(RussianWords, read_grammar("russian_words.toml"), "russian_words.toml")
@@ -172,16 +172,16 @@ def russian_lexicon() -> RussianLexicon:
 def _check_names(
     english: Lexicon, nouns: dict[str, RussianNoun], verbs: dict[str, RussianVerb], words: RussianWords
 ) -> None:
-    """Refuse an entry that translates nothing: its name is mistyped."""
-    known: dict[str, tuple[Collection[str], Collection[str]]] = {
+    """Refuse an entry that translates nothing, because its name is mistyped."""
+    tables: dict[str, tuple[Collection[str], Collection[str]]] = {
         "russian_nouns.toml": (nouns, english.nouns),
         "russian_verbs.toml": (verbs, english.verbs),
         "russian_words.toml": (words.adjectives, english.adjectives),
     }
-    for file, (own, others) in known.items():
-        for name in own:
+    for file, (names, others) in tables.items():
+        for name in names:
             if name not in others:
-                raise Fault(f"{file} has '{name}', which the English grammar has not.")
+                raise Fault(f"{file} has '{name}', which the English grammar lacks.")
 
 
 def _noun(name: str, entry: list[str]) -> RussianNoun:

@@ -9,16 +9,17 @@ from regard.data.demo.noun_phrases import Phrase
 from regard.data.demo.russian_entries import CASES, GENDERS, Case, Gender, RussianLexicon
 from regard.data.demo.wording import Word, Words, glossed_words
 
-FEW = ("two", "three", "four")  # numbers whose noun stands in the genitive singular
+FEW = ("two", "three", "four")  # numbers that take the genitive singular
 DIRECT = ("nominative", "accusative")
 _POSSESSORS = {"my": (1, False), "your": (2, False), "our": (1, True), "their": (3, True)}
 _HIS_HER = {"his": "m", "her": "f"}
 
 
 class Place(NamedTuple):
-    """Where a phrase stands: its case, its preposition, and the subject that may own it.
+    """Position of a phrase: its case, its preposition, and the subject that may own it.
 
-    In a `locative` one is, as в саду. What is `there` is an amount (много птиц), not many of all (многие птицы).
+    `locative` marks being inside a place, as in в саду. `there` marks an amount (много птиц) rather than many of a
+    known set (многие птицы).
     """
 
     case: Case
@@ -36,7 +37,7 @@ class RussianPhrases:
         self.glosses = glosses("russian")
 
     def can_say(self, phrase: Phrase) -> bool:
-        """Return True if Russian has the noun, and its adjective for it."""
+        """Return True if Russian has the noun, and the adjective goes with it."""
         owner = phrase.owner
         if phrase.antecedent:
             return self.can_say(phrase.antecedent)
@@ -47,7 +48,7 @@ class RussianPhrases:
         return phrase.adjective is None or (phrase.adjective.name, phrase.head) not in self.lexicon.apart
 
     def gender(self, phrase: Phrase) -> Gender | None:
-        """Return what a verb in the past and an adjective agree with; None where nobody can know it."""
+        """Return the gender that past verbs and adjectives agree with; None if it could be either."""
         if phrase.plural:
             return "p"
         if phrase.antecedent:
@@ -59,7 +60,7 @@ class RussianPhrases:
         return None if phrase.feminine is None else "f" if phrase.feminine else "m"
 
     def is_amount(self, phrase: Phrase) -> bool:
-        """Return True for two books and several books, which can take a verb in the neuter."""
+        """Return True for phrases such as two books or several books, which can take a neuter verb."""
         return bool(phrase.number) or (phrase.determiner is not None and phrase.determiner.name in self.words.amounts)
 
     def phrase(self, phrase: Phrase, slot: str, place: Place) -> Words:
@@ -75,7 +76,7 @@ class RussianPhrases:
         return words
 
     def _pronoun(self, phrase: Phrase, place: Place) -> str:
-        """A pronoun; one that stands for a noun has the gender of that noun: книга, она."""
+        """Return a pronoun; with an antecedent it has the gender of that noun: книга, она."""
         name = phrase.pronoun
         if phrase.antecedent and not phrase.plural:
             name = {"m": "he", "f": "she", "n": "it"}[self.gender(phrase) or "n"]
@@ -84,7 +85,7 @@ class RussianPhrases:
         return f"н{form}" if after_preposition and form[0] != "н" else form
 
     def _noun(self, phrase: Phrase, slot: str, place: Place) -> Words:
-        """A noun, what stands before it, and its owner behind it."""
+        """Return a noun, the words before it, and its owner after it."""
         noun = self.lexicon.nouns[phrase.head]
         case, plural, described = place.case, phrase.plural, place.case
         before: Words = ()
@@ -110,7 +111,7 @@ class RussianPhrases:
         return *words, *self._owner(phrase, slot)
 
     def _counted(self, phrase: Phrase, case: Case) -> tuple[Case, bool, Case]:
-        """The case and number of a noun after a number, and the case of its adjective, which is plural."""
+        """Return the case and number of a noun after a number, and the case of its plural adjective."""
         noun = self.lexicon.nouns[phrase.head]
         if case not in DIRECT:
             return case, True, case
@@ -121,13 +122,13 @@ class RussianPhrases:
     def _number(self, phrase: Phrase, case: Case) -> str:
         noun = self.lexicon.nouns[phrase.head]
         forms = self.words.numbers[phrase.number]
-        own = forms[-1] if noun.gender == "f" else forms[0]
+        gendered_forms = forms[-1] if noun.gender == "f" else forms[0]
         if case == "accusative" and phrase.number in FEW and noun.animate:
             case = "genitive"
-        return self._cased(own, case)
+        return self._cased(gendered_forms, case)
 
     def _amount(self, phrase: Phrase, place: Place) -> str:
-        """сколько, несколько, много; many as a subject is многие, which agrees."""
+        """Return сколько, несколько or много; *many* as a subject is многие, which agrees."""
         name = phrase.determiner.name if phrase.determiner else ""
         if name not in self.words.amounts or (name == "many" and place.case == "nominative" and not place.there):
             return ""
@@ -136,7 +137,7 @@ class RussianPhrases:
         return self._cased(self.words.amounts[name], case)
 
     def _determiner(self, phrase: Phrase, slot: str, place: Place) -> Words:
-        """A determiner that agrees, or one that never changes, or nothing: Russian has no articles."""
+        """Return a determiner, inflected or invariable, or nothing: Russian has no articles."""
         assert phrase.determiner is not None
         name = phrase.determiner.name
         english = phrase.determiner.english[phrase.plural]
@@ -154,13 +155,13 @@ class RussianPhrases:
         return self._entry(text, english, f"{slot}.determiner")
 
     def _owns(self, subject: Phrase, determiner: str) -> bool:
-        """Return True if a possessive points back at the subject, so that Russian says свой: I read my book."""
+        """Return True if a possessive refers to the subject, so that Russian uses свой: I read my book."""
         if determiner in ("his", "her"):
             return subject.person == 3 and subject.pronoun != "who" and self.gender(subject) == _HIS_HER[determiner]
         return _POSSESSORS.get(determiner) == (subject.person, subject.plural)
 
     def _owner(self, phrase: Phrase, slot: str) -> Words:
-        """Whose it is, in the genitive: книга Анны, книга мальчика."""
+        """Return the owner in the genitive: книга Анны, книга мальчика."""
         owner = phrase.owner
         if owner is None:
             return ()
@@ -176,7 +177,7 @@ class RussianPhrases:
 
 
 def preposed(preposition: str, text: str) -> str:
-    """Return a preposition as it sounds before a word: с, but со стола; о, but об Анне and обо мне; в, but во всех."""
+    """Return a preposition as used before a word: с, but со стола; о, but об Анне and обо мне; в, but во всех."""
     lower = text.lower()
     if preposition == "с" and (re.match("[сзшж][бвгджзклмнпрстфхцчшщ]", lower) or lower in ("мной", "всеми")):
         return "со"
@@ -188,5 +189,5 @@ def preposed(preposition: str, text: str) -> str:
 
 
 def _animated(case: Case, gender: Gender, animate: bool) -> Case:
-    """The accusative of what lives is the genitive, in the masculine and in the plural."""
+    """Return the genitive for an animate accusative in the masculine or plural, otherwise the case itself."""
     return "genitive" if case == "accusative" and animate and gender in "mp" else case

@@ -1,4 +1,4 @@
-"""A scene of the demo corpus: a pattern and all that was drawn for it, before any language says it."""
+"""A scene of the demo corpus: a pattern and its drawn content, before any language words it."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from regard.data.demo.patterns import Pattern
 
 @dataclass
 class DemoScene:
-    """A pattern being filled: what was drawn so far, and the combinations of words it makes.
+    """A pattern being filled: its content so far, and the combinations of words in it.
 
     Times, adverbs and numbers are named in English. `denial` is the English helper with *not*.
     """
@@ -32,6 +32,6 @@ class DemoScene:
         self.facts.extend(phrase.facts)
 
     def note(self, kind: str, *words: str) -> None:
-        """Note a combination, unless one of its words is missing: a pronoun is no noun to combine with."""
+        """Record a combination, unless one of its words is missing, as when a pronoun replaces a noun."""
         if all(words):
             self.facts.append(Combination(kind, words))

@@ -1,4 +1,4 @@
-"""Sentences of the demo corpus that are described, not drawn: `always` of `splits.toml`."""
+"""Sentences of the demo corpus that are specified rather than drawn: `always` in `splits.toml`."""
 
 from collections.abc import Sequence
 
@@ -31,9 +31,9 @@ class NounSketch(Options):
 
 
 class Sketch(Options):
-    """A sentence in the present: the English template of its pattern, and what fills it.
+    """A sentence in the present: the English template of its pattern, and its content.
 
-    A subject or object is a noun, the name of a pronoun, or somebody's name.
+    A subject or object is a noun, the name of a pronoun, or a person's name.
     """
 
     pattern: str
@@ -44,7 +44,7 @@ class Sketch(Options):
 
     def scene(self, lexicon: Lexicon, patterns: Sequence[Pattern]) -> DemoScene:
         """Return the scene that the sketch describes."""
-        pattern = next((each for each in patterns if each.english == self.pattern), None)
+        pattern = next((candidate for candidate in patterns if candidate.english == self.pattern), None)
         if pattern is None:
             raise Fault(f"splits.toml: patterns.toml has no pattern '{self.pattern}'.")
         scene = DemoScene(pattern, "present")

@@ -1,8 +1,8 @@
-"""Words of generated sentences with what each of them stands for, and the links that follow from it.
+"""Words of generated sentences with their meanings, and the links that follow from them.
 
-A word has meanings: names such as `object.noun`, which all languages share. Two words of a pair that have a meaning in
-common are linked for sure. A word that only goes along with another (the *do* of *do you eat*) has the meaning nearby,
-and its link is a possible one. Links within a sentence, as from an adjective to its noun, are found by the same names.
+A meaning is a name such as `object.noun`, shared by all languages. Two words of a pair with a common meaning have a
+sure link. A word that only accompanies another (the *do* of *do you eat*) has that meaning as `near`, and its link is
+possible. Links within a sentence, such as from an adjective to its noun, are found by the same names.
 """
 
 from collections import defaultdict
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 
-Roles = dict[str, list[tuple[int, int]]]  # for each kind of link the numbers of both words, counted from 0
-SECOND = "2:"  # what the meanings of a second clause begin with
+Roles = dict[str, list[tuple[int, int]]]  # for each kind of link, the numbers of both words, counted from 0
+SECOND = "2:"  # prefix of the meanings in a second clause
 PHRASES = ("subject", "object", "recipient", "place")
 ROLES = (
     "verb-subject", "verb-object", "adjective-noun", "determiner-noun", "number-noun", "owner-noun", "negation",
@@ -23,7 +23,7 @@ ROLES = (
 
 
 class Word(NamedTuple):
-    """A word, what it stands for, and what it goes along with."""
+    """A word, its meanings, and the meanings it accompanies."""
 
     text: str
     means: tuple[str, ...] = ()
@@ -34,22 +34,22 @@ Words = tuple[Word, ...]
 
 
 class Conjunction(NamedTuple):
-    """The words between two clauses; and whether a comma stands before them."""
+    """The words between two clauses, and whether a comma precedes them."""
 
     words: Words = ()
     comma: bool = False
 
     @classmethod
     def of(cls, text: str, meaning: str) -> "Conjunction":
-        """Return a conjunction as it is written, ", потому что"."""
+        """Parse a conjunction such as ", потому что"."""
         return cls(tuple(Word(word, (meaning,)) for word in text.strip(", ").split()), text.startswith(","))
 
 
 class Wording(NamedTuple):
     """A sentence as words and the mark at its end.
 
-    `subjects` are, clause by clause, the meanings of what the verb agrees with, empty where it agrees with nothing; in
-    some languages that is not the English subject. `antecedent` has the meanings of a pronoun and its antecedent.
+    `subjects` holds, clause by clause, the meaning that the verb agrees with, or an empty string; in some languages it
+    is not the English subject. `antecedent` holds the meanings of a pronoun and its antecedent.
     """
 
     words: Words
@@ -65,7 +65,7 @@ class Wording(NamedTuple):
 
 @cache
 def entry_words(entry: str, meaning: str) -> Words:
-    """Return the words of an English entry; those of a longer one, such as *last week*, each mean a part of it."""
+    """Return the words of an English entry; in a longer one, such as *last week*, each means a part of it."""
     return tuple(Word(part, (name,)) for part, name in _parts(entry, meaning).items())
 
 
@@ -73,7 +73,8 @@ def entry_words(entry: str, meaning: str) -> Words:
 def glossed_words(text: str, entry: str, meaning: str, glosses: tuple[str, ...] | None) -> Words:
     """Return the words that translate an English entry, each with the part of the entry that its gloss names.
 
-    One word translates all of the entry. Several words need a gloss each, `week` or `week?` if the link is possible.
+    A single word translates the whole entry. Several words need a gloss each: `week`, or `week?` if the link is
+    possible.
     """
     parts = _parts(entry, meaning)
     words = text.split()
@@ -85,16 +86,16 @@ def glossed_words(text: str, entry: str, meaning: str, glosses: tuple[str, ...] 
 
 
 def glossed(words: Sequence[str], glosses: Sequence[str], names: Mapping[str, str]) -> Words:
-    """Return words that mean what their glosses name; "a b" are two meanings, and one with a ? is only nearby."""
+    """Return words with the meanings that their glosses name; "a b" are two meanings, and "a?" is only nearby."""
     if len(words) != len(glosses):
         raise Fault(f"links.toml has {len(glosses)} glosses for '{' '.join(words)}'; each word needs one.")
-    found = []
+    result = []
     for word, gloss in zip(words, glosses, strict=True):
-        said = gloss.split()
-        means = tuple(names.get(name, name) for name in said if name[-1] != "?")
-        near = tuple(names.get(name[:-1], name[:-1]) for name in said if name[-1] == "?")
-        found.append(Word(word, means, near))
-    return tuple(found)
+        gloss_names = gloss.split()
+        means = tuple(names.get(name, name) for name in gloss_names if name[-1] != "?")
+        near = tuple(names.get(name[:-1], name[:-1]) for name in gloss_names if name[-1] == "?")
+        result.append(Word(word, means, near))
+    return tuple(result)
 
 
 def _parts(entry: str, meaning: str) -> dict[str, str]:
@@ -104,13 +105,13 @@ def _parts(entry: str, meaning: str) -> dict[str, str]:
 
 
 def join_words(first: Word, second: Word, text: str) -> Word:
-    """Return two words as one, such as de + o = do, which means all that both do."""
+    """Return two words as one with the meanings of both, such as de + o = do."""
     return Word(text, first.means + second.means, first.near + second.near)
 
 
 @cache
 def template_pieces(template: str) -> tuple[tuple[str, bool], ...]:
-    """Return a template in pieces, each a slot (True) or neighbouring words as they stand (False)."""
+    """Return a template in pieces, each a slot (True) or consecutive fixed words (False)."""
     pieces: list[tuple[str, bool]] = []
     for literal, slot, _, _ in Formatter().parse(template[:-1]):
         if literal.strip():
@@ -123,7 +124,7 @@ def template_pieces(template: str) -> tuple[tuple[str, bool], ...]:
 def fill_template(
     template: str, slots: Mapping[str, Words], literal: Callable[[str], Words], subject: str = "subject.noun"
 ) -> Wording:
-    """Return a template with its slots filled; an empty slot leaves no trace, and `literal` gives the other words."""
+    """Fill the slots of a template; empty slots vanish, and `literal` gives the fixed words."""
     words: list[Word] = []
     for piece, is_slot in template_pieces(template):
         words += slots[piece] if is_slot else literal(piece)
@@ -131,9 +132,10 @@ def fill_template(
 
 
 def join_clauses(first: Wording, conjunction: Conjunction, second: Wording, pronoun: str, antecedent: str) -> Wording:
-    """Return two clauses as one sentence, or as two where there is no conjunction.
+    """Join two clauses into one sentence, or into two if there is no conjunction.
 
-    `pronoun` is the meaning of a pronoun in the second clause, `antecedent` that of what it stands for in the first.
+    `pronoun` is the meaning of a pronoun in the second clause, `antecedent` that of the phrase it stands for in the
+    first.
     """
     *before, last = first.words
     mark = "," if conjunction.comma else "" if conjunction.words else first.mark
@@ -149,19 +151,19 @@ def join_clauses(first: Wording, conjunction: Conjunction, second: Wording, pron
 
 
 class WordLinks(NamedTuple):
-    """Numbers of source and target words that stand for each other: for sure, and possibly beside these."""
+    """Pairs of source and target word numbers that translate each other: sure links, and possible ones."""
 
     sure: list[tuple[int, int]]
     possible: list[tuple[int, int]]
 
     def __str__(self) -> str:
-        """Return the links as Pharaoh writes them: 0-0 1-2, and 3p4 for one that is only possible."""
+        """Return the links in Pharaoh's format: 0-0 1-2, and 3p4 for a possible one."""
         marked = [(link, "-") for link in self.sure] + [(link, "p") for link in self.possible]
         return " ".join(f"{source}{mark}{target}" for (source, target), mark in sorted(marked))
 
 
 def word_links(source: Sequence[Word], target: Sequence[Word]) -> WordLinks:
-    """Return which words of a pair stand for each other."""
+    """Return the links between the words of a pair."""
     links = WordLinks([], [])
     for i, one in enumerate(source):
         for j, other in enumerate(target):
@@ -178,14 +180,14 @@ def roles(wording: Wording) -> Roles:
     for number, word in enumerate(wording.words):
         for meaning in word.means:
             places[meaning.partition("/")[0]].append(number)
-    found: Roles = {kind: [] for kind in ROLES}
+    links_by_kind: Roles = {kind: [] for kind in ROLES}
     for kind, one, other in _between(wording, places):
-        found[kind] += [(i, j) for i in places.get(one, ()) for j in places.get(other, ()) if i != j]
-    return {kind: sorted(set(links)) for kind, links in found.items() if links}
+        links_by_kind[kind] += [(i, j) for i in places.get(one, ()) for j in places.get(other, ()) if i != j]
+    return {kind: sorted(set(links)) for kind, links in links_by_kind.items() if links}
 
 
 def _between(wording: Wording, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str, str]]:
-    """Return the kinds of links, and the meanings between which they are, in each clause and between clauses."""
+    """Yield the kinds of links and the two meanings they connect, within and between clauses."""
     if wording.antecedent:
         yield "antecedent", *wording.antecedent
     for start, subject in zip(("", SECOND), wording.subjects, strict=False):

@@ -1,17 +1,17 @@
-"""The corpora that are generated, by name: `NAME:train`, `NAME:valid` and `NAME:test` of a recipe."""
+"""Generated corpora by name: `NAME:train`, `NAME:valid` and `NAME:test` in a recipe."""
 
 from regard.base.faults import Fault
 
 DEMO = ("demo", "demo-ru", "demo-pronouns", "demo-pronouns-ru")
 GENERATED = (*DEMO, "politeness", "paraphrase", "talks", "names", "summaries")
-OPINIONS = "opinions-ru"  # which has labelled texts, and no pairs
+OPINIONS = "opinions-ru"  # labelled texts, not pairs
 SPLITS = ("train", "valid", "test")
 
 Pair = tuple[str, str]
 
 
 def generator_of(name: str) -> str | None:
-    """Which generated corpus a name in a recipe means, whatever stands behind the colon; none if it is a file."""
+    """Return the generated corpus that a name in a recipe refers to, or None if it is a file."""
     generator, colon, _ = name.partition(":")
     return generator if colon and generator in GENERATED else None
 
@@ -22,7 +22,7 @@ def split_names(generator: str) -> list[str]:
 
 
 def generated_opinions(name: str) -> list[tuple[str, str]] | None:
-    """The labels and texts that `opinions-ru:train` names, and its other splits; none if a name means a file."""
+    """Return the labels and texts of a split such as `opinions-ru:train`, or None if the name is a file."""
     generator, colon, split = name.partition(":")
     if not colon or generator != OPINIONS:
         return None
@@ -34,7 +34,7 @@ def generated_opinions(name: str) -> list[tuple[str, str]] | None:
 
 
 def generate_links(name: str) -> list[str] | None:
-    """Return the true links of the pairs of a generated corpus as Pharaoh writes them; None if it has none."""
+    """Return the true links of a generated corpus in Pharaoh's format, or None if it has none."""
     generator, _, split = name.partition(":")
     if generator not in DEMO:
         return None
@@ -44,7 +44,7 @@ def generate_links(name: str) -> list[str] | None:
 
 
 def generate(name: str) -> list[Pair]:
-    """The pairs of a generated corpus, as `demo:train` names them; a grammar is read by those who want it alone."""
+    """Return the pairs of a generated split such as `demo:train`; only the grammar in use is imported."""
     generator, _, split = name.partition(":")
     if generator in DEMO:
         from regard.data.demo.corpus import pairs

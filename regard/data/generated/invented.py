@@ -1,7 +1,7 @@
-"""Invented names and numbers, those of each split its own: who has learnt the others can only copy these.
+"""Invented names and numbers, different in each split, so that a model can only copy those of validation and test.
 
-A name is made of syllables; by the sum of their places in the list, counted from 0, it belongs to the test (a multiple
-of five), to validation (one more) or to training. So does a number, by itself.
+A name is made of syllables. The sum of their places in the list, counted from 0, decides its split: a multiple of five
+is test, one more is validation, the rest are training. A number is assigned by its own value.
 """
 
 from regard.data.demo.draws import Dice
@@ -15,7 +15,7 @@ _REMAINDERS = {"test": (0,), "valid": (1,), "train": (2, 3, 4)}
 
 
 def invent_name(split: str, dice: Dice) -> str:
-    """A name of two to four syllables."""
+    """Return a name of two to four syllables."""
     while True:
         places = [dice.pick(range(len(_SYLLABLES))) for _ in range(dice.pick((2, 3, 3, 4)))]
         if sum(places) % 5 in _REMAINDERS[split]:
@@ -23,7 +23,7 @@ def invent_name(split: str, dice: Dice) -> str:
 
 
 def invent_number(split: str, dice: Dice, least: int, most: int) -> str:
-    """A number between these two, both counted."""
+    """Return a number from `least` to `most`, both included."""
     while True:
         number = dice.pick(range(least, most + 1))
         if number % 5 in _REMAINDERS[split]:

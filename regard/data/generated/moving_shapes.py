@@ -1,12 +1,12 @@
-"""Short videos of coloured shapes that act, one after another or at once, and what a small grammar truly says of each.
+"""Short videos of coloured shapes that act in turn or at once, with true captions from a small grammar.
 
     a red circle moves left then a blue square jumps          after a red circle moves left a blue square jumps
     a green triangle shakes while a yellow circle grows       a red square blinks then turns blue
 
-No frame by itself shows what is said: a movement needs two frames, and what came first needs all of them. Every video
-is a pure function of its key. What comes first in time comes first in each of its four captions; of what happens at
-once, either may. Some combinations of colours and what they do, in the order of the two acts, are held out of the
-videos to learn from; of two that happen at once, the other order is another combination, which may be learnt from.
+No single frame shows what a caption says: a movement needs two frames, and the order of acts needs all of them. Every
+video is a pure function of its key. The act that comes first in time comes first in each of its four captions;
+simultaneous acts come in either order. Some combinations of colours and actions, in the order of the two acts, are held
+out of training. For simultaneous acts the other order is another combination, which may be in training.
 """
 
 import math
@@ -19,20 +19,20 @@ import numpy as np
 from regard.data.generated.shapes import COLOURS
 
 KINDS = ("circle", "square", "triangle")
-DIRECTIONS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}  # down, across
+DIRECTIONS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}  # (down, across)
 ACTIONS = (*(f"moves {way}" for way in DIRECTIONS), "jumps", "shakes", "grows", "shrinks", "blinks", "turns")
-FEWEST_FRAMES = 8  # in which two things can happen one after another
-_REACH = 0.15  # half of a shape's extent, as a share of the picture's side
+FEWEST_FRAMES = 8  # enough for two acts in turn
+_REACH = 0.15  # half a shape's size, as a share of the picture's side
 _FAR = 0.34  # how far a shape moves
-_APART = 2.1  # how far two shapes are apart at least, in halves of their extent
-_TRIES = 60  # places that are tried for two shapes that must not meet
-_ONE_AT_A_TIME, _ONE_ALONE = 0.5, 0.25  # shares of two shapes in turn, of one that does two things; the rest: at once
-_HELD_OUT = 5  # one of so many combinations is never learnt from
+_APART = 2.1  # smallest distance between two shapes, in halves of their size
+_TRIES = 60  # tries to place two shapes apart
+_ONE_AT_A_TIME, _ONE_ALONE = 0.5, 0.25  # shares: two shapes in turn, one shape that acts twice; the rest act at once
+_HELD_OUT = 5  # one in this many combinations is kept out of training
 
 
 @dataclass(frozen=True)
 class Act:
-    """Action of one shape, and its first and last frame; `turns` are into a colour."""
+    """Action of one shape with its first frame and the end of its frames; `into` is the colour that a shape turns."""
 
     action: str
     first: int
@@ -44,13 +44,13 @@ class Act:
         return f"{self.action} {self.into}".rstrip()
 
     def progress(self, frames: int) -> np.ndarray:
-        """Return how much of it is done in each frame: 0 before it, 1 from its last frame on."""
+        """Return the completed share in each frame: 0 before it begins, 1 from its last frame on."""
         return np.clip((np.arange(frames) - self.first) / (self.end - 1 - self.first), 0, 1)
 
 
 @dataclass(frozen=True)
 class Actor:
-    """A shape, where its middle begins as a share of the picture's height and width, and what it does in turn."""
+    """A shape, the start of its centre as a share of the picture's height and width, and its acts in order."""
 
     kind: str
     colour: str
@@ -63,7 +63,7 @@ class Actor:
         return f"{'an' if self.colour == 'orange' else 'a'} {self.colour} {self.kind}"
 
     def course(self, frames: int) -> "Course":
-        """Where it is in each frame, how large, of which colour, and whether it is seen."""
+        """Return the shape's place, size, colour and visibility in each frame."""
         places, sizes = np.tile([self.row, self.column], (frames, 1)), np.full(frames, _REACH)
         colours, is_seen = np.tile(np.array(COLOURS[self.colour], float), (frames, 1)), np.ones(frames, bool)
         for act in self.acts:
@@ -86,7 +86,7 @@ class Actor:
 
 @dataclass(frozen=True)
 class Course:
-    """A shape frame by frame: its middle (frame, 2), half of its extent, its colour (frame, 3), whether it is seen."""
+    """A shape frame by frame: centre (frame, 2), half its size, colour (frame, 3), and visibility."""
 
     kind: str
     places: np.ndarray
@@ -95,7 +95,7 @@ class Course:
     is_seen: np.ndarray
 
     def cover(self, side: int) -> np.ndarray:
-        """Return how much of each pixel (frame, row, column) the shape covers, with an edge one pixel wide."""
+        """Return the share of each pixel (frame, row, column) that the shape covers, with an edge one pixel wide."""
         middles = (np.arange(side) + 0.5) / side
         down = (middles[None, :, None] - self.places[:, 0, None, None]).astype(np.float32)
         across = (middles[None, None, :] - self.places[:, 1, None, None]).astype(np.float32)
@@ -104,7 +104,7 @@ class Course:
             outside = np.sqrt(down**2 + across**2) - reach
         elif self.kind == "square":
             outside = np.maximum(np.abs(down), np.abs(across)) - 0.88 * reach
-        else:  # upright, its middle a little above half of its height
+        else:  # upright, with its centre a little above half its height
             slope = (2 * np.abs(across) - down) / math.sqrt(5) - 0.45 * reach
             outside = np.maximum(slope, down - 0.8 * reach)
         return np.clip(0.5 - outside * side, 0, 1) * self.is_seen[:, None, None]
@@ -120,20 +120,20 @@ class Scene:
     @property
     def is_held_out(self) -> bool:
         """True if this combination of colours and actions is held out of training."""
-        said = " ".join(f"{actor.colour} {act.words}" for actor in self.actors for act in actor.acts)
-        return zlib.crc32(said.encode()) % _HELD_OUT == 0
+        description = " ".join(f"{actor.colour} {act.words}" for actor in self.actors for act in actor.acts)
+        return zlib.crc32(description.encode()) % _HELD_OUT == 0
 
     def captions(self) -> list[str]:
-        """All that the grammar truly says of it: four sentences."""
+        """Return all true sentences of the grammar about the scene: four."""
         if len(self.actors) == 1:
             (actor,) = self.actors
             one, other = (act.words for act in actor.acts)
-            named = f"{actor.name} {one}"
+            beginning = f"{actor.name} {one}"
             return [
-                f"{named} then {other}",
-                f"{named} before it {other}",
-                f"first {named} then it {other}",
-                f"after {named} it {other}",
+                f"{beginning} then {other}",
+                f"{beginning} before it {other}",
+                f"first {beginning} then it {other}",
+                f"after {beginning} it {other}",
             ]
         first, second = (f"{actor.name} {actor.acts[0].words}" for actor in self.actors)
         if self.at_once:
@@ -151,7 +151,7 @@ class Scene:
 
 
 def scene_of(key: Sequence[int], frames: int, held_out: bool) -> Scene:
-    """The scene of a key; of combinations that are held out, or of those that are learnt from."""
+    """Return the scene of a key, from the held-out combinations or from the others."""
     draws = np.random.default_rng(key)
     while (scene := _draw_scene(draws, frames)).is_held_out != held_out:
         pass
@@ -159,7 +159,7 @@ def scene_of(key: Sequence[int], frames: int, held_out: bool) -> Scene:
 
 
 def draw_scene(scene: Scene, frames: int, side: int, ground: int) -> np.ndarray:
-    """The pixels (frame, side, side, 3) of a scene on a ground of this grey, from 0 to 255."""
+    """Return the pixels (frame, side, side, 3) of a scene on a grey background from 0 to 255."""
     pixels = np.full((frames, side, side, 3), ground, np.float32)
     for actor in scene.actors:
         course = actor.course(frames)
@@ -169,14 +169,14 @@ def draw_scene(scene: Scene, frames: int, side: int, ground: int) -> np.ndarray:
 
 
 def video_of(key: Sequence[int], frames: int, side: int, held_out: bool) -> tuple[np.ndarray, list[str]]:
-    """The pixels (frame, side, side, 3) of a key's video, on a light or a dark ground, and its captions."""
+    """Return the pixels (frame, side, side, 3) of a key's video, on a light or dark background, and its captions."""
     scene = scene_of(key, frames, held_out)
     ground = int(np.random.default_rng([*key, 1]).choice([24, 48, 208, 240]))
     return draw_scene(scene, frames, side, ground), scene.captions()
 
 
 def _draw_scene(draws: np.random.Generator, frames: int) -> Scene:
-    """Draw a random scene of actors and actions; nobody does the same thing twice."""
+    """Draw a random scene; no action occurs twice."""
     one, other = (str(action) for action in draws.choice(ACTIONS, 2, replace=False))
     colours = [str(colour) for colour in draws.permutation(list(COLOURS))]
     kinds = [str(kind) for kind in draws.choice(KINDS, 2)]
@@ -198,7 +198,7 @@ def _draw_scene(draws: np.random.Generator, frames: int) -> Scene:
 
 
 def _place(actors: Sequence[Actor], frames: int, draws: np.random.Generator) -> tuple[Actor, ...]:
-    """Place the actors so that they stay in the picture and, if some try succeeds, never meet."""
+    """Place the actors inside the picture and, if one of the tries succeeds, apart from each other."""
     courses = [replace(actor, row=0.0, column=0.0).course(frames) for actor in actors]
     best, widest = np.zeros((len(actors), 2)), -1.0
     for _ in range(_TRIES):
@@ -207,10 +207,10 @@ def _place(actors: Sequence[Actor], frames: int, draws: np.random.Generator) -> 
         begins = draws.uniform(lows, np.maximum(highs, lows + 1e-6))
         paths = [course.places + begin for course, begin in zip(courses, begins, strict=True)]
         reaches = sum(course.sizes for course in courses)
-        apart = float(np.min(np.linalg.norm(paths[0] - paths[-1], axis=1) / reaches * 2))
-        if len(actors) == 1 or apart > widest:
-            best, widest = begins, apart
-        if len(actors) == 1 or apart >= _APART:
+        distance = float(np.min(np.linalg.norm(paths[0] - paths[-1], axis=1) / reaches * 2))
+        if len(actors) == 1 or distance > widest:
+            best, widest = begins, distance
+        if len(actors) == 1 or distance >= _APART:
             break
-    placed = zip(actors, best.tolist(), strict=True)
-    return tuple(replace(actor, row=row, column=column) for actor, (row, column) in placed)
+    starts = zip(actors, best.tolist(), strict=True)
+    return tuple(replace(actor, row=row, column=column) for actor, (row, column) in starts)

@@ -1,7 +1,7 @@
-"""English sentences full of names and numbers, and what they are in Portuguese.
+"""English sentences full of names and numbers, with their Portuguese translations.
 
-Everything else in them is soon learnt. The names and numbers of validation and test are in no training sentence
-(`invented.py`), and must stand in the translation as they stand in the source, often in another place.
+The rest of each sentence is easy to learn. The names and numbers of validation and test occur in no training sentence
+(`invented.py`) and must be copied from the source, often to another place.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ TEMPLATES = (
     ),
     ("In {year} {b} sold the {thing} to {a}.", "{a} comprou {objeto} de {b} em {year}."),
 )
-THINGS = (  # in English; what was paid for, and what was bought, in Portuguese
+THINGS = (  # English; then "for the …" and "the …" in Portuguese
     ("boat", "pelo barco", "o barco"),
     ("house", "pela casa", "a casa"),
     ("painting", "pelo quadro", "o quadro"),
@@ -47,17 +47,17 @@ THINGS = (  # in English; what was paid for, and what was bought, in Portuguese
 
 @cache
 def name_corpus(split: str) -> list[Pair]:
-    """The pairs of a split, always the same."""
-    found: dict[str, str] = {}
+    """Return the pairs of a split, always the same."""
+    pairs: dict[str, str] = {}
     for source, target in _draws(split):
-        found[source] = target
-        if len(found) == SIZES[split]:
+        pairs[source] = target
+        if len(pairs) == SIZES[split]:
             break
-    return list(found.items())
+    return list(pairs.items())
 
 
 def _draws(split: str) -> Iterator[Pair]:
-    """Pairs without end."""
+    """Yield pairs endlessly."""
     dice = Dice(SEED + list(SIZES).index(split))
 
     def number(least: int, most: int) -> str:

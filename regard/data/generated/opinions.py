@@ -1,13 +1,12 @@
-"""Opinions of guests in Russian, good or bad, in which a negation turns a word round and a marker an opinion.
+"""Opinions of guests in Russian, good or bad, in which negation reverses a word and a marker reverses an opinion.
 
     Еда была вкусная и мы не разочаровались.        good: nobody was disappointed
-    Суп был хороший, но мы не вернёмся.             bad: behind но (but) stands what is thought
-    Суп был хороший, хотя мы скучали.               good: before хотя (although) stands what is thought
+    Суп был хороший, но мы не вернёмся.             bad: the verdict follows но (but)
+    Суп был хороший, хотя мы скучали.               good: the verdict precedes хотя (although)
 
-An opinion has one part or two. A part is good or bad by itself, and не (not) makes it the opposite. Two parts that
-agree are joined by и (and) or by a comma, two that contradict each other by но or хотя. A quality and a deed whose
-places in their lists, counted from 0, add up to a multiple of five meet in the test alone, so that the first sentence
-above is never learnt from.
+An opinion has one part or two. Each part is good or bad, and не (not) reverses it. Parts that agree are joined by и
+(and) or a comma, parts that disagree by но or хотя. A quality and a deed whose places in their lists, counted from 0,
+add up to a multiple of five occur together only in the test, so the first sentence above is never in training.
 """
 
 from collections.abc import Iterator
@@ -15,13 +14,13 @@ from functools import cache
 
 from regard.data.demo.draws import Dice
 
-Opinion = tuple[str, str]  # its label, and the text
+Opinion = tuple[str, str]  # label and text
 
 GOOD, BAD = "good", "bad"
 SEED = 3
 SIZES = {"train": 3000, "valid": 300, "test": 500}
-NEGATED = 0.4  # the share of parts that are negated
-ALONE = 0.2  # and of opinions that have one part
+NEGATED = 0.4  # share of negated parts
+ALONE = 0.2  # share of opinions with one part
 
 BE = {"m": "был", "f": "была", "n": "было", "p": "были"}
 THINGS = {
@@ -30,7 +29,7 @@ THINGS = {
     "n": "мясо мороженое пиво вино",
     "p": "закуски блины пельмени пирожки",
 }
-# The stem of each adjective with its endings, and whether it is good.
+# Stem of each adjective, its endings, and True if it is good.
 QUALITIES = [
     ("вкусн", "ый ая ое ые", True),
     ("ужасн", "ый ая ое ые", False),
@@ -43,7 +42,7 @@ QUALITIES = [
     ("прекрасн", "ый ая ое ые", True),
     ("противн", "ый ая ое ые", False),
 ]
-# What the guests did, before and behind the place of не, and whether it is good.
+# What the guests did, before and after the place of не, and True if it is good.
 DEEDS = [
     ("мы", "разочаровались", False),
     ("нам", "понравилось", True),
@@ -60,20 +59,20 @@ DEEDS = [
 
 @cache
 def opinion_corpus() -> dict[str, list[Opinion]]:
-    """The splits of the corpus, always the same; no text stands in two of them."""
+    """Return the splits of the corpus, always the same; no text is in two of them."""
     learnt: dict[str, str] = {}
     tested: dict[str, str] = {}
     for text, label, is_apart in _opinions():
         (tested if is_apart else learnt)[text] = label
         if len(tested) >= SIZES["test"] and len(learnt) >= SIZES["train"] + SIZES["valid"]:
             break
-    every = [(label, text) for text, label in learnt.items()][: SIZES["train"] + SIZES["valid"]]
+    learnt_examples = [(label, text) for text, label in learnt.items()][: SIZES["train"] + SIZES["valid"]]
     test = [(label, text) for text, label in tested.items()][: SIZES["test"]]
-    return {"train": every[SIZES["valid"] :], "valid": every[: SIZES["valid"]], "test": test}
+    return {"train": learnt_examples[SIZES["valid"] :], "valid": learnt_examples[: SIZES["valid"]], "test": test}
 
 
 def _opinions() -> Iterator[tuple[str, str, bool]]:
-    """Opinions without end: the text, its label, and whether it is kept for the test."""
+    """Yield opinions endlessly: text, label, and True if it is reserved for the test."""
     dice = Dice(SEED)
     while True:
         quality, deed = dice.pick(range(len(QUALITIES))), dice.pick(range(len(DEEDS)))
@@ -91,7 +90,7 @@ def _opinions() -> Iterator[tuple[str, str, bool]]:
 
 
 def _quality_part(number: int, dice: Dice) -> tuple[str, bool]:
-    """Return a clause about food, and whether it is positive."""
+    """Return a clause about food, and True if it is positive."""
     stem, endings, is_good = QUALITIES[number]
     gender = dice.pick(list(THINGS))
     adjective = stem + endings.split()[list(THINGS).index(gender)]
@@ -101,7 +100,7 @@ def _quality_part(number: int, dice: Dice) -> tuple[str, bool]:
 
 
 def _deed_part(number: int, dice: Dice) -> tuple[str, bool]:
-    """Return a clause about what the guests did, and whether it is positive."""
+    """Return a clause about what the guests did, and True if it is positive."""
     who, what, is_good = DEEDS[number]
     is_negated = dice.chance(NEGATED)
     return f"{who} {'не ' if is_negated else ''}{what}", is_good != is_negated

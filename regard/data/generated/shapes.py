@@ -1,10 +1,10 @@
-"""Pictures of one or two coloured shapes, and all that a small grammar truly says of each.
+"""Pictures of one or two coloured shapes, with all true captions of a small grammar.
 
     a red circle above a blue square          a blue square below a red circle
     a large green star in the upper left      in the upper left a large green star
 
-Every picture is a pure function of its key. What is said of it is true or it is not: the captions are all true
-sentences of the grammar, with the sizes of the shapes or without them.
+Every picture is a pure function of its key. Its captions are all true sentences of the grammar, with or without the
+sizes of the shapes, so any caption is either right or wrong.
 """
 
 import math
@@ -23,7 +23,7 @@ COLOURS = {
     "purple": (128, 60, 160),
     "orange": (245, 130, 20),
 }
-SIZES = {"small": 0.09, "large": 0.16}  # half of a shape's extent, as a share of the picture's side
+SIZES = {"small": 0.09, "large": 0.16}  # half a shape's size, as a share of the picture's side
 PLACES = (
     ("in the upper left", "at the top", "in the upper right"),
     ("on the left", "in the middle", "on the right"),
@@ -35,13 +35,13 @@ OPPOSITES = {
     "to the left of": "to the right of",
     "to the right of": "to the left of",
 }
-_ALONE = 0.3  # share of the pictures with a single shape
-_FINER = 4  # pixels that are drawn for each, so that edges are smooth
+_ALONE = 0.3  # share of pictures with a single shape
+_FINER = 4  # pixels drawn per side for each final one, for smooth edges
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape whose middle lies at this share of the picture's height and width."""
+    """A shape with its centre as shares of the picture's height and width."""
 
     kind: str
     colour: str
@@ -50,13 +50,13 @@ class Shape:
     column: float
 
     def name(self, with_size: bool) -> str:
-        """Name the shape: a red circle, a large red circle, an orange star."""
+        """Return the shape's name: a red circle, a large red circle, an orange star."""
         words = [*([self.size] if with_size else []), self.colour, self.kind]
         return f"{'an' if words[0] == 'orange' else 'a'} {' '.join(words)}"
 
 
 def draw_shapes(shapes: Sequence[Shape], side: int, ground: int) -> np.ndarray:
-    """The pixels (side, side, 3) of these shapes on a ground of this grey, from 0 to 255."""
+    """Return the pixels (side, side, 3) of shapes on a grey background from 0 to 255."""
     scale = side * _FINER
     picture = Image.new("RGB", (scale, scale), (ground, ground, ground))
     pen = ImageDraw.Draw(picture)
@@ -71,7 +71,7 @@ def draw_shapes(shapes: Sequence[Shape], side: int, ground: int) -> np.ndarray:
 
 
 def captions_of(shapes: Sequence[Shape]) -> list[str]:
-    """All that the grammar truly says of a picture with these shapes: four sentences."""
+    """Return all true sentences of the grammar about a picture with these shapes: four."""
     if len(shapes) == 1:
         (shape,) = shapes
         where = PLACES[int(shape.row * 3)][int(shape.column * 3)]
@@ -89,7 +89,7 @@ def captions_of(shapes: Sequence[Shape]) -> list[str]:
 
 
 def relation_of(one: Shape, other: Shape) -> str:
-    """Where one shape lies as seen from another: along the axis by which they are further apart."""
+    """Return where one shape lies relative to another, along the axis on which they are further apart."""
     down, across = other.row - one.row, other.column - one.column
     if abs(down) > abs(across):
         return "above" if down > 0 else "below"
@@ -97,7 +97,7 @@ def relation_of(one: Shape, other: Shape) -> str:
 
 
 def shapes_of(key: Sequence[int]) -> list[Shape]:
-    """The one or two shapes of a key, which never look alike and lie clearly beside each other."""
+    """Return the one or two shapes of a key, which never look alike and are clearly apart."""
     draws = np.random.default_rng(key)
     kinds, colours, sizes = ([str(name) for name in draws.choice(list(names), 2)] for names in (KINDS, COLOURS, SIZES))
     if draws.random() < _ALONE:
@@ -105,11 +105,11 @@ def shapes_of(key: Sequence[int]) -> list[Shape]:
         places = ((draws.integers(0, 3) + draws.uniform(0.35, 0.65)) / 3 for _ in range(2))
         row, column = (float(np.clip(place, reach, 1 - reach)) for place in places)
         return [Shape(kinds[0], colours[0], sizes[0], row, column)]
-    if (kinds[0], colours[0]) == (kinds[1], colours[1]):  # else nobody could tell which one is meant
+    if (kinds[0], colours[0]) == (kinds[1], colours[1]):  # otherwise a caption could mean either
         colours[1] = str(draws.choice([colour for colour in COLOURS if colour != colours[0]]))
-    apart, aside = draws.uniform(0.36, 0.6), draws.uniform(-0.15, 0.15)
-    first, across = 0.5 - apart / 2 + draws.uniform(-0.02, 0.02), draws.uniform(0.3, 0.7)
-    ends = [(first, across - aside / 2), (first + apart, across + aside / 2)]
+    distance, offset = draws.uniform(0.36, 0.6), draws.uniform(-0.15, 0.15)
+    first, across = 0.5 - distance / 2 + draws.uniform(-0.02, 0.02), draws.uniform(0.3, 0.7)
+    ends = [(first, across - offset / 2), (first + distance, across + offset / 2)]
     if draws.random() < 0.5:
         ends = [(column, row) for row, column in ends]
     looks = zip(kinds, colours, sizes, [ends[place] for place in draws.permutation(2)], strict=True)
@@ -117,7 +117,7 @@ def shapes_of(key: Sequence[int]) -> list[Shape]:
 
 
 def picture_of(key: Sequence[int], side: int) -> tuple[np.ndarray, list[str]]:
-    """The pixels of a key's picture, on a light or a dark ground, and its captions."""
+    """Return the pixels of a key's picture, on a light or dark background, and its captions."""
     shapes = shapes_of(key)
     ground = int(np.random.default_rng([*key, 1]).choice([24, 48, 208, 240]))
     return draw_shapes(shapes, side, ground), captions_of(shapes)
@@ -128,7 +128,7 @@ def _alone(name: str, where: str) -> tuple[str, str]:
 
 
 def _star() -> list[tuple[float, float]]:
-    """Ten corners, every second one nearer to the middle, the first at the top."""
+    """Return ten corners, every second one nearer to the centre, the first at the top."""
     angles = [math.pi * corner / 5 for corner in range(10)]
     return [
         ((0.45 if corner % 2 else 1.0) * math.sin(angle), -(0.45 if corner % 2 else 1.0) * math.cos(angle))

@@ -1,14 +1,14 @@
-"""Pairs of sentences that say one thing in two styles, made of templates: polite forms of address, and paraphrases.
+"""Pairs of sentences that say the same in two styles, made from templates: polite forms of address, and paraphrases.
 
-A grammar is a TOML file. Each of its languages has styles, and patterns with one template for each style. A slot of
-the templates is filled by a row of its table, whose first row names the forms: `{name.formal}` is a form of the name,
-and `{verb.past@name}` is the verb's form `past_m`, `past_f` or `past_n`, by the `gender` of the name. The first letter
-of a sentence is made a capital.
+A grammar is a TOML file. Each of its languages has styles, and patterns with one template for each style. A slot of a
+template is filled from a row of its table, whose first row names the forms: `{name.formal}` is a form of the name, and
+`{verb.past@name}` is the verb's form `past_m`, `past_f` or `past_n`, by the `gender` of the name. The first letter of a
+sentence is capitalised.
 
-A pair begins with the style that is wanted: `[formal] John, open the letter.` gives `Mr Smith, could you please open
-the letter?` The words of the two slots `apart` meet in some combinations in the test alone: those for which the row of
-the one, counted from 0, and three times the row of the other add up to a multiple of seven. In training each of these
-words occurs with others.
+A pair begins with the requested style: `[formal] John, open the letter.` gives `Mr Smith, could you please open the
+letter?` Some combinations of words in the two slots `apart` occur only in the test: those for which the row of the
+first, counted from 0, plus three times the row of the second is a multiple of seven. In training each of these words
+occurs with others.
 """
 
 import re
@@ -31,17 +31,17 @@ _PLACE = re.compile(r"\{(\w+)\.(\w+)(?:@(\w+))?\}")
 class StyleLanguage(Options):
     """The styles of one language, its patterns and its words."""
 
-    styles: list[str] = Field(min_length=2, description="What stands in brackets before a sentence.")
+    styles: list[str] = Field(min_length=2, description="Names of the styles, written in brackets before a sentence.")
     patterns: list[list[str]] = Field(min_length=1, description="One template for each style.")
     slots: dict[str, list[list[str]]] = Field(description="Tables of words; the first row names the forms.")
 
     def form(self, slot: str, row: int, name: str) -> str:
-        """One form of the word in a row of a slot's table."""
+        """Return one form of the word in a row of a slot's table."""
         names, *words = self.slots[slot]
         return words[row][names.index(name)]
 
     def say(self, pattern: int, style: int, rows: Rows) -> str:
-        """The sentence of a pattern in a style, its slots filled."""
+        """Return the sentence of a pattern in a style, with its slots filled."""
 
         def fill(place: re.Match[str]) -> str:
             slot, name, agreeing = place.groups()
@@ -55,10 +55,10 @@ class StyleLanguage(Options):
 class StyleGrammar(Options):
     """Everything in a file of templates."""
 
-    seed: int = Field(description="Of the draws.")
-    train: int = Field(gt=0, description="Pairs to learn from.")
-    valid: int = Field(gt=0, description="Other pairs of the same combinations of words.")
-    test: int = Field(gt=0, description="Pairs of combinations that are not in the others.")
+    seed: int = Field(description="Seed of the draws.")
+    train: int = Field(gt=0, description="Number of training pairs.")
+    valid: int = Field(gt=0, description="Number of validation pairs, from the same combinations of words.")
+    test: int = Field(gt=0, description="Number of test pairs, from combinations that are not in the others.")
     apart: tuple[str, str] = Field(strict=False, description="The two slots whose combinations are held out.")
     english: StyleLanguage
     portuguese: StyleLanguage
@@ -75,14 +75,14 @@ class StyleGrammar(Options):
 
 
 def read_grammar(name: str) -> StyleGrammar:
-    """The grammar of this name."""
+    """Read the grammar of this name."""
     text = files("regard.data.generated").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return check(StyleGrammar, parse_toml(text, f"The grammar {name}"), f"the grammar {name}")
 
 
 @cache
 def style_corpus(name: str) -> dict[str, list[Pair]]:
-    """The splits of the corpus that the grammar of this name generates, always the same."""
+    """Return the splits of the corpus that a grammar generates, always the same."""
     grammar = read_grammar(name)
     learnt: dict[str, str] = {}
     tested: dict[str, str] = {}
@@ -99,13 +99,13 @@ def style_corpus(name: str) -> dict[str, list[Pair]]:
 
 
 def _draws(grammar: StyleGrammar) -> Iterator[tuple[str, str, bool]]:
-    """Pairs without end, some of them again and again, and whether their words are kept for the test."""
+    """Yield pairs endlessly, with repeats, and True if their words are reserved for the test."""
     dice = Dice(grammar.seed)
     while True:
         language = dice.pick(grammar.languages)
         rows = {slot: dice.pick(range(len(table) - 1)) for slot, table in language.slots.items()}
         pattern = dice.pick(range(len(language.patterns)))
-        given = dice.pick(range(len(language.styles)))
-        wanted = dice.pick([style for style in range(len(language.styles)) if style != given])
-        source = f"[{language.styles[wanted]}] {language.say(pattern, given, rows)}"
-        yield source, language.say(pattern, wanted, rows), grammar.is_apart(rows)
+        source_style = dice.pick(range(len(language.styles)))
+        target_style = dice.pick([style for style in range(len(language.styles)) if style != source_style])
+        source = f"[{language.styles[target_style]}] {language.say(pattern, source_style, rows)}"
+        yield source, language.say(pattern, target_style, rows), grammar.is_apart(rows)

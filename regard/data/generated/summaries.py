@@ -1,9 +1,9 @@
-"""Reports of a dozen sentences and more, and their summaries: the facts that count are scattered among others.
+"""Reports of a dozen sentences or more with summaries; the facts that matter are scattered among others.
 
 A report opens with a sentence that says nothing. Then come, in any order, the sentences with the facts, each in one of
-several wordings, and others with facts of the same kinds that do not belong into the summary: earlier matches, other
-people, other sums. So neither the first sentences nor any words that are rare will do. The names and most numbers of
-validation and test are in no training report (`invented.py`).
+several wordings, and others with facts of the same kinds that do not belong in the summary: earlier matches, other
+people, other sums. So copying the first sentences or rare words does not work. The names and most numbers of validation
+and test occur in no training report (`invented.py`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ Pair = tuple[str, str]
 
 SEED = 23
 SIZES = {"train": 8000, "valid": 300, "test": 500}
-FEWEST_OTHERS, MOST_OTHERS = 8, 12  # sentences beside those of the facts
+FEWEST_OTHERS, MOST_OTHERS = 8, 12  # sentences in addition to the facts
 
 
 class ReportKind(NamedTuple):
-    """One kind of report: how it opens, the wordings of each fact, what misleads, and the summary."""
+    """One kind of report: its openings, the wordings of each fact, misleading sentences, and the summary."""
 
     openings: Sequence[str]
     facts: Sequence[Sequence[str]]
@@ -115,13 +115,13 @@ THINGS = ("bridge", "school", "library", "station", "hospital", "market", "theat
 
 @cache
 def summary_corpus(split: str) -> list[Pair]:
-    """The reports of a split and their summaries, always the same."""
+    """Return the reports of a split and their summaries, always the same."""
     draws = _draws(split)
     return [next(draws) for _ in range(SIZES[split])]
 
 
 def _draws(split: str) -> Iterator[Pair]:
-    """Reports without end, and their summaries."""
+    """Yield reports and their summaries endlessly."""
     dice = Dice(SEED + list(SIZES).index(split))
     while True:
         kind, words = dice.pick(KINDS), _words(split, dice)
@@ -134,13 +134,13 @@ def _draws(split: str) -> Iterator[Pair]:
 
 
 def _by_the_way(sentence: str, split: str, dice: Dice) -> str:
-    """A sentence with people and places that occur nowhere else in the report."""
+    """Return a sentence with people and places that occur nowhere else in the report."""
     invented = {name: invent_name(split, dice) for name in ("person", "friend", "place")}
     return sentence.format(**invented, age=dice.pick(range(20, 90)))
 
 
 def _words(split: str, dice: Dice) -> Mapping[str, str]:
-    """Return the words for the places of a report; the first of two alike is the true one."""
+    """Return the words for the slots of a report; the first of two similar ones is the true one."""
     names = ("a", "b", "c", "other", "town", "away", "street", "square", "title", "second_title")
     invented = {name: invent_name(split, dice) for name in names}
     (cause, rumour), (thing, idea) = (dice.shuffled(words)[:2] for words in (CAUSES, THINGS))

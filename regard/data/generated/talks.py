@@ -1,13 +1,13 @@
-"""Little conversations in which what was said before must be remembered, so that every reply is right or wrong.
+"""Short conversations that require memory of earlier turns, so that every reply is right or wrong.
 
-Someone tells things about themselves, one a turn, and is answered; now and then they correct one. At the end they ask
-for one of them, and are told what they said last:
+Someone states facts about themselves, one per turn, and gets an answer; now and then they correct one. At the end they
+ask for one of them, and the reply is what they said last:
 
     — My name is Ana. — Nice to meet you, Ana. — What is my name?        Your name is Ana.
 
-or they ask for what they have not told, and the reply says so. A pair is all turns so far and the reply, in the form in
-which conversations are learnt (`regard/data/corpora/turns.py`). A name and a town whose places in their lists, counted
-from 0, add up to a multiple of five meet in the test alone, and in each conversation of the test two such meet.
+or they ask for something they have not said, and the reply says so. A pair is all turns so far and the reply, in the
+form in which conversations are learnt (`regard/data/corpora/turns.py`). A name and a town whose places in their lists,
+counted from 0, add up to a multiple of five occur together only in the test, in each of its conversations.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ Pair = tuple[str, str]
 SEED = 5
 TRAIN, VALID, TEST = 20_000, 500, 1000
 MOST_THINGS = 4
-CORRECTIONS = 0.15  # the share of things told that are corrected
+CORRECTIONS = 0.15  # share of facts that are corrected
 
 VALUES = {
     "name": "Ana Bruno Clara David Emma Felix Grace Hugo Irene Jack Kate Leo Maria Nina Oscar Paula Rosa Simon Tom "
@@ -33,7 +33,7 @@ VALUES = {
     "pet": "cat dog horse rabbit parrot turtle hamster goldfish canary pony",
     "colour": "red blue green yellow black white purple brown orange grey",
 }
-# What is told, what is answered, how it is corrected, how it is asked for, the reply, and the reply if it was not told.
+# Statement, answer, correction, question, reply, and reply if it was not stated.
 TURNS = {
     "name": (
         "My name is {}.",
@@ -80,7 +80,7 @@ TURNS = {
 
 @cache
 def talk_corpus() -> dict[str, list[Pair]]:
-    """The splits of the corpus, always the same."""
+    """Return the splits of the corpus, always the same."""
     learnt: dict[str, str] = {}
     tested: dict[str, str] = {}
     for pairs, is_apart in _conversations():
@@ -88,35 +88,35 @@ def talk_corpus() -> dict[str, list[Pair]]:
             (tested if is_apart else learnt)[source] = reply
         if len(learnt) >= TRAIN + VALID and len(tested) >= TEST:
             break
-    kept = list(learnt.items())[: TRAIN + VALID]
-    return {"train": kept[VALID:], "valid": kept[:VALID], "test": list(tested.items())[:TEST]}
+    pairs_to_learn = list(learnt.items())[: TRAIN + VALID]
+    return {"train": pairs_to_learn[VALID:], "valid": pairs_to_learn[:VALID], "test": list(tested.items())[:TEST]}
 
 
 def _conversations() -> Iterator[tuple[list[Pair], bool]]:
-    """Conversations without end, each as pairs, and whether it is kept for the test."""
+    """Yield conversations endlessly, each as pairs, and True if it is reserved for the test."""
     dice = Dice(SEED)
     choices = {kind: words.split() for kind, words in VALUES.items()}
     while True:
-        told: dict[str, list[str]] = {}  # what was told of each kind, the last of which is right
+        stated: dict[str, list[str]] = {}  # stated values of each kind; the last is right
         turns: list[str] = []
         for kind in dice.shuffled(list(VALUES))[: 1 + dice.pick(range(MOST_THINGS))]:
             tell, answer, correct, *_ = TURNS[kind]
             for sentence in (tell, correct) if dice.chance(CORRECTIONS) else (tell,):
-                value = dice.pick([word for word in choices[kind] if word not in told.get(kind, ())])
-                told.setdefault(kind, []).append(value)
+                value = dice.pick([word for word in choices[kind] if word not in stated.get(kind, ())])
+                stated.setdefault(kind, []).append(value)
                 turns += [sentence.format(value), answer.format(value)]
-        # What was told is asked for more often than what was not.
-        asked = dice.pick(list(VALUES) if dice.chance(0.3) else list(told))
-        *_, question, reply, unknown = TURNS[asked]
-        turns += [question, reply.format(told[asked][-1]) if asked in told else unknown]
-        yield _pairs(turns), _is_apart(told, choices)
+        # Ask more often for something that was stated.
+        topic = dice.pick(list(VALUES) if dice.chance(0.3) else list(stated))
+        *_, question, reply, unknown = TURNS[topic]
+        turns += [question, reply.format(stated[topic][-1]) if topic in stated else unknown]
+        yield _pairs(turns), _is_apart(stated, choices)
 
 
-def _is_apart(told: dict[str, list[str]], choices: dict[str, list[str]]) -> bool:
-    met = product(told.get("name", ()), told.get("town", ()))
-    return any((choices["name"].index(name) + choices["town"].index(town)) % 5 == 0 for name, town in met)
+def _is_apart(stated: dict[str, list[str]], choices: dict[str, list[str]]) -> bool:
+    combinations = product(stated.get("name", ()), stated.get("town", ()))
+    return any((choices["name"].index(name) + choices["town"].index(town)) % 5 == 0 for name, town in combinations)
 
 
 def _pairs(turns: list[str]) -> list[Pair]:
-    """Every second turn as the reply to all before it."""
+    """Return every second turn as the reply to all turns before it."""
     return [(" ".join(f"{DASH} {turn}" for turn in turns[:place]), turns[place]) for place in range(1, len(turns), 2)]

@@ -1,1 +1,1 @@
-"""Graphs of labelled nodes: read from plain files or from Planetoid's, kept in one file that opens at once."""
+"""Graphs of labelled nodes: read from plain or Planetoid files, stored in one file that opens at once."""

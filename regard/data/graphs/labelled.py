@@ -1,4 +1,4 @@
-"""A graph whose nodes have features and, some of them, labels: checked once, kept in files that hold plain numbers."""
+"""A graph whose nodes have features and some have labels: checked once, stored in files of plain numbers."""
 
 import io
 import json
@@ -15,13 +15,13 @@ from regard.base.parsing import parse_json
 from regard.base.tensors import read_shapes
 
 GRAPH_FILE, CLASSES_FILE = "graph.safetensors", "classes.json"
-SPLITS = ("", "train", "valid", "test")  # what the numbers in `splits` mean
-UNKNOWN = -1  # the label of a node that has none
+SPLITS = ("", "train", "valid", "test")  # meaning of the numbers in `splits`
+UNKNOWN = -1  # label of a node without one
 
 
 @dataclass(frozen=True)
 class Features:
-    """A table of features, of which only what is not zero is kept: row r stands at starts[r] up to starts[r + 1]."""
+    """A sparse table of features: row r holds the entries starts[r] up to starts[r + 1]."""
 
     values: np.ndarray  # float32
     columns: np.ndarray  # int64
@@ -33,7 +33,7 @@ class Features:
         return len(self.starts) - 1
 
     def normalise(self) -> "Features":
-        """Every row divided by its sum; a row that sums to zero stays as it is."""
+        """Divide every row by its sum; a row that sums to zero stays unchanged."""
         rows = np.repeat(np.arange(self.nodes), np.diff(self.starts))
         sums = np.bincount(rows, weights=self.values, minlength=self.nodes)
         sums[sums == 0] = 1.0
@@ -46,8 +46,8 @@ class LabelledGraph:
 
     features: Features
     looks: np.ndarray
-    labels: np.ndarray  # the number of its class for each node, or UNKNOWN
-    splits: np.ndarray  # the place in SPLITS for each node
+    labels: np.ndarray  # class number of each node, or UNKNOWN
+    splits: np.ndarray  # index into SPLITS of each node
     classes: tuple[str, ...]
 
     @property
@@ -60,22 +60,22 @@ class LabelledGraph:
         return np.unique(np.sort(self.looks, axis=0), axis=1).shape[1]
 
     def nodes_of(self, split: str) -> np.ndarray:
-        """The nodes of a split, in order."""
+        """Return the nodes of a split, in order."""
         return np.flatnonzero(self.splits == SPLITS.index(split))
 
     @property
     def report(self) -> list[str]:
-        """Describe the graph for people."""
+        """Description of the graph for people."""
         alone = self.nodes - len(np.unique(self.looks))
         sizes = ", ".join(f"{len(self.nodes_of(split)):,} {split}" for split in SPLITS[1:])
         return [
             f"{self.nodes:,} nodes, {self.edges:,} edges, {self.features.width:,} features,"
             f" {len(self.classes)} classes; {sizes}",
-            *([f"nodes without an edge, which see themselves only: {alone:,}"] if alone else []),
+            *([f"nodes without an edge, which see only themselves: {alone:,}"] if alone else []),
         ]
 
     def files(self) -> dict[str, bytes]:
-        """All of it as files."""
+        """Return the graph as files."""
         tensors = {
             "values": self.features.values,
             "columns": self.features.columns.astype(np.int32),
@@ -90,31 +90,31 @@ class LabelledGraph:
 
 
 def sort_looks(looks: np.ndarray, nodes: int) -> np.ndarray:
-    """Looks in order, each once, and none of a node at itself."""
+    """Return the distinct looks in order, without those of a node at itself."""
     keys = np.unique(looks[0].astype(np.int64) * nodes + looks[1])
     both = np.stack([keys // nodes, keys % nodes])
     return both[:, both[0] != both[1]]
 
 
 def check_graph(graph: LabelledGraph, name: str) -> LabelledGraph:
-    """Refuse a graph with which nothing can be trained."""
+    """Refuse a graph that cannot be trained on."""
     if not graph.looks.shape[1]:
         raise Fault(f"{name}: the graph has no edges between two nodes, so there is nothing to attend to.")
     labelled = graph.labels[graph.labels != UNKNOWN]
     if len(np.unique(labelled)) < 2:
-        found = f"all have the class '{graph.classes[labelled[0]]}'" if len(labelled) else "no node has one"
-        raise Fault(f"{name}: labels of at least two classes are needed, but {found}.")
+        problem = f"all have the class '{graph.classes[labelled[0]]}'" if len(labelled) else "no node has one"
+        raise Fault(f"{name}: at least two classes are needed, but {problem}.")
     for split in SPLITS[1:]:
         nodes = graph.nodes_of(split)
         if not len(nodes):
             raise Fault(f"{name}: no node is in the split '{split}'.")
-        if len(bare := nodes[graph.labels[nodes] == UNKNOWN]):
-            raise Fault(f"{name}: node {bare[0]} is in the split '{split}' but has no label.")
+        if len(unlabelled := nodes[graph.labels[nodes] == UNKNOWN]):
+            raise Fault(f"{name}: node {unlabelled[0]} is in the split '{split}' but has no label.")
     return graph
 
 
 def open_graph(files: Mapping[str, bytes], name: str) -> LabelledGraph:
-    """The graph in files that need not be trusted: what does not fit together is refused."""
+    """Read the graph from untrusted files; refuse inconsistent ones."""
     try:
         read_shapes(io.BytesIO(files[GRAPH_FILE]), GRAPH_FILE)
         tensors, classes = load(files[GRAPH_FILE]), parse_json(files[CLASSES_FILE], CLASSES_FILE)
@@ -125,8 +125,8 @@ def open_graph(files: Mapping[str, bytes], name: str) -> LabelledGraph:
 
 
 def _assemble(tensors: dict[str, np.ndarray], classes: Any) -> LabelledGraph:
-    """A graph of its tensors; a ValueError says what does not fit."""
-    if not isinstance(classes, list) or not all(isinstance(each, str) for each in classes):
+    """Build a graph from its tensors; raise ValueError if something does not fit."""
+    if not isinstance(classes, list) or not all(isinstance(class_name, str) for class_name in classes):
         raise ValueError("classes that are not a list of names")
     (width,) = tensors["width"].tolist()
     starts, columns = tensors["starts"].astype(np.int64), tensors["columns"].astype(np.int64)
@@ -142,7 +142,7 @@ def _assemble(tensors: dict[str, np.ndarray], classes: Any) -> LabelledGraph:
         "labels": labels.shape == (nodes,) and _within(labels, UNKNOWN, len(classes)),
         "splits": splits.shape == (nodes,) and _within(splits, 0, len(SPLITS)),
     }
-    if wrong := [what for what, right in fits.items() if not right]:
+    if wrong := [part for part, is_right in fits.items() if not is_right]:
         raise ValueError(f"{wrong[0]} that do not fit the rest")
     return LabelledGraph(features, sort_looks(looks, nodes), labels, splits, tuple(classes))
 

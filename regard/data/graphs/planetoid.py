@@ -1,7 +1,8 @@
-"""Planetoid's graphs (Yang et al. 2016), Cora and Citeseer: pickles of Python 2, read so that nothing in them can run.
+"""Read Planetoid's graphs Cora and Citeseer (Yang et al. 2016): Python 2 pickles, read so that nothing in them can run.
 
-Eight files make a graph: x, y the features and labels of the training nodes; allx, ally of all nodes but the test's;
-tx, ty of the test nodes, whose numbers are in test.index; graph the neighbours of each node.
+Eight files make a graph: x and y hold the features and labels of the training nodes; allx and ally those of all nodes
+except the test's; tx and ty those of the test nodes, whose numbers are in test.index; graph holds each node's
+neighbours.
 """
 
 from collections import defaultdict
@@ -17,14 +18,14 @@ from regard.data.catalogue.unpack import Unusable, read_content
 from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
 from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
-VALIDATION = 500  # nodes after those of the training are the validation's, in all published results
-_TIMES_NODES = 2  # how many nodes there may be for each that a table knows
-_LARGEST = 2**26  # bytes of a file; the largest of the set has 600 kB
+VALIDATION = 500  # nodes after the training nodes are for validation, in all published results
+_TIMES_NODES = 2  # most nodes for each one in a table
+_LARGEST = 2**26  # bytes of a file; the set's largest has 600 kB
 Expected = TypeVar("Expected")
 
 
 def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
-    """The graph that is called, say, `planetoid:cora`, with its published split."""
+    """Read a graph such as `planetoid:cora`, with its published split."""
     graph = name.partition(":")[2]
 
     def part(kind: str) -> Path:
@@ -35,9 +36,9 @@ def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
     trained, test_nodes = len(_labels(part("y"))), _node_numbers(part("test.index"))
     looks = _looks(part("graph"))
     nodes = max(int(test_nodes.max()), int(looks.max())) + 1
-    are_few = rest.nodes <= nodes <= _TIMES_NODES * (rest.nodes + test.nodes)  # Citeseer has 15 that no table knows
+    are_few = rest.nodes <= nodes <= _TIMES_NODES * (rest.nodes + test.nodes)  # 15 of Citeseer's are in no table
     if not len(test_nodes) == test.nodes == len(test_labels) or rest.nodes != len(rest_labels) or not are_few:
-        raise Fault(f"{name}: its files do not belong together; `regard data get planetoid` verifies them.")
+        raise Fault(f"{name}: its files do not fit together; `regard data get planetoid` verifies them.")
     places = np.concatenate([np.arange(rest.nodes), test_nodes])
     labels = np.full(nodes, UNKNOWN)
     labels[places] = np.concatenate([rest_labels, test_labels])
@@ -47,14 +48,14 @@ def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
     splits[test_nodes] = SPLITS.index("test")
     features = _stack(rest, test, places, nodes)
     classes = tuple(map(str, range(labels.max() + 1)))  # the files give them no names
-    found = LabelledGraph(
+    labelled_graph = LabelledGraph(
         features.normalise() if normalise else features, sort_looks(looks, nodes), labels, splits, classes
     )
-    return check_graph(found, name)
+    return check_graph(labelled_graph, name)
 
 
 def _stack(rest: Features, test: Features, places: np.ndarray, nodes: int) -> Features:
-    """Both tables as one, each row at its node's place. Nodes that are in neither (15 of Citeseer's) get zeros."""
+    """Stack both tables, each row at its node's place. Nodes in neither (15 of Citeseer's) get zeros."""
     lengths = np.zeros(nodes, dtype=np.int64)
     lengths[places] = np.concatenate([np.diff(rest.starts), np.diff(test.starts)])
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -75,7 +76,7 @@ def _table(path: Path) -> Features:
 
 
 def _labels(path: Path) -> np.ndarray:
-    """The number of the class of each row, of a table with a one in its column."""
+    """Return the class number of each row, from a one-hot table."""
     table = _numbers(_unpickle(path, PickledArray), path)
     if table.ndim != 2:
         raise _damage(path, "it is not a table")
@@ -89,15 +90,15 @@ def _numbers(array: Any, path: Path) -> np.ndarray:
 
 
 def _looks(path: Path) -> np.ndarray:
-    """Read who sees whom, in both directions."""
+    """Read the edges, in both directions."""
     neighbours = _unpickle(path, defaultdict)
     lists = [*neighbours.values()]
     if not all(type(others) is list for others in lists):
         raise _damage(path, "it is not a table of neighbours")
     edges = sum(map(len, lists))
-    if edges > path.stat().st_size:  # each is a byte at least where no two nodes share their list
+    if edges > path.stat().st_size:  # each takes at least a byte unless nodes share a list
         raise _damage(path, "its lists of neighbours are shared")
-    if not edges or not all(type(each) is int and 0 <= each < 2**31 for each in chain(neighbours, *lists)):
+    if not edges or not all(type(node) is int and 0 <= node < 2**31 for node in chain(neighbours, *lists)):
         raise _damage(path, "it is not a table of neighbours")
     nodes = np.repeat(np.fromiter(neighbours, np.int64, len(lists)), [*map(len, lists)])
     others = np.fromiter(chain.from_iterable(lists), np.int64, edges)
@@ -117,11 +118,11 @@ def _node_numbers(path: Path) -> np.ndarray:
 
 
 def _damage(path: Path, reason: str) -> Fault:
-    return Fault(f"{path} is damaged, or no file of Planetoid's: {reason}.")
+    return Fault(f"{path} is damaged, or not a Planetoid file: {reason}.")
 
 
 class _SparseMatrix:
-    """Stands for a scipy.sparse.csr_matrix."""
+    """Stand-in for scipy.sparse.csr_matrix."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.shape, self.parts = state["_shape"], [state[name] for name in ("data", "indices", "indptr")]
@@ -136,15 +137,15 @@ _ADMITTED: Admitted = {
 
 
 def _unpickle(path: Path, expected: type[Expected]) -> Expected:
-    """Unpickle a value, if it is of the expected type."""
+    """Unpickle a value and check that it has the expected type."""
     try:
         content = read_content(path, _LARGEST)
     except Unusable as reason:
         raise _damage(path, f"it {reason}") from None
     try:
-        found = unpickle(content, _ADMITTED)
+        value = unpickle(content, _ADMITTED)
     except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
         raise _damage(path, str(error).rstrip(".") or type(error).__name__) from None
-    if type(found) is not expected:
+    if type(value) is not expected:
         raise _damage(path, "it holds something else")
-    return found
+    return value

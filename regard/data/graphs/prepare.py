@@ -1,4 +1,4 @@
-"""A recipe's graph: read once, from plain files of edges, features, labels and splits, then opened from one file."""
+"""Prepare a recipe's graph: read plain files of edges, features, labels and splits once, then open one file."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(r"[\s,]+")
 
 
 def read_plain(options: GraphData) -> LabelledGraph:
-    """The graph in the four files of a recipe; what does not fit is refused by file and line."""
+    """Read the graph in the four files of a recipe; refuse inconsistencies by file and line."""
     edges, table, classes_of, split_of = options.files
     features = _read_features(table)
     looks = _read_looks(edges, features.nodes, options.directed)
@@ -60,7 +60,7 @@ def _read_features(name: str) -> Features:
             width = len(row)
         if len(row) != width:
             raise Fault(
-                f"{name}, line {number}: expected {quantity(width, 'feature')}, as in line 1, and found {len(row)}."
+                f"{name}, line {number}: expected {quantity(width, 'feature')}, as in line 1, but found {len(row)}."
             )
         filled = [(column, value) for column, value in enumerate(row) if value]
         columns += [column for column, _ in filled]
@@ -72,7 +72,7 @@ def _read_features(name: str) -> Features:
 
 
 def _read_looks(name: str, nodes: int, directed: bool) -> np.ndarray:
-    """Read the edges: the second node sees the first, and without directions also the first the second."""
+    """Read the edges: the second node sees the first and, unless `directed`, the first sees the second."""
     edges = [_edge(cells, name, number, nodes) for number, cells in _rows(name)]
     first, second = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     seen = np.stack([second, first])
@@ -81,18 +81,16 @@ def _read_looks(name: str, nodes: int, directed: bool) -> np.ndarray:
 
 def _edge(cells: list[str], name: str, number: int, nodes: int) -> tuple[int, int]:
     if len(cells) != 2 or not all(cell.isascii() and cell.isdigit() for cell in cells):
-        raise Fault(f"{name}, line {number}: an edge is the numbers of two nodes, such as '0 5'.")
+        raise Fault(f"{name}, line {number}: an edge must be the numbers of two nodes, such as '0 5'.")
     first, second = map(int, cells)
     for node in (first, second):
         if node >= nodes:
-            raise Fault(
-                f"{name}, line {number}: there is no node {node}; the features are of the nodes 0 to {nodes - 1}."
-            )
+            raise Fault(f"{name}, line {number}: there is no node {node}; the features cover nodes 0 to {nodes - 1}.")
     return first, second
 
 
 def _read_column(name: str, nodes: int) -> list[str]:
-    """A file with one word for each node."""
+    """Read a file with one word for each node."""
     lines = [line.strip() for line in read_lines(file_of(name))]
     if len(lines) != nodes:
         raise Fault(f"{name} has {quantity(len(lines), 'line')} for {quantity(nodes, 'node')}; each node needs a line.")
@@ -100,7 +98,7 @@ def _read_column(name: str, nodes: int) -> list[str]:
 
 
 def _rows(name: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a file with their numbers, cut into cells."""
+    """Yield the lines of a file with their numbers, split into cells."""
     for number, line in enumerate(read_lines(file_of(name)), 1):
         yield number, [cell for cell in _SEPARATOR.split(line.strip()) if cell]
 
@@ -116,17 +114,17 @@ def _number(cell: str, name: str, number: int) -> float:
 
 
 def read_graph(options: GraphData) -> LabelledGraph:
-    """The graph that a recipe names."""
+    """Read the graph that a recipe names."""
     return read_planetoid(options.graph, options.normalise) if options.graph else read_plain(options)
 
 
 def is_prepared(folder: Path) -> bool:
-    """Return True if a prepared graph is there; its own file is written last."""
+    """Return True if a prepared graph is in the folder; the graph file is written last."""
     return (folder / GRAPH_FILE).is_file()
 
 
 def prepare_graph(options: GraphData, folder: Path) -> LabelledGraph:
-    """Make the graph of a recipe ready in `folder`, or open it where it is."""
+    """Prepare the graph of a recipe in `folder`, or open it if it is there."""
     if is_prepared(folder):
         return open_graph({name: (folder / name).read_bytes() for name in (CLASSES_FILE, GRAPH_FILE)}, str(folder))
     graph = read_graph(options)

@@ -1,1 +1,1 @@
-"""Texts with labels: read from lines, tables or examples of aspects, and cut into tokens once."""
+"""Labelled texts: read from lines, tables or examples of aspects, and tokenised once."""

@@ -1,4 +1,4 @@
-"""Reading examples: lines, rows of a table, or three lines with a text, an aspect and a label."""
+"""Read examples from lines, rows of a table, or groups of three lines: a text, an aspect and a label."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
@@ -20,26 +20,26 @@ _SHOWN = 40  # characters of a line in a fault
 
 
 class Example(NamedTuple):
-    """A text and its label; `aspect` is what it is asked about, or a second text, `number` the one in its table."""
+    """A text and its label; `aspect` is the aspect in question or a second text, `number` the one in its table."""
 
     label: str
     text: str
     place: str  # for people
     aspect: str = ""
     number: str = ""
-    before_aspect: str = ""  # what of the text stands before the aspect
+    before_aspect: str = ""  # the text before the aspect
 
 
 def read_examples(options: LabelledData, name: str) -> Iterator[Example]:
-    """The examples of a file, labels as they are called; blank lines between them are passed over."""
+    """Yield the examples of a file with their labels renamed; skip blank lines between them."""
     if options.format == "table":
-        found = _of_table(options, name)
+        examples = _of_table(options, name)
     else:
         lines = ((number, line) for number, line in _numbered(options, name) if line.strip())
-        found = {"lines": _of_lines, "aspects": _of_aspects}[options.format](options, name, lines)
-    for example in found:
+        examples = {"lines": _of_lines, "aspects": _of_aspects}[options.format](options, name, lines)
+    for example in examples:
         if not example.text.strip():
-            raise Fault(f"{example.place}: there is a label, '{example.label[:_SHOWN]}', and no text.")
+            raise Fault(f"{example.place}: there is a label, '{example.label[:_SHOWN]}', but no text.")
         yield example._replace(label=options.names.get(example.label, example.label))
 
 
@@ -52,8 +52,9 @@ def _numbered(options: LabelledData, name: str) -> Lines:
     kind = kind_by_name(name)
     if kind in ("csv", "jsonl", "conllu") or is_table(file_of(name)):
         raise Fault(
-            f"{name} is {NAMES[kind] if kind else 'a table'}, and data.format is '{options.format}'; set data.format "
-            "to 'table', and choose text and label, as in data.columns = 'text:label' or --columns text:label."
+            f"{name} is {NAMES[kind] if kind else 'a table'}, but data.format is '{options.format}'; set "
+            "data.format to 'table', and choose text and label, as in data.columns = 'text:label' or "
+            "--columns text:label."
         )
     return enumerate(read_lines(file_of(name), encoding=options.encoding), 1)
 
@@ -68,12 +69,12 @@ def _of_lines(options: LabelledData, name: str, lines: Lines) -> Iterator[Exampl
                 "choose columns, as in --columns text:label, or remove the line."
             )
         if not label:
-            raise Fault(f"{name}, line {number:,} begins with a space; a label, a space and a text are needed.")
+            raise Fault(f"{name}, line {number:,} begins with a space; it must be a label, a space and a text.")
         yield Example(label, text, f"{name}, line {number:,}")
 
 
 def _of_table(options: LabelledData, name: str) -> Iterator[Example]:
-    """The examples in the rows of a table, whose columns are chosen, named by the file, or listed in their order."""
+    """Yield the examples in the rows of a table; columns are chosen, named by the file, or listed in order."""
     parts, listed = options.chosen, options.columns if isinstance(options.columns, list) else ()
     table = open_rows(name, parts, options.header, options.encoding, listed=listed)
     unit = "row" if isinstance(table, ArrowTable) else "line"
@@ -88,23 +89,23 @@ NumberedRows = Iterator[tuple[int, dict[str, str]]]
 
 
 def _choose(table: Table | ArrowTable, parts: Sequence[Part]) -> NumberedRows:
-    """Return text, perhaps second text, and label of each row, by chosen columns."""
+    """Yield text, optional second text, and label of each row, by chosen columns."""
     names = [TEXT, SECOND, LABEL] if len(parts) > 2 else [TEXT, LABEL]
     ends = list(accumulate(map(len, parts)))
     for number, cells in choose_rows(table, parts):
-        own = (join_cells(cells[end - len(part) : end]) for part, end in zip(parts, ends, strict=True))
-        yield number, dict(zip(names, own, strict=True))
+        texts = (join_cells(cells[end - len(part) : end]) for part, end in zip(parts, ends, strict=True))
+        yield number, dict(zip(names, texts, strict=True))
 
 
 def _choose_listed(options: LabelledData, name: str, table: Table | ArrowTable) -> NumberedRows:
-    """Return the listed columns of each row: by their names where the file has names, else in their order."""
+    """Yield the listed columns of each row: by name if the file names them, otherwise in order."""
     listed = list(options.columns)
     if isinstance(table, ArrowTable) or table.names:
         read = [column for column in listed if column in (LABEL, TEXT, SECOND, NUMBER)]
         if isinstance(table, Table) and (missing := [column for column in read if column not in table.names]):
             raise Fault(
-                f"{name} has {columns_in_words(table.names, table.width)} and none called '{missing[0]}'; choose text "
-                "and label, as in data.columns = 'text:label' or --columns text:label."
+                f"{name} has {columns_in_words(table.names, table.width)}, but none named '{missing[0]}'; "
+                "choose text and label, as in data.columns = 'text:label' or --columns text:label."
             )
         for number, cells in choose_rows(table, named(*read)):
             yield number, dict(zip(read, (join_cells([cell]) for cell in cells), strict=True))
@@ -117,7 +118,10 @@ def _of_aspects(options: LabelledData, name: str, lines: Lines) -> Iterator[Exam
     while three := list(islice(lines, 3)):
         first = three[0][0]
         if len(three) < 3:
-            raise Fault(f"{name} ends with line {three[-1][0]:,}: a text, its aspect and a label are three lines.")
+            raise Fault(
+                f"{name} ends with line {three[-1][0]:,}; each example needs three lines: a text, its aspect and "
+                "a label."
+            )
         text, aspect, label = (line.strip() for _, line in three)
         if ASPECT_PLACE not in text:
             raise Fault(f"{name}, line {first:,} has no {ASPECT_PLACE}, which stands for the aspect in the next line.")
@@ -128,8 +132,8 @@ def _of_aspects(options: LabelledData, name: str, lines: Lines) -> Iterator[Exam
 
 
 def first_digit(example: Example) -> int:
-    """The first digit of an example's number."""
+    """Return the first digit of an example's number."""
     for character in example.number:
         if character.isascii() and character.isdigit():
             return int(character)
-    raise Fault(f"{example.place}: its number, '{example.number[:_SHOWN]}', has no digit to tell its fold by.")
+    raise Fault(f"{example.place}: its number, '{example.number[:_SHOWN]}', has no digit to choose a fold by.")

@@ -1,4 +1,4 @@
-"""Labelled texts to learn from, and those set aside for validation where no file has them."""
+"""Split labelled texts into training texts and held-out validation texts, if no file has the latter."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,29 +12,34 @@ _LISTED = 10  # classes in a report
 
 
 def hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, list[Example]]:
-    """Return the examples to learn from, and those set aside for validation."""
+    """Return the training examples and those held out for validation."""
     by_class = options.hold_out_by == "class"
     splits = (_split_by_class if by_class else _split_by_place)(options, examples)
-    found: dict[str, list[Example]] = {"train": [], "valid": []}
+    parts: dict[str, list[Example]] = {"train": [], "valid": []}
     for split, example in zip(splits, examples, strict=True):
-        found[split].append(example)
-    if not all(found.values()):
-        raise Fault(f"data.train has {quantity(len(examples), 'text')}, too few to set some aside; name data.valid.")
-    return found
+        parts[split].append(example)
+    if not all(parts.values()):
+        raise Fault(f"data.train has {quantity(len(examples), 'text')}, too few to hold some out; name data.valid.")
+    return parts
 
 
 def _split_by_class(options: LabelledData, examples: Sequence[Example]) -> list[str]:
-    """Return the split of each example: every class has its share, and a text that occurs twice stands on one side."""
-    keys = [(_letters(each.text) or each.text, "" if options.asks_about_aspects else each.aspect) for each in examples]
-    return split_evenly([each.label for each in examples], keys, {"valid": options.hold_out})
+    """Return the split of each example: every class has its share, and a repeated text stays in one split."""
+    keys = [
+        (_letters(example.text) or example.text, "" if options.asks_about_aspects else example.aspect)
+        for example in examples
+    ]
+    return split_evenly([example.label for example in examples], keys, {"valid": options.hold_out})
 
 
 def _split_by_place(options: LabelledData, examples: Sequence[Example]) -> list[str]:
-    """Return the split of each example: the last are set aside, and all that ask of their texts about other aspects."""
-    kept = len(examples) - int(len(examples) * options.hold_out)
-    aside = {_letters(example.text) for example in examples[kept:]} if options.asks_about_aspects else set()
+    """Return the split of each example: the last are held out, with all other questions about their texts."""
+    first_held_out = len(examples) - int(len(examples) * options.hold_out)
+    held_out_texts = (
+        {_letters(example.text) for example in examples[first_held_out:]} if options.asks_about_aspects else set()
+    )
     return [
-        "valid" if number >= kept or _letters(example.text) in aside else "train"
+        "valid" if number >= first_held_out or _letters(example.text) in held_out_texts else "train"
         for number, example in enumerate(examples)
     ]
 
@@ -42,14 +47,16 @@ def _split_by_place(options: LabelledData, examples: Sequence[Example]) -> list[
 def remarks_on_validation(
     options: LabelledData, examples: Mapping[str, Sequence[Example]], classes: Sequence[str]
 ) -> list[str]:
-    """Return a line on how validation texts were held out, and one if they lack some of the classes."""
+    """Return a line on how validation texts were held out, and one if they lack some classes."""
     lines = []
     if not options.valid and options.fold is None:
         share = f"{len(examples['valid']) / (len(examples['train']) + len(examples['valid'])):.1%}"
         chosen = f"{share} of each class" if options.hold_out_by == "class" else f"the last {share}"
         lines.append(f"valid is held out of data.train: {chosen} (data.hold_out)")
-    if len(there := {example.label for example in examples["valid"]}) < len(classes):
-        lines.append(f"valid has texts of {len(there)} of the {len(classes)} classes only: {name_some(sorted(there))}")
+    if len(present := {example.label for example in examples["valid"]}) < len(classes):
+        lines.append(
+            f"valid has texts of only {len(present)} of the {len(classes)} classes: {name_some(sorted(present))}"
+        )
     return lines
 
 
@@ -59,5 +66,5 @@ def name_some(classes: Sequence[str]) -> str:
 
 
 def _letters(text: str) -> str:
-    """A text without what may differ where it is written twice: spaces, quotation marks, capitals."""
+    """Return a text without what may differ between copies: spaces, quotation marks, capitals."""
     return "".join(filter(str.isalnum, text.lower()))

@@ -1,1 +1,1 @@
-"""Pictures with captions, to paint from: digits by their names, and generated shapes."""
+"""Pictures with captions to paint from: digits by their names, and generated shapes."""

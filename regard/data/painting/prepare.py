@@ -1,4 +1,4 @@
-"""Pictures and their captions made ready to paint from: arrays that open at once, and the words that captions have."""
+"""Prepare pictures and captions to paint from: memory-mapped arrays, and the words of the captions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from regard.data.pictures.idx import LARGEST_SIDE
 from regard.data.pictures.prepare import prepare_pictures
 from regard.data.prepared import SPLITS, FinishedRecord, open_arrays, open_kept, prepare_once, save_arrays
 
-SHAPES_FILE = "shapes.json"  # comes last where shapes are generated
+SHAPES_FILE = "shapes.json"  # written last for generated shapes
 WORDS_FILE = "words.json"
-PAD = 0  # where a caption has no word
+PAD = 0  # fills captions that are shorter
 
 
 class CaptionWords(BaseModel):
-    """Facts that travel with a model: the words of its captions, their longest, and the form of its pictures.
+    """Facts stored with a model: the words of its captions, the longest caption, and the shape of its pictures.
 
     The number of a word is its place among the words, counted from 1.
     """
@@ -34,16 +34,16 @@ class CaptionWords(BaseModel):
     channels: int = Field(ge=1, le=3)
 
     def numbers(self, caption: str) -> list[int]:
-        """The numbers of a caption's words; one with unknown words, with too many or with none is refused."""
-        known = {word: number for number, word in enumerate(self.words, 1)}
-        given = caption.lower().split()
-        if not given:
+        """Return the numbers of a caption's words; refuse unknown words, too many words, or none."""
+        number_of = {word: number for number, word in enumerate(self.words, 1)}
+        caption_words = caption.lower().split()
+        if not caption_words:
             raise Fault(f"There is no caption; this model knows the words {_some(self.words)}.")
-        if unknown := next((word for word in given if word not in known), None):
-            raise Fault(f"'{unknown}' is not a word that this model knows; it knows {_some(self.words)}.")
-        if len(given) > self.longest:
-            raise Fault(f"The caption has {len(given)} words, and this model reads {self.longest} at most.")
-        return [known[word] for word in given]
+        if unknown := next((word for word in caption_words if word not in number_of), None):
+            raise Fault(f"This model does not know the word '{unknown}'; it knows {_some(self.words)}.")
+        if len(caption_words) > self.longest:
+            raise Fault(f"The caption has {len(caption_words)} words, but this model reads at most {self.longest}.")
+        return [number_of[word] for word in caption_words]
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,19 @@ class CaptionedPictures:
 
 @dataclass(frozen=True)
 class PreparedPainting:
-    """All pictures and captions of a recipe, split by split."""
+    """All pictures and captions of a recipe, by split."""
 
     words: CaptionWords
     splits: Mapping[str, CaptionedPictures]
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return {WORDS_FILE: self.words.model_dump_json().encode()}
 
 
 class _Finished(FinishedRecord):
-    """Record of what was generated, and by which options."""
+    """Record of what was generated, and with which options."""
 
     options: PaintedShapes
     words: CaptionWords
@@ -77,12 +77,12 @@ class _Finished(FinishedRecord):
 
 
 def open_words(files: Mapping[str, bytes]) -> CaptionWords:
-    """The words in the files of a model folder, which need not be trusted."""
+    """Read the words from the untrusted files of a model folder."""
     return open_kept(CaptionWords, files, WORDS_FILE)
 
 
 def prepare_painting(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
-    """The pictures and captions that `options` name, from `folder` if they were prepared there before."""
+    """Return the pictures and captions that `options` name, from `folder` if they were prepared before."""
     shapes = options.shapes
     if shapes is None:
         return _prepare_labelled(options, folder, progress)
@@ -100,7 +100,7 @@ def prepare_painting(options: PaintingData, folder: Path, progress: Progress) ->
 def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
     assert options.pictures is not None
     if options.pictures.scene is not None:
-        raise Fault("data.pictures.scene moves pictures in each epoch, but a painter learns fixed pictures; omit it.")
+        raise Fault("data.pictures.scene moves pictures in each epoch, but painting needs fixed pictures; omit it.")
     prepared = prepare_pictures(options.pictures, folder, progress)
     labels = prepared.labels
     if len(options.names) != len(labels.classes):
@@ -110,8 +110,8 @@ def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -
     words = _words_of(options.names, 1, labels.height, labels.width)
     of_class = _fill(words, [[name] for name in options.names])
     splits = {
-        split: CaptionedPictures(each.pictures[:, None], of_class[each.labels], each.rows)
-        for split, each in prepared.splits.items()
+        split: CaptionedPictures(pictures.pictures[:, None], of_class[pictures.labels], pictures.rows)
+        for split, pictures in prepared.splits.items()
     }
     return PreparedPainting(words, splits, [_report(splits, words)])
 
@@ -126,9 +126,9 @@ def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> _Fini
         for row in range(count):
             if row % 1000 == 0:
                 progress(f"drawing shapes to {split}", row, count)
-            pixels, said = picture_of([options.seed, number, row], options.side)
+            pixels, texts = picture_of([options.seed, number, row], options.side)
             pictures[row] = pixels.transpose(2, 0, 1)
-            captions[split].append(said)
+            captions[split].append(texts)
         checksums |= save_arrays(folder, {f"{split}-pictures.npy": pictures})
     words = _words_of([text for split in SPLITS for row in captions[split] for text in row], 3, *[options.side] * 2)
     checksums |= save_arrays(folder, {f"{split}-captions.npy": _fill(words, captions[split]) for split in SPLITS})
@@ -136,21 +136,21 @@ def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> _Fini
 
 
 def _words_of(captions: Sequence[str], channels: int, height: int, width: int) -> CaptionWords:
-    """All words of these captions, and the length of the longest."""
+    """Return all words of these captions, with the length of the longest."""
     split = [caption.lower().split() for caption in captions]
     words = sorted({word for caption in split for word in caption})
     return CaptionWords(words=words, longest=max(map(len, split)), height=height, width=width, channels=channels)
 
 
 def _fill(words: CaptionWords, captions: Sequence[Sequence[str]]) -> np.ndarray:
-    """The numbers (row, caption, word) of the words of captions, with padding behind."""
+    """Return the word numbers (row, caption, word) of captions, padded at the end."""
     numbers = {word: number for number, word in enumerate(words.words, 1)}
-    found = np.full((len(captions), len(captions[0]), words.longest), PAD, np.int64)
-    for row, of_row in enumerate(captions):
-        for place, caption in enumerate(of_row):
-            spoken = caption.lower().split()
-            found[row, place, : len(spoken)] = [numbers[word] for word in spoken]
-    return found
+    filled = np.full((len(captions), len(captions[0]), words.longest), PAD, np.int64)
+    for row, row_captions in enumerate(captions):
+        for place, caption in enumerate(row_captions):
+            caption_words = caption.lower().split()
+            filled[row, place, : len(caption_words)] = [numbers[word] for word in caption_words]
+    return filled
 
 
 def _open_split(folder: Path, split: str) -> CaptionedPictures:

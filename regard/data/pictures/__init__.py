@@ -1,1 +1,1 @@
-"""Labelled pictures: where they come from, scenes made of them, and how they are kept ready for training."""
+"""Labelled pictures: their files, scenes made from them, and preparation for training."""

@@ -1,8 +1,7 @@
-"""Picture files as people have them, read as pixels from 0 to 255: black is 0, white is 255.
+"""Read picture files as pixels from 0 to 255: black is 0, white is 255.
 
-Files need not be trusted: how large a picture is stands in its head, and is checked before anything is decoded.
-Pictures are read as viewers show them: turned as their camera says, what is transparent over white, of what moves the
-first frame.
+Files are not trusted: a picture's size is checked in its header before anything is decoded. Pictures are read as
+viewers show them: rotated as the camera recorded, transparent parts over white, and only the first frame of animations.
 """
 
 import warnings
@@ -23,34 +22,34 @@ from regard.data.lines import read_lines
 from regard.data.pictures.idx import LARGEST_SIDE
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "TIFF", "WEBP")
-MOST_PIXELS = 50_000_000  # of a picture in colours
-FEWEST_PIXELS = 8  # a side of one; less shows nothing
-_AT_ONCE = 1_000_000  # pixels that are converted together
+MOST_PIXELS = 50_000_000  # of a colour picture
+FEWEST_PIXELS = 8  # per side; fewer show nothing
+_AT_ONCE = 1_000_000  # pixels converted at once
 Size = tuple[int, int]  # height and width
 _OF_16_BITS = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 _READABLE = ("1", "L", "P", "RGB", "RGBX", "CMYK", "YCbCr", "HSV", "LA", "PA", "La", "RGBA", "RGBa", *_OF_16_BITS)
 
 
 def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
-    """The grey pixels (height, width) of a small picture; one of another size than `size` is refused."""
+    """Return the grey pixels (height, width) of a small picture; refuse any size but `size`, if given."""
 
-    def check(found: Size) -> None:
-        if max(found) > LARGEST_SIDE:
-            raise Fault(f"{path} has {in_pixels(found)}; a side has at most {LARGEST_SIDE}.")
+    def check(actual: Size) -> None:
+        if max(actual) > LARGEST_SIDE:
+            raise Fault(f"{path} has {in_pixels(actual)}; a side has at most {LARGEST_SIDE}.")
 
     grey = _read(path, str(path), "L", check, ignore_remark)
     if size is not None and grey.shape != size:
-        found, expected = (f"{height} × {width}" for height, width in (grey.shape, size))
-        raise Fault(f"{path} has {found} pixels, expected {expected} (height × width).")
+        shape, expected = (f"{height} × {width}" for height, width in (grey.shape, size))
+        raise Fault(f"{path} has {shape} pixels, expected {expected} (height × width).")
     return grey
 
 
 def read_grey(path: Path) -> tuple[np.ndarray, bool]:
-    """Return the grey pixels (height, width) of a picture of any size, and whether it was in colours."""
+    """Return the grey pixels (height, width) of a picture of any size, and True if it was in colour."""
 
-    def check(found: Size) -> None:
-        if found[0] * found[1] > MOST_PIXELS:
-            raise Fault(f"{path} has {in_pixels(found)}; a picture has at most {MOST_PIXELS:,} in all.")
+    def check(actual: Size) -> None:
+        if actual[0] * actual[1] > MOST_PIXELS:
+            raise Fault(f"{path} has {in_pixels(actual)}; a picture has at most {MOST_PIXELS:,} in all.")
 
     with open_picture(path, str(path), check) as picture:
         upright = in_eight_bits(str(path), ImageOps.exif_transpose(picture))
@@ -63,33 +62,33 @@ def _has_colours(picture: Image.Image) -> bool:
 
 
 def read_colours(source: Path | bytes, name: str | None = None, remark: Remark = ignore_remark) -> np.ndarray:
-    """The pixels (height, width, 3) in red, green and blue of a file, or of the content of one called `name`."""
+    """Return the pixels (height, width, 3) in red, green and blue of a file, or of content named `name`."""
     name = name or str(source)
-    return _read(source, name, "RGB", lambda found: check_size(name, found), remark)
+    return _read(source, name, "RGB", lambda size: check_size(name, size), remark)
 
 
-def check_size(name: str, found: Size) -> None:
-    """Refuse a picture in colours that is too small to show anything, or too large to be read."""
-    if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
+def check_size(name: str, size: Size) -> None:
+    """Refuse a colour picture that is too small to show anything, or too large to read."""
+    if min(size) < FEWEST_PIXELS or size[0] * size[1] > MOST_PIXELS:
         raise Fault(
-            f"{name} has {in_pixels(found)}; a picture has at least {FEWEST_PIXELS} a side and at most"
-            f" {MOST_PIXELS:,} in all."
+            f"{name} has {in_pixels(size)}; a picture must have at least {FEWEST_PIXELS} per side and at most "
+            f"{MOST_PIXELS:,} in all."
         )
 
 
 def in_pixels(size: Size) -> str:
-    """A size in words, which say where it matters that the height comes first: elsewhere the width often does."""
+    """Describe a size in words; where it matters, say that the height comes first."""
     height, width = size
     return f"{height} × {width} pixels" + ("" if height == width else " (height × width)")
 
 
 def squash(colours: np.ndarray, side: int) -> np.ndarray:
-    """A picture (height, width, 3) as a square one (side, side, 3), whatever becomes of its proportions."""
+    """Resize a picture (height, width, 3) to a square (side, side, 3), ignoring its proportions."""
     return np.array(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
 
 
 def shrink(colours: np.ndarray, longest: int) -> np.ndarray:
-    """A picture whose longer side has at most so many pixels, its proportions kept."""
+    """Shrink a picture so that its longer side has at most `longest` pixels, keeping its proportions."""
     picture = Image.fromarray(colours)
     picture.thumbnail((longest, longest), Image.Resampling.LANCZOS)
     return np.asarray(picture)
@@ -100,13 +99,13 @@ def _read(
 ) -> np.ndarray:
     with open_picture(source, name, check) as picture:
         if is_moving(picture):
-            remark(f"{name} holds several frames; the first is read.")
+            remark(f"{name} holds several frames; only the first is read.")
         ImageOps.exif_transpose(picture, in_place=True)
         return _pixels(name, picture, mode)
 
 
 def _pixels(name: str, picture: Image.Image, mode: Literal["L", "RGB"]) -> np.ndarray:
-    """Return a picture in eight bits, converted some rows at a time: every step would copy the whole of it."""
+    """Return a picture in eight bits, converted a few rows at a time, since every step copies its input."""
     pixels = np.empty((picture.height, picture.width, *([3] if mode == "RGB" else [])), np.uint8)
     rows = max(1, _AT_ONCE // picture.width)
     for top in range(0, picture.height, rows):
@@ -116,13 +115,13 @@ def _pixels(name: str, picture: Image.Image, mode: Literal["L", "RGB"]) -> np.nd
 
 
 def is_moving(picture: Image.Image) -> bool:
-    """Return True if a picture holds several frames; in an MPO these are previews that a camera kept."""
+    """Return True if a picture holds several frames; in an MPO these are camera previews and do not count."""
     return getattr(picture, "is_animated", False) and picture.format != "MPO"
 
 
 @contextmanager
 def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None]) -> Iterator[Image.Image]:
-    """A picture as PIL has it, its size checked before it is decoded; damage met inside this block is refused."""
+    """Open a picture with PIL, checking its size before decoding; refuse damage found inside this block."""
     between_steps()
     if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise Fault(f"{name} is empty, so it is not a picture.")
@@ -130,9 +129,7 @@ def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None])
     with _refusing_damage(name), Image.open(file, formats=FORMATS) as picture:
         check((picture.height, picture.width))
         if picture.mode not in _READABLE:
-            raise Fault(
-                f"{name} is a picture whose pixels, of the mode {picture.mode}, cannot be read; save it as PNG."
-            )
+            raise Fault(f"{name} is a picture in the mode {picture.mode}, which cannot be read; save it as PNG.")
         yield picture
 
 
@@ -140,7 +137,7 @@ def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None])
 def _refusing_damage(name: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a size that we refuse ourselves, and of odd notes of cameras
+            warnings.simplefilter("ignore")  # about sizes, which we refuse ourselves, and odd camera metadata
             yield
     except (Fault, MemoryError):
         raise
@@ -148,27 +145,27 @@ def _refusing_damage(name: str) -> Iterator[None]:
         raise Fault(f"{name} is not in a picture format that can be read: {', '.join(FORMATS)}.") from None
     except Image.DecompressionBombError:
         raise Fault(f"{name} has too many pixels; a picture may have at most {MOST_PIXELS:,}.") from None
-    except Exception as error:  # decoders meet damage in whatever way nobody thought of
+    except Exception as error:  # decoders fail on damage in unforeseen ways
         if isinstance(error, OSError) and error.errno not in (None, EINVAL):
-            raise  # no such file, or none that may be read; a place that no file can have is damage
+            raise  # missing or unreadable file; an impossible offset is damage
         raise Fault(f"{name} is a damaged picture: {str(error).rstrip('.')}.") from None
 
 
 def in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
     """Return the picture with 8 bits per colour and nothing transparent."""
     if picture.mode in _OF_16_BITS:
-        values = np.asarray(picture).astype(np.int64)  # which PIL would cut off at 255
+        values = np.asarray(picture).astype(np.int64)  # PIL would clip these at 255
         if values.min() < 0 or values.max() >= 2**16:
             raise Fault(f"{name} has pixels of more than 16 bits; save it with 8 or 16.")
         return Image.fromarray((values >> 8).astype(np.uint8))
     if picture.has_transparency_data:
-        behind = Image.new("RGBA", picture.size, "white")
-        return Image.alpha_composite(behind, picture.convert("RGBA"))
+        background = Image.new("RGBA", picture.size, "white")
+        return Image.alpha_composite(background, picture.convert("RGBA"))
     return picture
 
 
 def read_listing(path: Path, labelled: bool = True) -> tuple[np.ndarray, list[str]]:
-    """The pictures (count, height, width) that the lines of a file name, and their labels, if all must have one."""
+    """Return the pictures (count, height, width) that a file lists, and their labels; `labelled` requires them."""
     named = [_read_listing_line(path, number, line, labelled) for number, line in enumerate(read_lines(path), start=1)]
     if not named:
         raise Fault(f"{path} lists no picture.")

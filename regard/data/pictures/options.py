@@ -6,32 +6,32 @@ from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
 
-PIECE = 8  # pixels a side of the pieces of other pictures that clutter a scene
+PIECE = 8  # pixels per side of the pieces of other pictures that clutter a scene
 
 
 class PictureFiles(Options):
-    """Pictures, all of one size: an idx file of them, perhaps with a file of their labels, or a list of picture files.
+    """Pictures of one size: an idx file with an optional file of labels, or a list of picture files.
 
     A name is a path, or `SET:path` for a file of the data catalogue.
     """
 
-    pictures: str | None = Field(None, description="File of pictures in the idx format, as those of MNIST are.")
+    pictures: str | None = Field(None, description="File of pictures in the idx format, as used by MNIST.")
     labels: str | None = Field(
-        None, description="File of their labels in the same order: in the idx format, or a .txt, one a line."
+        None, description="File of their labels in the same order: idx, or a .txt with one per line."
     )
     listing: str | None = Field(
-        None, description="File of lines instead: a picture's file, seen from this one, a tab, its label."
+        None, description="File of lines instead: a picture's file, relative to this one, a tab, and its label."
     )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         if (self.pictures is None) == (self.listing is None) or (self.pictures is None and self.labels is not None):
-            raise ValueError("pictures are either 'pictures', perhaps with 'labels', or a 'listing'")
+            raise ValueError("give either 'pictures', optionally with 'labels', or a 'listing'")
         return self
 
     @property
     def names(self) -> list[str]:
-        """The names of its files."""
+        """Names of its files."""
         return [name for name in (self.pictures, self.labels, self.listing) if name is not None]
 
     @property
@@ -46,35 +46,42 @@ class LabelledFiles(PictureFiles):
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         if (self.pictures is None) != (self.labels is None) or (self.pictures is None) == (self.listing is None):
-            raise ValueError("labelled pictures are either 'pictures' and 'labels', or a 'listing'")
+            raise ValueError("labelled pictures need either 'pictures' and 'labels', or a 'listing'")
         return self
 
 
 class Scene(Options):
-    """Larger pictures made of the given ones: each at a drawn place on black, perhaps among pieces of others."""
+    """Larger pictures made from the given ones: each at a random place on black, optionally among pieces of others."""
 
-    side: int = Field(ge=1, le=1024, description="Pixels a side of a scene.")
+    side: int = Field(ge=1, le=1024, description="Pixels per side of a scene.")
     pictures: int = Field(
-        1, ge=1, le=16, description="Whole pictures on a scene; where they overlap their brightness adds up, to white."
+        1,
+        ge=1,
+        le=16,
+        description="Whole pictures in a scene; where they overlap, their brightness adds up, at most to white.",
     )
     clutter: int = Field(
-        0, ge=0, le=64, description=f"Pieces of other pictures, {PIECE} pixels a side, strewn over a scene."
+        0, ge=0, le=64, description=f"Pieces of other pictures, {PIECE} pixels per side, scattered over a scene."
     )
     seed: int = Field(
-        1, ge=0, lt=2**63, description="Seed of the scenes: those to learn from are new in each epoch, others fixed."
+        1, ge=0, lt=2**63, description="Seed of the scenes: training scenes are new in each epoch, others are fixed."
     )
 
 
 class PictureSets(Options):
-    """The pictures to learn from, labelled or not; where one set is meant, a string is enough for a listing."""
+    """Sets of pictures, labelled or not; for a set, a string is enough for a listing."""
 
-    train: PictureFiles = Field(description="Pictures to learn from.")
-    valid: PictureFiles | None = Field(None, description="Pictures to watch the training by.")
-    test: PictureFiles | None = Field(None, description="Pictures for the final scores.")
+    train: PictureFiles = Field(description="Training pictures.")
+    valid: PictureFiles | None = Field(None, description="Validation pictures.")
+    test: PictureFiles | None = Field(None, description="Test pictures, for the final scores.")
     hold_out: int = Field(
-        5000, ge=1, description="Training pictures set aside for validation without 'valid', at most a fifth of them."
+        5000,
+        ge=1,
+        description="Training pictures to hold out for validation if 'valid' is missing; at most a fifth of them.",
     )
-    scene: Scene | None = Field(None, description="How larger pictures are made of them; without it, they stay.")
+    scene: Scene | None = Field(
+        None, description="How to make larger pictures from them; without it, they stay unchanged."
+    )
 
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
@@ -83,8 +90,8 @@ class PictureSets(Options):
 
 
 class PictureData(PictureSets):
-    """Pictures whose labels are to be learnt."""
+    """Pictures with labels to learn."""
 
-    train: LabelledFiles = Field(description="Pictures to learn from.")
-    valid: LabelledFiles | None = Field(None, description="Pictures to watch the training by.")
-    test: LabelledFiles | None = Field(None, description="Pictures for the final scores.")
+    train: LabelledFiles = Field(description="Training pictures.")
+    valid: LabelledFiles | None = Field(None, description="Validation pictures.")
+    test: LabelledFiles | None = Field(None, description="Test pictures, for the final scores.")

@@ -1,4 +1,4 @@
-"""Pictures made ready for training: arrays that open at once, and what travels with a model."""
+"""Prepare pictures for training: memory-mapped arrays, and the files stored with a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,16 +30,16 @@ from regard.data.prepared import (
 
 LABELS_FILE = "labels.json"
 MOST_CLASSES = 10_000
-UNLABELLED = ""  # the one class of pictures whose labels nobody asks for
+UNLABELLED = ""  # the single class of pictures without labels
 
 
 class PictureLabels(BaseModel):
-    """Facts that travel with a model: the names of its classes, and the size of its pictures."""
+    """Facts stored with a model: the names of its classes, and the size of its pictures."""
 
     classes: list[str] = Field(min_length=1, max_length=MOST_CLASSES)
     height: int = Field(ge=1, le=LARGEST_SIDE)
     width: int = Field(ge=1, le=LARGEST_SIDE)
-    background: int | None = Field(default=None, ge=0, le=255)  # brightness along their borders; of old folders unknown
+    background: int | None = Field(default=None, ge=0, le=255)  # brightness of borders; None in old folders
 
     @property
     def expected(self) -> Expected:
@@ -47,13 +47,13 @@ class PictureLabels(BaseModel):
         return Expected((self.height, self.width), self.background)
 
     def refuse_others(self, others: "PictureLabels") -> None:
-        """Refuse to go on from a model of these labels with pictures of others."""
+        """Refuse to start from a model with these labels on pictures with others."""
         if others.classes != self.classes:
-            raise Fault(f"The model to start from knows other classes: {', '.join(self.classes[:10])}.")
+            raise Fault(f"The model to start from has other classes: {', '.join(self.classes[:10])}.")
         self.refuse_other_sizes(others)
 
     def refuse_other_sizes(self, others: "PictureLabels") -> None:
-        """Refuse to go on from a model of such pictures with pictures of another size."""
+        """Refuse to start from a model of such pictures on pictures of another size."""
         if (others.height, others.width) != (self.height, self.width):
             raise Fault(
                 f"The model to start from reads pictures of {self.height} × {self.width} pixels; these have"
@@ -71,7 +71,7 @@ class _Finished(FinishedRecord):
 
 @dataclass(frozen=True)
 class LabelledPictures:
-    """Some `rows` of pictures (count, height, width) and of their labels, which are numbers of classes."""
+    """Some `rows` of pictures (count, height, width) and of their labels, which are class numbers."""
 
     pictures: np.ndarray
     labels: np.ndarray
@@ -80,7 +80,7 @@ class LabelledPictures:
 
 @dataclass(frozen=True)
 class PreparedPictures:
-    """All pictures of a recipe, split by split."""
+    """All pictures of a recipe, by split."""
 
     options: PictureSets
     labels: PictureLabels
@@ -88,23 +88,23 @@ class PreparedPictures:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return {LABELS_FILE: self.labels.model_dump_json(exclude_none=True).encode()}
 
 
 def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
-    """The labels in the files of a model folder, which need not be trusted."""
+    """Read the labels from the untrusted files of a model folder."""
     return open_kept(PictureLabels, files, LABELS_FILE)
 
 
 def check_files_there(options: PictureSets, folder: Path | None) -> None:
-    """Refuse pictures of which a file is missing, unless they lie prepared in `folder`."""
+    """Refuse pictures with a missing file, unless they lie prepared in `folder`."""
     sets = filter(None, (getattr(options, split) for split in SPLITS))
     refuse_missing((name for files in sets for name in files.names), folder)
 
 
 def prepare_pictures(options: PictureSets, folder: Path, progress: Progress) -> PreparedPictures:
-    """The pictures that `options` name, from `folder` if they were prepared there before."""
+    """Return the pictures that `options` name, from `folder` if they were prepared there before."""
     finished = prepare_once(
         _Finished,
         folder,
@@ -138,7 +138,7 @@ def _prepare(options: PictureSets, folder: Path, progress: Progress) -> _Finishe
 
 
 def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
-    """The pictures of a set, and for each the name of its class."""
+    """Return the pictures of a set, and the class name of each."""
     labelled = isinstance(files, LabelledFiles)
     if files.listing is not None:
         pictures, labels = read_listing(file_of(files.listing), labelled)
@@ -149,7 +149,7 @@ def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
     labels = _read_labels(file_of(str(files.labels)))
     if len(pictures) != len(labels):
         raise Fault(
-            f"{files.pictures} holds {quantity(len(pictures), 'picture')}, but {files.labels} "
+            f"{files.pictures} holds {quantity(len(pictures), 'picture')}, but {files.labels} holds "
             f"{quantity(len(labels), 'label')}."
         )
     return pictures, labels
@@ -168,28 +168,28 @@ def _describe(options: PictureSets, size: tuple[int, ...], classes: list[str]) -
     """Describe training pictures of this size; refuse those from which nothing can be learnt."""
     name, scene = options.train.name, options.scene
     if isinstance(options.train, LabelledFiles) and not 2 <= len(classes) <= MOST_CLASSES:
-        raise Fault(f"{name} has labels of {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")
+        raise Fault(f"{name} has {len(classes):,} classes; a classifier needs 2 to {MOST_CLASSES:,}.")
     if scene is not None and scene.side < max(size):
         raise Fault(f"data.scene.side is {scene.side}, but the pictures of {name} have {size[0]} × {size[1]} pixels.")
     if scene is not None and scene.clutter and min(size) < PIECE:
-        raise Fault(f"data.scene.clutter needs pictures of {PIECE} pixels a side; {name} has {size[0]} × {size[1]}.")
+        raise Fault(f"data.scene.clutter needs pictures of {PIECE} pixels per side; {name} has {size[0]} × {size[1]}.")
     height, width = size if scene is None else (scene.side, scene.side)
     return PictureLabels(classes=classes, height=height, width=width)
 
 
-def _refuse_others(files: PictureFiles, found: tuple[int, ...], size: tuple[int, ...], unknown: list[str]) -> None:
-    """Refuse pictures of another size, and labels of other classes, than those of the training pictures."""
-    if found != size:
+def _refuse_others(files: PictureFiles, actual: tuple[int, ...], size: tuple[int, ...], unknown: list[str]) -> None:
+    """Refuse pictures whose size or labels differ from those of the training pictures."""
+    if actual != size:
         raise Fault(
-            f"{files.name} holds pictures of {found[0]} × {found[1]} pixels, those to learn from have"
-            f" {size[0]} × {size[1]}."
+            f"{files.name} holds pictures of {actual[0]} × {actual[1]} pixels, but the training pictures have "
+            f"{size[0]} × {size[1]}."
         )
     if unknown:
-        raise Fault(f"{files.name} has the label '{unknown[0]}', which no picture to learn from has.")
+        raise Fault(f"{files.name} has the label '{unknown[0]}', which no training picture has.")
 
 
 def _numbers_first(name: str) -> tuple[bool, int, str]:
-    """The order of names of classes: numbers by their size, then the others by their letters."""
+    """Return a sort key for class names: numbers by value, then the others alphabetically."""
     is_number = name.isascii() and name.isdecimal()
     return not is_number, int(name) if is_number else 0, name
 
@@ -200,7 +200,7 @@ def _open_split(folder: Path, split: str) -> LabelledPictures:
 
 
 def _hold_out(train: LabelledPictures, options: PictureSets) -> tuple[LabelledPictures, LabelledPictures]:
-    """The pictures to learn from and those to validate by, drawn once and for all."""
+    """Return the training pictures and those held out for validation; the draw is always the same."""
     count = min(options.hold_out, len(train.rows) // 5)
     if not count:
         raise Fault(

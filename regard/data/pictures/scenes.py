@@ -1,8 +1,8 @@
-"""Scenes: larger pictures made of small ones, each a pure function of a key and the number of its row.
+"""Scenes: larger pictures made from small ones, each a pure function of a key and its row number.
 
-The translated and cluttered MNIST of Mnih et al. 2014 (section 4.1) are made so: a digit at a drawn place on a black
-canvas, and over it pieces of other digits, where the brighter pixel stays. So are the two digits of Gregor et al. 2015
-(section 4.4), where brightness adds up.
+The translated and cluttered MNIST of Mnih et al. 2014 (section 4.1) are made like this: a digit at a random place on a
+black canvas, with pieces of other digits over it, keeping the brighter pixel. So are the two digits of Gregor et al.
+2015 (section 4.4), where brightness adds up.
 """
 
 from hashlib import blake2b
@@ -17,9 +17,9 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 def make_scenes(
     pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple[int | str, ...], among: np.ndarray | None = None
 ) -> np.ndarray:
-    """The scenes (row, side, side) of these rows of `pictures` (count, height, width).
+    """Return the scenes (row, side, side) of these rows of `pictures` (count, height, width).
 
-    What clutters them is drawn from all `pictures`, and whole pictures beside their own from the rows `among` them.
+    Clutter comes from all `pictures`; further whole pictures come from the rows `among` them.
     """
     count, height, width = pictures.shape
     draws, side, piece = _Draws(key, rows), scene.side, (PIECE, PIECE)
@@ -44,9 +44,9 @@ def make_scenes(
 def _squares(
     pictures: np.ndarray, numbers: np.ndarray, top: np.ndarray, left: np.ndarray, size: tuple[int, int]
 ) -> np.ndarray:
-    """Where in the flattened pictures one rectangle of each numbered picture lies, by its upper left corner.
+    """Return flat indices of one rectangle in each numbered picture, by its upper left corner.
 
-    A single flat index is several times as fast as one for each axis.
+    A single flat index is several times faster than one per axis.
     """
     _, height, width = pictures.shape
     corners = (numbers * height + top) * width + left
@@ -54,9 +54,10 @@ def _squares(
 
 
 class _Draws:
-    """Random numbers for many rows at once, those of a row being the same whichever rows it is drawn with.
+    """Random numbers for many rows at once; a row gets the same numbers whichever rows it is drawn with.
 
-    A generator for each row would take longer than the scenes; this is splitmix64 (Steele et al. 2014), one for each.
+    A generator for each row would take longer than the scenes; this is splitmix64 (Steele et al. 2014), one for each
+    row.
     """
 
     def __init__(self, key: tuple[int | str, ...], rows: np.ndarray) -> None:
@@ -64,7 +65,7 @@ class _Draws:
         self._state = _mix(rows.astype(np.uint64) * _STEP + np.frombuffer(digest, np.uint64))
 
     def below(self, end: int) -> np.ndarray:
-        """For each row a number from 0, below `end`."""
+        """Return a number from 0 up to, but not including, `end` for each row."""
         self._state = self._state + _STEP
         return ((_mix(self._state) >> np.uint64(32)) * np.uint64(end) >> np.uint64(32)).astype(np.int64)
 

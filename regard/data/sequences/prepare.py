@@ -1,4 +1,4 @@
-"""Sequences made ready for training: what is drawn needs nothing, pictures are read once."""
+"""Prepare sequences for training: generated ones need nothing, pictures are read once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from regard.data.pictures.prepare import PictureLabels, PreparedPictures, open_l
 from regard.data.sequences.drawing import Drawn, draw_examples
 from regard.data.sequences.options import SequenceData
 
-# Keys of what is drawn begin with the number of its split.
+# Keys of generated examples begin with the number of their split.
 SPLITS = {"train": 0, "valid": 1, "test": 2}
 
 
 @dataclass(frozen=True)
 class PreparedSequences:
-    """The examples of a recipe, split by split; `pictures` where their pixels are read."""
+    """Examples of a recipe, by split; `pictures` is set if their pixels are read."""
 
     options: SequenceData
     pictures: PreparedPictures | None
@@ -27,10 +27,10 @@ class PreparedSequences:
     def report(self) -> list[str]:
         if self.pictures is not None:
             return self.pictures.report
-        return [f"examples are drawn, {self.options.examples:,} an epoch"]
+        return [f"examples are generated, {self.options.examples:,} an epoch"]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return {} if self.pictures is None else self.pictures.files()
 
     def count(self, split: str) -> int:
@@ -40,9 +40,9 @@ class PreparedSequences:
         return {"train": self.options.examples, "valid": self.options.valid, "test": self.options.test}[split]
 
     def batches(self, split: str, size: int, seed: int, epoch: int, start: int) -> Iterator[Drawn]:
-        """The examples of an epoch, `size` at once, from batch number `start` on: as they are read, and as wanted.
+        """Yield the inputs and targets of an epoch, `size` examples at a time, from batch number `start` on.
 
-        To learn from, they are others in every epoch or come in another order; else they are always the same.
+        Training examples are new or in a new order in every epoch; others are always the same.
         """
         key = (seed, epoch) if split == "train" else (self.options.seed,)
         rows = self._rows(split, key)
@@ -55,7 +55,7 @@ class PreparedSequences:
                 yield pixel_steps(self.options, source.pictures[chosen]), source.labels[chosen]
 
     def _rows(self, split: str, key: tuple[int, ...]) -> np.ndarray:
-        """The rows of pictures in their order; none where examples are drawn."""
+        """Return the rows of pictures in order; empty if examples are generated."""
         if not self.count(split) or self.pictures is None:
             return np.arange(0)
         rows = self.pictures.splits[split].rows
@@ -63,7 +63,7 @@ class PreparedSequences:
 
 
 def prepare_sequences(options: SequenceData, folder: Path, progress: Progress) -> PreparedSequences:
-    """Prepare what `options` name; pictures come from `folder` if they were prepared there before."""
+    """Prepare the data that `options` name; pictures come from `folder` if they were prepared there before."""
     if options.pictures is None:
         return PreparedSequences(options, None)
     pictures = prepare_pictures(options.pictures, folder, progress)
@@ -72,12 +72,12 @@ def prepare_sequences(options: SequenceData, folder: Path, progress: Progress) -
 
 
 def labels_of(options: SequenceData, files: Mapping[str, bytes]) -> PictureLabels | None:
-    """Return the facts that travel with a model that reads pictures."""
+    """Return the picture facts stored with a model, or None if it reads no pictures."""
     return None if options.pictures is None else open_labels(files)
 
 
 def check_steps(options: SequenceData, labels: PictureLabels) -> None:
-    """Refuse steps of which a picture has no whole number."""
+    """Refuse a step size that does not divide the number of pixels."""
     if (pixels := labels.height * labels.width) % options.at_once:
         raise Fault(
             f"data.at_once is {options.at_once}, but a picture has {pixels} pixels, which is not a multiple of it."
@@ -85,7 +85,7 @@ def check_steps(options: SequenceData, labels: PictureLabels) -> None:
 
 
 def pixel_steps(options: SequenceData, pictures: np.ndarray) -> np.ndarray:
-    """The pixels of pictures (picture, height, width) as steps (picture, time, at_once)."""
+    """Return the pixels of pictures (picture, height, width) as steps (picture, time, at_once)."""
     pixels = pictures.reshape(len(pictures), -1)
     if options.permuted:
         pixels = pixels[:, np.random.default_rng(options.seed).permutation(pixels.shape[1])]

@@ -1,1 +1,1 @@
-"""Sounds: files of them at any rate, recordings kept ready for training, and strings that are made of recordings."""
+"""Sounds: files at any rate, recordings prepared for training, and strings made from recordings."""

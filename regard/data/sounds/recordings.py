@@ -1,4 +1,4 @@
-"""Recordings: all samples one after another in a single array, and of each what is said, by whom, and its number."""
+"""Recordings: all samples in one array, and the text, speaker and number of each."""
 
 import re
 from collections.abc import Iterator
@@ -14,16 +14,15 @@ from regard.data.lines import read_lines
 from regard.data.sounds.files import from_16_bits, read_sound, to_16_bits
 from regard.data.sounds.options import SoundFiles
 
-MOST_BYTES = 2**33  # of all files in an archive
+MOST_BYTES = 2**33  # in all files of an archive
 _NAME = re.compile(r"(?:.*/)?([^_/]+)_([^_/]+)_(\d{1,9})\.(?:wav|flac)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Recordings:
-    """`samples`, of 16 bits, are those of all recordings; number n has those from starts[n] on, below starts[n + 1].
+    """16-bit `samples` of all recordings; recording n has those from starts[n] up to, but not including, starts[n + 1].
 
-    What is said, by whom ("" where nobody knows), the number that a recording has among those that say the same, and
-    what its file is called.
+    Also the text of each, its speaker ("" if unknown), its number among those with the same text, and its file name.
     """
 
     samples: np.ndarray
@@ -37,7 +36,7 @@ class Recordings:
         return len(self.texts)
 
     def sound(self, row: int) -> np.ndarray:
-        """The samples of one recording, from −1 to 1."""
+        """Return the samples of one recording, from −1 to 1."""
         return from_16_bits(self.samples[self.starts[row] : self.starts[row + 1]])
 
 
@@ -51,22 +50,22 @@ class _Sound:
 
 
 def read_recordings(sounds: SoundFiles, rate: int) -> Recordings:
-    """All sounds of a folder, an archive or a listing, whoever says them, by their names or line by line."""
+    """Read all sounds of a folder, an archive or a listing, for all speakers, by name or line by line."""
     if sounds.listing is not None:
-        found = list(_listed(file_of(sounds.listing), rate))
+        sounds_found = list(_listed(file_of(sounds.listing), rate))
     else:
-        found = list(_archived(file_of(sounds.name), sounds.name, rate))
-        found.sort(key=lambda each: (each.text, each.speaker, each.number))
-    if not found:
-        called = "" if sounds.listing is not None else " called LABEL_SPEAKER_NUMBER.wav or .flac"
-        raise Fault(f"{sounds.name} holds no sound{called}.")
+        sounds_found = list(_archived(file_of(sounds.name), sounds.name, rate))
+        sounds_found.sort(key=lambda sound: (sound.text, sound.speaker, sound.number))
+    if not sounds_found:
+        naming = "" if sounds.listing is not None else " named LABEL_SPEAKER_NUMBER.wav or .flac"
+        raise Fault(f"{sounds.name} holds no sound{naming}.")
     return Recordings(
-        np.concatenate([each.samples for each in found]),
-        np.cumsum([0, *(len(each.samples) for each in found)]),
-        [each.text for each in found],
-        [each.speaker for each in found],
-        [each.number for each in found],
-        [each.name for each in found],
+        np.concatenate([sound.samples for sound in sounds_found]),
+        np.cumsum([0, *(len(sound.samples) for sound in sounds_found)]),
+        [sound.text for sound in sounds_found],
+        [sound.speaker for sound in sounds_found],
+        [sound.number for sound in sounds_found],
+        [sound.name for sound in sounds_found],
     )
 
 
@@ -77,9 +76,9 @@ def _archived(path: Path, name: str, rate: int) -> Iterator[_Sound]:
         with naming_damage():
             for inner, stream in archive_members(path, MOST_BYTES):
                 if match := _NAME.fullmatch(inner):
-                    own = f"{inner} in {name}"
-                    samples = to_16_bits(read_sound(stream.read(), rate, own))
-                    yield _Sound(samples, match[1], match[2], int(match[3]), own)
+                    sound_name = f"{inner} in {name}"
+                    samples = to_16_bits(read_sound(stream.read(), rate, sound_name))
+                    yield _Sound(samples, match[1], match[2], int(match[3]), sound_name)
     except Unusable as error:
         raise Fault(f"{name} {error}.") from None
 
@@ -88,18 +87,18 @@ def _listed(path: Path, rate: int) -> Iterator[_Sound]:
     for number, line in enumerate(read_lines(path)):
         file, *rest = line.split("\t")
         if not file or not 1 <= len(rest) <= 2 or not rest[0].strip():
-            raise Fault(f"{path}, line {number + 1}: a line must hold a sound's file, a tab, what it says.")
+            raise Fault(f"{path}, line {number + 1}: a line must hold a sound's file, a tab, and its text.")
         samples = to_16_bits(read_sound(path.parent / file, rate))
         speaker = rest[1].strip() if len(rest) == 2 else ""
         yield _Sound(samples, rest[0].strip(), speaker, number, str(path.parent / file))
 
 
 def rows_of(recordings: Recordings, sounds: SoundFiles) -> list[int]:
-    """The recordings that a recipe means by the speakers and the numbers that it names."""
+    """Return the recordings of the speakers and numbers that a recipe names."""
     for speaker in (*sounds.speakers, *sounds.without):
         if speaker not in recordings.speakers:
-            known = ", ".join(sorted(set(recordings.speakers)))
-            raise Fault(f"Nobody called '{speaker}' speaks in {sounds.name}; there are {known}.")
+            speakers = ", ".join(sorted(set(recordings.speakers)))
+            raise Fault(f"No speaker in {sounds.name} is named '{speaker}'; there are {speakers}.")
     first, last = sounds.numbers or (0, max(recordings.numbers))
     rows = [
         row
@@ -109,5 +108,5 @@ def rows_of(recordings: Recordings, sounds: SoundFiles) -> list[int]:
         and first <= number <= last
     ]
     if not rows:
-        raise Fault(f"{sounds.name} holds no sound of the speakers and the numbers that are asked for.")
+        raise Fault(f"{sounds.name} holds no sound of these speakers and numbers.")
     return rows

@@ -1,4 +1,4 @@
-"""Strings of recordings with gaps and noise, each a pure function of a key and of its number."""
+"""Strings of recordings with gaps and noise, each a pure function of a key and its number."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import numpy as np
 from regard.data.sounds.options import Strings
 from regard.data.sounds.recordings import Recordings
 
-_SILENCE = 1e-8  # mean square below which there is nothing that noise could be compared with
+_SILENCE = 1e-8  # mean square below which noise has nothing to be compared with
 
 
 @dataclass(frozen=True)
 class JoinedString:
-    """A string: its samples, the recordings it is made of, and where each of them begins and ends, in samples."""
+    """A string: its samples, the recordings in it, and where each begins and ends, in samples."""
 
     samples: np.ndarray
     rows: list[int]
@@ -23,10 +23,10 @@ class JoinedString:
 
 def by_speaker(recordings: Recordings, rows: Sequence[int]) -> dict[str, list[int]]:
     """Group the rows by speaker."""
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for row in rows:
-        found.setdefault(recordings.speakers[row], []).append(row)
-    return found
+        groups.setdefault(recordings.speakers[row], []).append(row)
+    return groups
 
 
 def join_recordings(
@@ -37,14 +37,14 @@ def join_recordings(
     key: tuple[int | str, ...],
     number: int,
 ) -> JoinedString:
-    """String `number` of those that `key` names, made of rows of one speaker, each speaker being as likely as another.
+    """Return string `number` of those that `key` names, from rows of one speaker; all speakers are equally likely.
 
-    `voices` are the rows of each speaker, as `by_speaker` gives them; `rate` is that of the recordings.
+    `voices` are the rows of each speaker, as `by_speaker` returns them; `rate` is that of the recordings.
     """
     chance = _generator(key, number)
-    own = voices[sorted(voices)[chance.integers(len(voices))]]
+    speaker_rows = voices[sorted(voices)[chance.integers(len(voices))]]
     length = int(chance.integers(strings.shortest, strings.longest + 1))
-    chosen = [own[place] for place in chance.integers(len(own), size=length)]
+    chosen = [speaker_rows[place] for place in chance.integers(len(speaker_rows), size=length)]
     slowest, fastest = strings.speed
     speed = chance.uniform(slowest, fastest) if slowest < fastest else slowest
     gaps = (chance.uniform(*_ends(strings.gap), size=length + 1) * rate).astype(int)
@@ -66,7 +66,7 @@ def _ends(range_: Sequence[float]) -> tuple[float, float]:
 
 
 def _played(sound: np.ndarray, speed: float) -> np.ndarray:
-    """A sound played so many times as fast, by straight lines between its samples."""
+    """Return a sound played `speed` times as fast, by linear interpolation."""
     if speed == 1 or len(sound) < 2:
         return sound
     return np.interp(np.arange(0, len(sound) - 1, speed), np.arange(len(sound)), sound).astype(sound.dtype)
@@ -80,7 +80,7 @@ def _generator(key: tuple[int | str, ...], number: int) -> np.random.Generator:
 def _with_noise(
     samples: np.ndarray, spans: list[tuple[int, int]], decibels: float, chance: np.random.Generator
 ) -> np.ndarray:
-    """White noise so many decibels below what is said: 10·log10(power of the speech / power of the noise)."""
+    """Add white noise `decibels` below the speech: 10·log10(power of the speech / power of the noise)."""
     spoken = float(np.mean(np.concatenate([np.square(samples[first:end]) for first, end in spans])))
     deviation = np.float32(np.sqrt(max(spoken, _SILENCE) / 10 ** (decibels / 10)))
     return samples + deviation * chance.standard_normal(len(samples), np.float32)

@@ -1,4 +1,4 @@
-"""Spelling of texts to be spoken, and the voices that can speak them."""
+"""Spelling of texts to speak, and the voices that can speak them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from regard.data.sounds.prepare import MOST_SYMBOLS, PreparedSounds
 
 VOICES_FILE = "voices.json"
 LONGEST_TEXT = 500  # symbols
-PAD, END, SPACE = 0, 1, 2  # the first symbols: nothing, the end of a text, what stands between two words
+PAD, END, SPACE = 0, 1, 2  # the first symbols: padding, end of text, space between words
 _NAMES = {END: "end", SPACE: " "}
 
 
 @dataclass(frozen=True)
 class SpelledText:
-    """A text as numbers of symbols, the last of them its end; its words, and for each symbol the place of its word.
+    """A text as symbol numbers, ending with END; its words, and for each symbol the place of its word.
 
-    A space belongs to the word behind it, and the end is a word of its own.
+    A space belongs to the word after it, and the end is a word of its own.
     """
 
     symbols: list[int]
@@ -29,7 +29,7 @@ class SpelledText:
 
 
 class Voices(BaseModel):
-    """Facts that travel with a model: its symbols, words with a different spelling, its speakers, and the rate."""
+    """Facts stored with a model: its symbols, words with a different spelling, its speakers, and the rate."""
 
     symbols: list[str] = Field(min_length=3, max_length=MOST_SYMBOLS)
     spelling: dict[str, str] = {}
@@ -37,7 +37,7 @@ class Voices(BaseModel):
     rate: int = Field(ge=LOWEST_RATE, le=HIGHEST_RATE)
 
     def spell(self, text: str) -> SpelledText:
-        """A text in symbols; one that cannot be spoken is refused."""
+        """Return a text in symbols; refuse one that cannot be spoken."""
         words = text.split()
         if not words:
             raise Fault("There is nothing to speak: the text is empty.")
@@ -48,54 +48,54 @@ class Voices(BaseModel):
             letters = self.spelling.get(word, word)
             if unknown := next((letter for letter in letters if numbers.get(letter, PAD) <= SPACE), None):
                 raise Fault(
-                    f"'{word}' cannot be spoken: {self._unspelled}'{unknown}' is none of the letters {self.letters}."
+                    f"'{word}' cannot be spoken: {self._unspelled}'{unknown}' is not among the letters {self.letters}."
                 )
-            own = [*([SPACE] if place else []), *(numbers[letter] for letter in letters)]
-            symbols += own
-            places += [place] * len(own)
+            word_symbols = [*([SPACE] if place else []), *(numbers[letter] for letter in letters)]
+            symbols += word_symbols
+            places += [place] * len(word_symbols)
         if len(symbols) > LONGEST_TEXT:
             raise Fault(f"The text has {len(symbols):,} symbols to speak, but the limit is {LONGEST_TEXT}.")
         return SpelledText([*symbols, END], [*words, _NAMES[END]], [*places, len(words)])
 
     @property
     def letters(self) -> str:
-        """All that it can speak."""
+        """All letters it can speak."""
         return " ".join(self.symbols[SPACE + 1 :])
 
     @property
     def _unspelled(self) -> str:
-        return f"it is none of the words {', '.join(self.spelling)}, and " if self.spelling else ""
+        return f"it is not among the words {', '.join(self.spelling)}, and " if self.spelling else ""
 
     def symbol_names(self, symbols: Sequence[int]) -> list[str]:
-        """Return the names that people have for each symbol."""
+        """Return the name of each symbol, for people."""
         return [_NAMES.get(symbol, self.symbols[symbol]) for symbol in symbols]
 
     def speaker_number(self, name: str | None) -> int:
-        """The number of a speaker, the first where none is named."""
+        """Return the number of a speaker; the first if no name is given."""
         if name is None:
             return 0
         if name not in self.speakers:
-            raise Fault(f"No speaker is called '{name}'; this model can speak as {', '.join(self.speakers)}.")
+            raise Fault(f"No speaker is named '{name}'; this model can speak as {', '.join(self.speakers)}.")
         return self.speakers.index(name)
 
     def refuse_others(self, others: "Voices") -> None:
-        """Refuse to go on from a model of these voices with sounds of others."""
+        """Refuse to start from a model with these voices on sounds with others."""
         if others != self:
-            raise Fault("The model to start from has other symbols, speakers or another rate than these sounds.")
+            raise Fault("The model to start from has other symbols, other speakers or another rate than these sounds.")
 
     def as_file(self) -> dict[str, bytes]:
-        """Return the file of a model folder."""
+        """Return the file to store in a model folder."""
         return {VOICES_FILE: self.model_dump_json().encode()}
 
 
 def voices_of(prepared: PreparedSounds) -> Voices:
-    """The voices of sounds to learn from; texts of other data must not have other symbols or speakers."""
+    """Return the voices of the training sounds; refuse other data with other symbols or speakers."""
     recordings, rows = prepared.recordings, {split: _rows(prepared, split) for split in prepared.parts}
     letters = sorted({letter for row in rows["train"] for letter in recordings.texts[row]} - {" "})
     speakers = sorted({recordings.speakers[row] for row in rows["train"]})
     voices = Voices(
         symbols=["", "end", " ", *letters],
-        spelling={word: own for word, own in prepared.options.spelling.items() if set(own) <= set(letters)},
+        spelling={word: spelled for word, spelled in prepared.options.spelling.items() if set(spelled) <= set(letters)},
         speakers=speakers,
         rate=prepared.options.rate,
     )
@@ -104,8 +104,8 @@ def voices_of(prepared: PreparedSounds) -> Voices:
             voices.spell(recordings.texts[row])
             if recordings.speakers[row] not in speakers:
                 raise Fault(
-                    f"'{recordings.speakers[row]}' speaks in the {split} data alone; nobody learns to speak as someone"
-                    " who is not heard in the training data."
+                    f"'{recordings.speakers[row]}' speaks only in the {split} data; a model cannot learn a "
+                    "speaker who is not in the training data."
                 )
     return voices
 
@@ -115,7 +115,7 @@ def _rows(prepared: PreparedSounds, split: str) -> list[int]:
 
 
 def open_voices(files: Mapping[str, bytes], rate: int | None = None) -> Voices:
-    """Return the voices in the files of a model folder, which need not be trusted; its recipe tells the rate."""
+    """Read the voices from the untrusted files of a model folder; `rate` is that of the recipe."""
     voices = open_kept(Voices, files, VOICES_FILE)
     if rate not in (None, voices.rate):
         raise damaged(VOICES_FILE)

@@ -1,1 +1,1 @@
-"""Stories with questions about them: read from files as those of bAbI are, and cut into words once."""
+"""Stories with questions about them: read from files in bAbI's format, and tokenised once."""

@@ -8,19 +8,22 @@ from regard.base.recipe import Options
 
 
 class StoryData(Options):
-    """Stories and questions as bAbI has them. A name is a path, or `SET:path` for files of the data catalogue.
+    """Stories and questions as in bAbI. A name is a path, or `SET:path` for files of the data catalogue.
 
-    In the last part of a name `*` stands for anything, and every file is a part of the data that is measured by itself.
+    In the last part of a name, `*` stands for anything; every file is a part of the data that is scored separately.
     """
 
-    train: list[str] = Field(min_length=1, description="Files of stories to learn from.")
-    valid: list[str] = Field([], description="Files of stories to watch the training by.")
-    test: list[str] = Field([], description="Files of stories for the final scores.")
+    train: list[str] = Field(min_length=1, description="Files of training stories.")
+    valid: list[str] = Field([], description="Files of validation stories.")
+    test: list[str] = Field([], description="Files of test stories, for the final scores.")
     hold_out: float = Field(
-        0.1, gt=0, lt=1, description="Without valid, the share of each training file's stories to watch it by."
+        0.1,
+        gt=0,
+        lt=1,
+        description="Share of each training file's stories to hold out for validation if valid is empty.",
     )
     facts: int = Field(
-        50, ge=1, le=1000, description="The most facts of a story that are remembered; of a longer one, the last."
+        50, ge=1, le=1000, description="Most facts of a story to remember; of a longer one, the last are kept."
     )
 
     @field_validator("train", "valid", "test", mode="before")
@@ -30,5 +33,5 @@ class StoryData(Options):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The splits that there are: some stories to learn from are set aside where no file has validation data."""
+        """Its splits; validation stories are held out of training if no file has them."""
         return ("train", "valid", "test") if self.test else ("train", "valid")

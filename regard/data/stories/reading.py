@@ -1,7 +1,7 @@
-"""Reading stories: files in the format of bAbI, one by one, in a folder or in an archive, and stories as people type.
+"""Read stories in bAbI's format: single files, a folder or an archive.
 
-A line of such a file is its number, counted anew in every story, and a fact; or a question, a tab, its answer, and
-perhaps another tab and the numbers of the facts that support it. An answer of several words with commas is one answer.
+A line of such a file is its number, starting at 1 in every story, and a fact; or a question, a tab, its answer, and
+optionally another tab and the numbers of the supporting facts. An answer of several words with commas is one answer.
 """
 
 import re
@@ -17,7 +17,7 @@ from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import Unusable, archive_members
 from regard.data.lines import read_lines, read_stream
 
-LARGEST = 2**30  # bytes of all files in a folder or an archive of stories
+LARGEST = 2**30  # bytes in all files of a folder or archive
 _IN_A_SET = re.compile(r"[\w-]+:")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SPLIT = re.compile(r"_(train|valid|test)$")
@@ -27,42 +27,42 @@ _SHOWN = 60  # characters of a line in a fault
 
 @dataclass(frozen=True)
 class Question:
-    """A question about some facts: those told before it, the places among them of those that support its answer."""
+    """A question, the facts told before it, and the places among them of those that support its answer."""
 
     facts: Sequence[str]
     question: str
     answer: str
     support: Sequence[int]
-    story: int  # the number of its story in its file
+    story: int  # number of its story in its file
 
 
 @dataclass(frozen=True)
 class StoryFile:
-    """The questions of one file, and what the file is called: its name without suffix and split."""
+    """The questions of one file, and its name without suffix and split."""
 
     name: str
     questions: Sequence[Question]
 
 
 def words_in(sentence: str) -> list[str]:
-    """The words of a sentence in lower case, without its punctuation."""
+    """Return the words of a sentence in lower case, without punctuation."""
     return _WORD.findall(sentence.lower())
 
 
 def read_story_files(name: str) -> list[StoryFile]:
-    """The files that a name of a recipe means, in the order of the numbers in their names."""
+    """Read the files that a name in a recipe refers to, in the order of the numbers in their names."""
     return [StoryFile(_part(path), list(_questions(lines, path))) for path, lines in sorted(_files(name), key=_order)]
 
 
 def check_there(name: str) -> None:
-    """Refuse a name that means no file, without reading any; what an archive holds shows only when it is read."""
+    """Refuse a name that matches no file, without reading any; an archive is checked only when it is read."""
     root, _ = _root(name)
     if not _IN_A_SET.match(name) and not list(root.parent.glob(root.name)):
         raise Fault(f"There is no file {name}.")
 
 
 def _root(name: str) -> tuple[Path, str]:
-    """The file, folder or archive that a name begins with, and what is meant inside it."""
+    """Return the file, folder or archive that a name begins with, and the path inside it."""
     if not _IN_A_SET.match(name):
         return Path(name).expanduser(), ""
     top, _, inner = name.partition("/")
@@ -70,19 +70,19 @@ def _root(name: str) -> tuple[Path, str]:
 
 
 def _files(name: str) -> Iterator[tuple[str, Iterable[str]]]:
-    """The path of each file that a name means, and its lines."""
+    """Yield the path and lines of each file that a name refers to."""
     root, inner = _root(name)
     if not inner:
-        found = [(str(path), read_lines(path)) for path in root.parent.glob(root.name) if path.is_file()]
+        files = [(str(path), read_lines(path)) for path in root.parent.glob(root.name) if path.is_file()]
     else:
         try:
             members = [(path, stream.read()) for path, stream in archive_members(root, LARGEST) if _fits(path, inner)]
         except Unusable as reason:
             raise Fault(f"{root} {reason}.") from None
-        found = [(path, read_stream(BytesIO(content), path)) for path, content in members]
-    if not found:
+        files = [(path, read_stream(BytesIO(content), path)) for path, content in members]
+    if not files:
         raise Fault(f"There is no file {name}.")
-    yield from found
+    yield from files
 
 
 def _fits(path: str, pattern: str) -> bool:
@@ -99,8 +99,8 @@ def _part(path: str) -> str:
 
 def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
     facts: list[str] = []
-    places: dict[int, int] = {}  # of the facts, by the numbers of their lines in the story
-    story = questions = told = asked = 0
+    places: dict[int, int] = {}  # of facts, by their line numbers in the story
+    story = questions = length = total_length = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -109,34 +109,34 @@ def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
         if not count.isascii() or not count.isdigit():
             raise Fault(f"{where}: '{line[:_SHOWN]}' does not begin with its number in the story.")
         if int(count) == 1:
-            facts, places, story, told = [], {}, story + 1, 0
+            facts, places, story, length = [], {}, story + 1, 0
         text, *columns = (column.strip() for column in rest.split("\t"))
         if not words_in(text):
             raise Fault(f"{where}: there is no word in it.")
         if not columns:
             places[int(count)] = len(facts)
             facts.append(text)
-            told += len(text) + 1
+            length += len(text) + 1
             continue
-        asked += told
-        if asked > _MOST_ASKED:
-            raise Fault(f"{where}: too many questions are asked of long stories; part the file into several.")
+        total_length += length
+        if total_length > _MOST_ASKED:
+            raise Fault(f"{where}: there are too many questions about long stories; split the file.")
         yield Question(tuple(facts), text, _answer(columns, where), _support(columns, places, where), story)
         questions += 1
     if not story:
         raise Fault(f"{name} is empty: it has no story.")
     if not questions:
-        raise Fault(f"{name} asks nothing: a question is a line with a tab and its answer.")
+        raise Fault(f"{name} has no questions: a question is a line with a tab and its answer.")
 
 
 def _answer(columns: Sequence[str], where: str) -> str:
     if not columns[0]:
-        raise Fault(f"{where}: the question has no answer behind its tab.")
+        raise Fault(f"{where}: the question has no answer after its tab.")
     return columns[0].lower()
 
 
 def _support(columns: Sequence[str], places: dict[int, int], where: str) -> tuple[int, ...]:
-    """The places of the supporting facts, each once, in the order in which the file names them."""
+    """Return the places of the supporting facts without repeats, in the order in which the file names them."""
     numbers = columns[1].split() if len(columns) > 1 else []
     for number in numbers:
         if not number.isascii() or not number.isdigit() or int(number) not in places:

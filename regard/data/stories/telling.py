@@ -1,4 +1,4 @@
-"""Stories as people tell them: facts line by line, then a question; an empty line begins a new story."""
+"""Stories as people type them: facts line by line, then a question; an empty line begins a new story."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,23 +9,23 @@ from regard.base.faults import Fault, TextFault
 from regard.data.stories.reading import words_in
 
 QUESTION_MARKS = ("?", "？")
-_NUMBER = re.compile(r"(\d+)\s+")  # of a line, as files of bAbI have it
+_NUMBER = re.compile(r"(\d+)\s+")  # line number, as in files of bAbI
 _SHOWN = 60
 
 
 @dataclass(frozen=True)
 class Told:
-    """A story that someone told, and what they ask about it."""
+    """A story and the question about it."""
 
     facts: list[str]
     question: str
 
 
 def read_told(text: str, number: int = 0) -> Told:
-    """A story whose last line is the question; one without facts or question is refused, `number` saying which."""
+    """Parse a story whose last line is the question; refuse one without facts or question, as text `number`."""
     lines = [line.text for line in _plain_lines(text.splitlines()) if line.text]
     if not lines:
-        raise TextFault(number, "it is empty: tell a story, a fact a line, and ask a question in the last line.")
+        raise TextFault(number, "it is empty: tell a story, one fact per line, and ask a question in the last line.")
     *facts, question = lines
     if not is_question(question):
         raise TextFault(
@@ -46,14 +46,14 @@ def is_question(line: str) -> bool:
 
 
 class Asked(NamedTuple):
-    """A question and the facts told before it, as one text, and where it stands."""
+    """A question and the facts before it, as one text, and where it stands."""
 
     text: str
-    where: str  # the file and the line, for who has to mend it
+    where: str  # file and line, for error messages
 
 
 def stories_in(lines: Iterable[str], name: str) -> Iterator[Asked]:
-    """Each question of some lines with the facts told before it; a story may have several questions."""
+    """Yield each question with the facts before it; a story may have several questions."""
     facts: list[str] = []
     count = 0
     for number, line in enumerate(_plain_lines(lines), 1):
@@ -65,9 +65,11 @@ def stories_in(lines: Iterable[str], name: str) -> Iterator[Asked]:
         elif line.text:
             facts.append(line.text)
     if facts and not count:
-        raise Fault(f"{name} asks nothing: its last line, '{facts[-1][:_SHOWN]}', does not end with a question mark.")
+        raise Fault(
+            f"{name} has no question: its last line, '{facts[-1][:_SHOWN]}', does not end with a question mark."
+        )
     if not count:
-        raise Fault(f"{name} is empty: tell a story, a fact a line, and ask a question in the last line.")
+        raise Fault(f"{name} is empty: tell a story, one fact per line, and ask a question in the last line.")
 
 
 class _Line(NamedTuple):
@@ -76,9 +78,9 @@ class _Line(NamedTuple):
 
 
 def _plain_lines(lines: Iterable[str]) -> Iterator[_Line]:
-    """Lines without their numbers in a story, and without the answers that a file may have behind its questions.
+    """Yield lines without their numbers in a story, and without answers after questions.
 
-    A story begins behind an empty line, and where numbers begin anew. Its lines are numbered if its first has a 1, so
+    A story begins after an empty line, and where numbering restarts. Its lines are numbered if its first has a 1, so
     that `3 apples are in the kitchen.` is a whole fact elsewhere.
     """
     is_first, is_numbered = True, False

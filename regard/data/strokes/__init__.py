@@ -1,1 +1,1 @@
-"""Drawings as strokes: how files become moves of a pen, and how moves become numbers or tokens."""
+"""Drawings as strokes: reading files as pen moves, and coding moves as numbers or tokens."""

@@ -1,7 +1,7 @@
-"""sketch-rnn's archives of drawings: .npz files with pickled arrays, read so that nothing in them can run.
+"""Read sketch-rnn's archives of drawings: .npz files with pickled arrays, read so that nothing in them can run.
 
-A member such as `train.npy` is an array of objects, each of them an array (move, 3) of small integers. The objects are
-pickled, by Python 2 or by Python 3.
+A member such as `train.npy` is an array of objects, each an array (move, 3) of small integers, pickled by Python 2 or
+Python 3.
 """
 
 import io
@@ -16,8 +16,8 @@ from regard.data.arrays import read_head
 from regard.data.catalogue.unpack import Unusable, zip_contents
 from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
-LARGEST = 1e6  # a coordinate, counted in units
-_TIMES_SHARED = 4  # how often the bytes of a file may be part of a drawing; of honest ones each is of one drawing
+LARGEST = 1e6  # largest coordinate, in
+_TIMES_SHARED = 4  # how often bytes of a file may be shared by drawings; honest files share none
 
 
 def read_archive(path: Path, member: str) -> list[np.ndarray]:
@@ -41,11 +41,11 @@ def _read_objects(content: bytes) -> list[np.ndarray]:
     stream = io.BytesIO(content)
     shape, _, kind = read_head(stream)
     if kind != np.dtype(object) or len(shape) != 1:
-        raise ValueError("it holds no list of drawings")
+        raise ValueError("it does not hold a list of drawings")
     whole = unpickle(stream.read(), _ADMITTED)
     if not isinstance(whole, PickledArray) or not isinstance(whole.content, list) or len(whole.content) != shape[0]:
         raise ValueError("it holds something else")
-    drawings = [_moves_of(each) for each in whole.content]
+    drawings = [_moves_of(array) for array in whole.content]
     if sum(moves.nbytes for moves in drawings) > _TIMES_SHARED * len(content):
         raise ValueError("its drawings share more than an honest file's do")
     return [_check_moves(moves) for moves in drawings]
@@ -62,15 +62,15 @@ def _moves_of(array: Any) -> np.ndarray:
 
 
 def _check_moves(moves: np.ndarray) -> np.ndarray:
-    if not (np.abs(moves) <= LARGEST).all():  # neither is NaN
+    if not (np.abs(moves) <= LARGEST).all():  # NaN fails this too
         raise ValueError(f"a move in it is not a pair of numbers of at most {LARGEST:,.0f}")
     if not ((moves[:, 2] == 0) | (moves[:, 2] == 1)).all():
-        raise ValueError("what the pen does is neither 0 nor 1 everywhere in it")
+        raise ValueError("a pen value in it is neither 0 nor 1")
     return moves
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """Stands for codecs.encode, by which Python 3 writes bytes for older readers."""
+    """Stand-in for codecs.encode, which Python 3 uses to write bytes for older readers."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"it asks for the encoding {encoding}")
     return text.encode("latin1")

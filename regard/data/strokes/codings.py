@@ -1,12 +1,12 @@
 """Drawings as tokens: start, cells or movements, a separator between strokes, and the end (Ribeiro et al. 2020, 3.2).
 
-Both codings lose a little of each point, and what is lost has a likelihood: a token stands for so many points of the
-lattice of whole units, and each of them is as probable as the others. So
+Both codings lose a little of each point, and the loss has a likelihood: a token stands for several points of the
+integer lattice, all equally probable. So
 
     log p(drawing) = Σ log p(token) − Σ log (points that the token stands for)
 
-is a distribution over drawings, whose nats can stand beside those of a density. Positions are counted from where the
-pen was put down, and lie within `bound` units of it.
+is a distribution over drawings, whose nats can be compared with those of a density. Positions are relative to where the
+pen was first put down, and lie within `bound` units of it.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 START, SEPARATOR, END = range(3)
-FIRST = 3  # of the tokens that stand for points
-_AT_ONCE = 256  # moves whose nearest movements are looked for at once: so many stay in a core's cache
+FIRST = 3  # first token that stands for points
+_AT_ONCE = 256  # moves to look up at once; this many stay in a core's cache
 
 
 @runtime_checkable
 class TokenCoding(Protocol):
-    """The moves (move, 3) of drawings to tokens and back.
+    """Converts the moves (move, 3) of drawings to tokens and back.
 
-    `points` (token) are how many points of the lattice each token stands for.
+    `points` (token) is the number of lattice points that each token stands for.
     """
 
     @property
@@ -37,7 +37,7 @@ class TokenCoding(Protocol):
 
 @dataclass(frozen=True)
 class Grid:
-    """A token for each cell of a square grid around the origin: where the pen is, whatever way it came."""
+    """A token for each cell of a square grid around the origin: the pen's position, however it got there."""
 
     cells: int  # on each side
     bound: int
@@ -56,14 +56,14 @@ class Grid:
         return np.concatenate([np.ones(FIRST, np.int64), np.full(self.cells**2, self.side**2)])
 
     def encode(self, drawings: Sequence[np.ndarray]) -> list[np.ndarray]:
-        found = []
+        encoded = []
         for moves in drawings:
             across, down = ((np.cumsum(moves[:, :2], axis=0) + self.bound) // self.side).T
-            found.append(_with_separators(down * self.cells + across, moves[:, 2]))
-        return found
+            encoded.append(_with_separators(down * self.cells + across, moves[:, 2]))
+        return encoded
 
     def decode(self, tokens: np.ndarray) -> np.ndarray:
-        """The moves from middle to middle of the cells."""
+        """Return the moves between the centres of the cells."""
         cells, pens = _without_separators(tokens)
         down, across = np.divmod(cells, self.cells)
         places = np.column_stack([across, down]) * self.side + self.side // 2 - self.bound
@@ -72,10 +72,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """A token for each of some movements (movement, 2), of whole units, that k-means found in the training data.
+    """A token for each of some integer movements (movement, 2), found by k-means in the training data.
 
-    A move is coded from where the movements before it have led and not from where the pen really was, so that errors
-    do not add up. `counts` are the points of the lattice, within the bound, that are nearest to each movement.
+    A move is coded from where the movements before it have led, not from the pen's true position, so that errors do not
+    add up. `counts` are the lattice points, within the bound, nearest to each movement.
     """
 
     movements: np.ndarray
@@ -91,17 +91,17 @@ class Dictionary:
         return np.concatenate([np.ones(FIRST, np.int64), self.counts])
 
     def encode(self, drawings: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """All drawings at once, move by move: what a movement leaves over is added to the next move."""
+        """Encode all drawings at once, move by move; the remainder of a move is added to the next."""
         lengths = np.array([len(moves) for moves in drawings])
-        found = np.zeros((len(drawings), lengths.max()), np.int64)
+        nearest = np.zeros((len(drawings), lengths.max()), np.int64)
         left_over = np.zeros((len(drawings), 2), np.int64)
-        for number in range(found.shape[1]):
+        for number in range(nearest.shape[1]):
             rows = np.flatnonzero(lengths > number)
-            wanted = left_over[rows] + np.stack([drawings[row][number, :2] for row in rows.tolist()])
-            found[rows, number] = _nearest(self.movements, wanted)
-            left_over[rows] = wanted - self.movements[found[rows, number]]
-        pairs = zip(found, drawings, strict=True)
-        return [_with_separators(own[: len(moves)], moves[:, 2]) for own, moves in pairs]
+            targets = left_over[rows] + np.stack([drawings[row][number, :2] for row in rows.tolist()])
+            nearest[rows, number] = _nearest(self.movements, targets)
+            left_over[rows] = targets - self.movements[nearest[rows, number]]
+        pairs = zip(nearest, drawings, strict=True)
+        return [_with_separators(drawing_numbers[: len(moves)], moves[:, 2]) for drawing_numbers, moves in pairs]
 
     def decode(self, tokens: np.ndarray) -> np.ndarray:
         movements, pens = _without_separators(tokens)
@@ -109,7 +109,7 @@ class Dictionary:
 
 
 def _nearest(movements: np.ndarray, moves: np.ndarray) -> np.ndarray:
-    """The number of the movement nearest to each move (move, 2); of two that are as near, the first."""
+    """Return the number of the movement nearest to each move (move, 2); the first if two are equally near."""
     centres = movements.astype(np.float32)
     sizes, doubled = (centres**2).sum(axis=1), np.ascontiguousarray(2 * centres.T)
     parts = np.array_split(moves.astype(np.float32), 1 + len(moves) // _AT_ONCE)
@@ -117,21 +117,21 @@ def _nearest(movements: np.ndarray, moves: np.ndarray) -> np.ndarray:
 
 
 def learn_dictionary(moves: np.ndarray, count: int, bound: int, seed: int = 1, rounds: int = 20) -> Dictionary:
-    """At most `count` movements by Lloyd's k-means over moves (move, 2), rounded to whole units.
+    """Find at most `count` movements by Lloyd's k-means over moves (move, 2), rounded to integers.
 
-    The first centres are drawn from the moves that differ, so that none is there twice.
+    The first centres are drawn from the distinct moves, so that none occurs twice.
     """
-    different, often = np.unique(moves, axis=0, return_counts=True)
+    different, counts = np.unique(moves, axis=0, return_counts=True)
     chance = np.random.default_rng(seed)
-    # By the root of how often it occurs: rare long moves need centres too.
-    chosen = chance.choice(len(different), min(count, len(different)), replace=False, p=_shares(often**0.5))
+    # By the square root of their counts: rare long moves need centres too.
+    chosen = chance.choice(len(different), min(count, len(different)), replace=False, p=_shares(counts**0.5))
     centres = different[chosen].astype(np.float64)
     for _ in range(rounds):
-        own = _nearest(centres, different)
-        weight = np.bincount(own, often, len(centres))
-        sums = np.column_stack([np.bincount(own, often * different[:, axis], len(centres)) for axis in (0, 1)])
-        kept = weight > 0
-        moved = np.where(kept[:, None], sums / np.maximum(weight, 1)[:, None], centres)
+        cluster = _nearest(centres, different)
+        weight = np.bincount(cluster, counts, len(centres))
+        sums = np.column_stack([np.bincount(cluster, counts * different[:, axis], len(centres)) for axis in (0, 1)])
+        is_used = weight > 0
+        moved = np.where(is_used[:, None], sums / np.maximum(weight, 1)[:, None], centres)
         if np.array_equal(moved, centres):
             break
         centres = moved
@@ -142,11 +142,11 @@ def learn_dictionary(moves: np.ndarray, count: int, bound: int, seed: int = 1, r
 def _points_nearest(movements: np.ndarray, bound: int) -> np.ndarray:
     """Count the lattice points within the bound that are nearest to each movement: at least its own."""
     line = np.arange(-bound, bound + 1)
-    found = np.zeros(len(movements), np.int64)
+    totals = np.zeros(len(movements), np.int64)
     for y in line:
         row = np.column_stack([line, np.full(len(line), y)])
-        found += np.bincount(_nearest(movements, row), minlength=len(movements))
-    return found
+        totals += np.bincount(_nearest(movements, row), minlength=len(movements))
+    return totals
 
 
 def _shares(weights: np.ndarray) -> np.ndarray:
@@ -154,14 +154,14 @@ def _shares(weights: np.ndarray) -> np.ndarray:
 
 
 def _with_separators(numbers: np.ndarray, pens: np.ndarray) -> np.ndarray:
-    """The tokens of cells or movements, a separator behind each stroke but the last, and the end behind that."""
+    """Return the tokens of cells or movements, with a separator after each stroke but the last, and the end."""
     return np.append(np.insert(FIRST + numbers, np.flatnonzero(pens[:-1]) + 1, SEPARATOR), END)
 
 
 def _without_separators(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of what stands for points, and after each whether the stroke ends; what was cut ends too.
+    """Return the numbers of cells or movements, and after each whether its stroke ends; truncated drawings end too.
 
-    A model may write separators that part nothing, or stop with none: they are passed over.
+    A model may write separators that separate nothing, or stop without one; both are ignored.
     """
     tokens = np.asarray(tokens)
     is_point = tokens >= FIRST

@@ -1,4 +1,4 @@
-"""Drawings made ready for training: arrays that open at once, and what travels with a model."""
+"""Prepare drawings for training: memory-mapped arrays, and the files stored with a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,43 +27,41 @@ from regard.data.strokes.drawings import DONE, LabelledMoves, read_labelled
 from regard.data.strokes.options import LONGEST, LabelledStrokeData, StrokeData
 
 STROKES_FILE = "strokes.json"
-ROOM = 1.25  # how much farther than those to learn from a drawing may go
+ROOM = 1.25  # how much farther a drawing may reach than the training drawings
 MOST_CLASSES = 10_000
-_FARTHEST = 2000  # units that a drawing may go, or counting the points of a dictionary takes too long
-_Units = Annotated[int, Field(ge=-2 * _FARTHEST, le=2 * _FARTHEST)]  # from one place that may be reached to another
-_Points = Annotated[int, Field(ge=1, le=(2 * _FARTHEST + 1) ** 2)]  # of the lattice
+_FARTHEST = 2000  # most units a drawing may reach; beyond, counting dictionary points takes too long
+_Units = Annotated[int, Field(ge=-2 * _FARTHEST, le=2 * _FARTHEST)]  # between two reachable places
+_Points = Annotated[int, Field(ge=1, le=(2 * _FARTHEST + 1) ** 2)]  # lattice points
 
 
 class StrokeScale(BaseModel):
-    """Facts that travel with a model: the scale and length of its drawings, the movements of a dictionary, and classes
-    if there are any.
-    """
+    """Facts stored with a model: scale and length of its drawings, movements of a dictionary, and classes if any."""
 
-    scale: float = Field(gt=0, allow_inf_nan=False)  # units that a move has, by its standard deviation
-    bound: int = Field(ge=1, le=_FARTHEST)  # units that a drawing may go from where it begins
-    extent: int = Field(ge=1, le=2 * _FARTHEST)  # units that all but a few drawings fit into
-    steps: int = Field(ge=1, le=4 * LONGEST)  # numbers or tokens of the longest drawing
+    scale: float = Field(gt=0, allow_inf_nan=False)  # standard deviation of a move, in units
+    bound: int = Field(ge=1, le=_FARTHEST)  # most units that a drawing may reach from its beginning
+    extent: int = Field(ge=1, le=2 * _FARTHEST)  # units that nearly all drawings fit into
+    steps: int = Field(ge=1, le=4 * LONGEST)  # moves or tokens of the longest drawing
     movements: list[tuple[_Units, _Units]] = []
-    counts: list[_Points] = []  # points of the lattice that each movement stands for
+    counts: list[_Points] = []  # lattice points that each movement stands for
     classes: list[str] = []
 
     def coding(self, options: StrokeData) -> TokenCoding | None:
-        """Return the coding of drawings as tokens; None if they are numbers."""
+        """Return the token coding of drawings; None if they are numbers."""
         match options.coding:
             case "grid":
                 return Grid(options.cells, self.bound)
             case "dictionary":
                 if not self.movements:
-                    raise Fault("The model to start from has no dictionary of movements; give its data.coding.")
+                    raise Fault("The model to start from has no dictionary of movements; use its data.coding.")
                 return Dictionary(np.array(self.movements), np.array(self.counts), self.bound)
         return None
 
     def refuse_outside(self, moves: np.ndarray, name: str) -> None:
-        """Refuse a drawing, called by its name, that is longer or wider than those that were learnt from."""
+        """Refuse a drawing that is longer or wider than the training drawings."""
         if len(moves) > self.steps:
             raise Fault(f"{name} has {len(moves):,} moves; the most is {self.steps:,}.")
         if (farthest := _farthest(moves)) > self.bound:
-            raise Fault(f"{name} goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
+            raise Fault(f"{name} reaches {farthest:,} units from its beginning; the most is {self.bound:,}.")
 
 
 class _Finished(FinishedRecord):
@@ -77,12 +75,12 @@ class _Finished(FinishedRecord):
 
 @dataclass(frozen=True)
 class Drawings:
-    """Drawings one after the other: their moves (move, 3) or tokens, and where each begins."""
+    """Drawings in one array: their moves (move, 3) or tokens, and where each begins."""
 
     steps: np.ndarray
     starts: np.ndarray  # (drawing + 1)
-    points: np.ndarray  # (drawing): how many moves each has
-    labels: np.ndarray | None = None  # (drawing): the number of its class, where it has one
+    points: np.ndarray  # (drawing): number of moves
+    labels: np.ndarray | None = None  # (drawing): class number, if it has one
 
     def __len__(self) -> int:
         return len(self.points)
@@ -96,7 +94,7 @@ class Drawings:
 
 @dataclass(frozen=True)
 class PreparedStrokes:
-    """All drawings of a recipe, split by split."""
+    """All drawings of a recipe, by split."""
 
     options: StrokeData
     scale: StrokeScale
@@ -104,29 +102,29 @@ class PreparedStrokes:
     report: list[str]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return {STROKES_FILE: self.scale.model_dump_json().encode()}
 
 
 def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
-    """Open the facts from a model folder, which need not be trusted."""
-    found = open_kept(StrokeScale, files, STROKES_FILE)
-    if len(found.movements) != len(found.counts):
+    """Read the facts from the untrusted files of a model folder."""
+    scale = open_kept(StrokeScale, files, STROKES_FILE)
+    if len(scale.movements) != len(scale.counts):
         raise damaged(STROKES_FILE)
-    return found
+    return scale
 
 
 def check_files_there(options: StrokeData, folder: Path | None) -> None:
-    """Refuse drawings of which a file is missing, unless they lie prepared in `folder`."""
+    """Refuse drawings with a missing file, unless they lie prepared in `folder`."""
     refuse_missing((name for split in SPLITS for name in getattr(options, split) or ()), folder)
 
 
 def prepare_strokes(
     options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None = None
 ) -> PreparedStrokes:
-    """The drawings that `options` name, from `folder` if they were prepared there before.
+    """Return the drawings that `options` name, from `folder` if they were prepared there before.
 
-    Their scale is found in those to learn from, unless it is `given` by a model to start from.
+    Their scale comes from the training drawings, unless a model to start from has `given` it.
     """
     finished = prepare_once(
         _Finished,
@@ -139,7 +137,7 @@ def prepare_strokes(
 
 
 def _tells_of(finished: _Finished, options: StrokeData) -> bool:
-    """Return True if the preparation is what these options ask for; what an older record omits is the default."""
+    """Return True if the preparation fits these options; an older record may omit defaults."""
     try:
         return type(options).model_validate(finished.options) == options
     except ValidationError:
@@ -148,66 +146,71 @@ def _tells_of(finished: _Finished, options: StrokeData) -> bool:
 
 def _prepare(options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None) -> _Finished:
     progress("reading drawings", 0, 2)
-    read = {split: _read_split(options, split) for split in SPLITS if getattr(options, split) is not None}
-    if "valid" not in read:
-        read["train"], read["valid"] = _hold_out(read["train"], options)
-    scale = given or _measure(options, read["train"])
-    classes = _classes_of(read["train"]) if isinstance(options, LabelledStrokeData) else []
+    drawings_of_split = {split: _read_split(options, split) for split in SPLITS if getattr(options, split) is not None}
+    if "valid" not in drawings_of_split:
+        drawings_of_split["train"], drawings_of_split["valid"] = _hold_out(drawings_of_split["train"], options)
+    scale = given or _measure(options, drawings_of_split["train"])
+    classes = _classes_of(drawings_of_split["train"]) if isinstance(options, LabelledStrokeData) else []
     if given is not None and classes != given.classes:
-        raise Fault(f"The model to start from knows other classes: {', '.join(given.classes[:10])}.")
+        raise Fault(f"The model to start from has other classes: {', '.join(given.classes[:10])}.")
     progress("coding drawings", 1, 2)
     report, checksums, longest = [], dict[str, str](), 1
-    for split, drawings in read.items():
+    for split, drawings in drawings_of_split.items():
         _refuse_others(split, drawings, classes)
-        kept = [each for each in drawings if _fits(each.moves, options, scale)]
-        if not kept:
-            raise Fault(f"Of the drawings of data.{split} none has at most {options.longest} moves (data.longest).")
-        dropped = f", {len(drawings) - len(kept):,} too long or too wide dropped" if len(kept) < len(drawings) else ""
-        report.append(f"{split}: {len(kept):,} drawings, {sum(len(each.moves) for each in kept):,} moves{dropped}")
-        arrays = _arrays([each.moves for each in kept], scale.coding(options))
+        kept_drawings = [drawing for drawing in drawings if _fits(drawing.moves, options, scale)]
+        if not kept_drawings:
+            raise Fault(f"No drawing of data.{split} has at most {options.longest} moves (data.longest).")
+        dropped = (
+            f", {len(drawings) - len(kept_drawings):,} too long or too wide dropped"
+            if len(kept_drawings) < len(drawings)
+            else ""
+        )
+        moves = sum(len(drawing.moves) for drawing in kept_drawings)
+        report.append(f"{split}: {len(kept_drawings):,} drawings, {moves:,} moves{dropped}")
+        arrays = _arrays([drawing.moves for drawing in kept_drawings], scale.coding(options))
         if classes:
-            arrays["labels"] = np.array([classes.index(str(each.label)) for each in kept])
+            arrays["labels"] = np.array([classes.index(str(drawing.label)) for drawing in kept_drawings])
         longest = max(longest, int(np.diff(arrays["starts"]).max()))
-        checksums |= save_arrays(folder, {f"{split}-{what}.npy": array for what, array in arrays.items()})
+        checksums |= save_arrays(folder, {f"{split}-{field}.npy": array for field, array in arrays.items()})
     if given is None:
         scale = scale.model_copy(update={"steps": longest, "classes": classes})
     elif longest > given.steps:
-        raise Fault(f"A drawing has {longest:,} steps; the model to start from reads {given.steps:,} at most.")
+        raise Fault(f"A drawing has {longest:,} steps, but the model to start from reads at most {given.steps:,}.")
     return _Finished(options=options.model_dump(), scale=scale, report=report, files=checksums)
 
 
 def _read_split(options: StrokeData, split: str) -> list[LabelledMoves]:
-    """All drawings of a split, with the classes that a recipe or their files tell."""
+    """Return all drawings of a split, with the classes from the recipe or their files."""
     files = [file_of(name) for name in getattr(options, split)]
     shared = options.labels if isinstance(options, LabelledStrokeData) else None
     labels = [None] * len(files) if shared is None else shared
-    found = []
+    drawings = []
     for file, label in zip(files, labels, strict=True):
-        for each in read_labelled(file, split, options.unit, options.simplify):
-            found.append(each if label is None else each._replace(label=label))
-    return found
+        for drawing in read_labelled(file, split, options.unit, options.simplify):
+            drawings.append(drawing if label is None else drawing._replace(label=label))
+    return drawings
 
 
 def _classes_of(drawings: Sequence[LabelledMoves]) -> list[str]:
-    """The classes of the drawings to learn from, by their letters."""
-    classes = sorted({each.label for each in drawings if each.label is not None})
+    """Return the classes of the training drawings, sorted."""
+    classes = sorted({drawing.label for drawing in drawings if drawing.label is not None})
     if not classes:
         raise Fault(
             'No drawing of data.train has a label; write each as {"label": …, "strokes": …}, or give data.labels.'
         )
     if not 2 <= len(classes) <= MOST_CLASSES:
-        found = "one class" if len(classes) == 1 else f"{len(classes):,} classes"
-        raise Fault(f"The drawings of data.train have {found}; 2 to {MOST_CLASSES:,} can be learnt.")
+        amount = "one class" if len(classes) == 1 else f"{len(classes):,} classes"
+        raise Fault(f"The drawings of data.train have {amount}; a classifier needs 2 to {MOST_CLASSES:,}.")
     return classes
 
 
 def _refuse_others(split: str, drawings: Sequence[LabelledMoves], classes: Sequence[str]) -> None:
-    """Refuse drawings without a class, or with one that cannot be learnt, where there are classes."""
-    for label in dict.fromkeys(each.label for each in drawings) if classes else ():
+    """If there are classes, refuse drawings without one or with one that is not in training."""
+    for label in dict.fromkeys(drawing.label for drawing in drawings) if classes else ():
         if label is None:
             raise Fault(f'A drawing of data.{split} has no label; write it as {{"label": …, "strokes": …}}.')
         if label not in classes:
-            raise Fault(f"data.{split} has the label '{label}', which no drawing to learn from has.")
+            raise Fault(f"data.{split} has the label '{label}', which no training drawing has.")
 
 
 def _fits(moves: np.ndarray, options: StrokeData, scale: StrokeScale) -> bool:
@@ -215,7 +218,7 @@ def _fits(moves: np.ndarray, options: StrokeData, scale: StrokeScale) -> bool:
 
 
 def _hold_out(drawings: list[LabelledMoves], options: StrokeData) -> tuple[list[LabelledMoves], list[LabelledMoves]]:
-    """The drawings to learn from and those to validate by, drawn once and for all."""
+    """Return the training drawings and those held out for validation; the draw is always the same."""
     count = round(options.hold_out * len(drawings))
     if not 0 < count < len(drawings):
         raise Fault(
@@ -226,19 +229,21 @@ def _hold_out(drawings: list[LabelledMoves], options: StrokeData) -> tuple[list[
 
 
 def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScale:
-    """The scale of the drawings to learn from."""
-    drawings = [each.moves for each in learnt if len(each.moves) <= options.longest]
+    """Return the scale of the training drawings."""
+    drawings = [drawing.moves for drawing in learnt if len(drawing.moves) <= options.longest]
     if not drawings:
-        raise Fault(f"Of the drawings of data.train none has at most {options.longest} moves (data.longest).")
+        raise Fault(f"No drawing of data.train has at most {options.longest} moves (data.longest).")
     moves = np.concatenate(drawings)[:, :2]
     bound = int(ROOM * max(map(_farthest, drawings))) + 1
     if bound > _FARTHEST:
-        raise Fault(f"The drawings go {bound:,} units far, but at most {_FARTHEST:,} can be learnt; give a data.unit.")
-    extents = [np.ptp(np.cumsum(each[:, :2], axis=0), axis=0).max() for each in drawings]
+        raise Fault(
+            f"The drawings reach {bound:,} units, but at most {_FARTHEST:,} can be learnt; give a larger data.unit."
+        )
+    extents = [np.ptp(np.cumsum(drawing[:, :2], axis=0), axis=0).max() for drawing in drawings]
     movements, counts = [], []
     if options.coding == "dictionary":
-        found = learn_dictionary(moves, options.movements, bound)
-        movements, counts = found.movements.tolist(), found.counts.tolist()
+        dictionary = learn_dictionary(moves, options.movements, bound)
+        movements, counts = dictionary.movements.tolist(), dictionary.counts.tolist()
     return StrokeScale(
         scale=float(moves.std()) or 1.0,
         bound=bound,
@@ -250,7 +255,7 @@ def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScal
 
 
 def _arrays(drawings: Sequence[np.ndarray], coding: TokenCoding | None) -> dict[str, np.ndarray]:
-    """The fields of `Drawings`; moves as numbers have a pen of 2 where the drawing ends."""
+    """Return the fields of `Drawings`; as numbers, the last move of a drawing has the pen 2."""
     steps = [with_end(moves) for moves in drawings] if coding is None else coding.encode(drawings)
     return {
         "steps": np.concatenate(steps).astype(np.int32),
@@ -260,14 +265,14 @@ def _arrays(drawings: Sequence[np.ndarray], coding: TokenCoding | None) -> dict[
 
 
 def with_end(moves: np.ndarray) -> np.ndarray:
-    """Moves whose last pen says that the drawing ends, as networks read them."""
+    """Return moves whose last pen value ends the drawing, as networks read them."""
     ended = moves.copy()
     ended[-1, 2] = DONE
     return ended
 
 
 def _farthest(moves: np.ndarray) -> int:
-    """Return how many units a drawing goes at most from its beginning, or in one move."""
+    """Return the most units that a drawing reaches from its beginning, or in one move."""
     return int(max(np.abs(moves[:, :2]).max(), np.abs(np.cumsum(moves[:, :2], axis=0)).max()))
 
 

@@ -1,7 +1,7 @@
-"""The choice of columns, as `--columns 1+3:2` or `text:label`.
+"""Choice of columns, such as `--columns 1+3:2` or `text:label`.
 
-Colons part what is learnt from what, and plus signs join columns. A column is a number, counted from 1, or a name. A
-name in double quotes may hold anything, with two double quotes for one: `"ratio a:b":"2024"`.
+Colons separate inputs and outputs, and plus signs join columns. A column is a number, counted from 1, or a name. A name
+in double quotes may hold anything, with two double quotes for one: `"ratio a:b":"2024"`.
 """
 
 import re
@@ -14,13 +14,13 @@ from regard.base.faults import Fault
 from regard.base.figures import quantity
 
 _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^":+]+))\s*')
-_HOW = "expected numbers or names with + and : between them, as in 1+3:2 or text:label, and quotes round odd names"
+_HOW = "expected numbers or names with + and : between them, as in 1+3:2 or text:label, and quotes around odd names"
 _SHOWN = 12  # names of columns in a fault
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, by its name or, where that is empty, by its number, counted from 1."""
+    """One column of a table, by its name or, if that is empty, by its number, counted from 1."""
 
     name: str = ""
     number: int = 0
@@ -33,13 +33,13 @@ Part = tuple[Column, ...]
 
 
 def parse_columns(text: str) -> tuple[Part, ...]:
-    """Read a choice of columns; raise a ValueError that says how to write one."""
+    """Parse a choice of columns; raise ValueError with advice if it is malformed."""
     parts: list[list[Column]] = [[]]
     place = 0
-    while found := _COLUMN.match(text, place):
-        quoted, bare = found.groups()
+    while match := _COLUMN.match(text, place):
+        quoted, bare = match.groups()
         parts[-1].append(_column(bare.strip()) if quoted is None else Column(_normal(quoted.replace('""', '"'))))
-        place = found.end()
+        place = match.end()
         if place == len(text):
             break
         if text[place] == ":":
@@ -69,12 +69,12 @@ def _normal(name: str) -> str:
 
 
 def named(*parts: str) -> tuple[Part, ...]:
-    """Return parts of one column each, by names that are taken literally."""
+    """Return parts of one column each, by literal names."""
     return tuple((Column(unicodedata.normalize("NFC", name)),) for name in parts)
 
 
 def place_of(column: Column, names: Sequence[str], width: int, file: str) -> int:
-    """Return the place of a column, counted from 0, in a table of so many columns and perhaps names."""
+    """Return the place of a column, counted from 0, in a table with `width` columns and optional names."""
     if not column.name:
         if column.number > width:
             raise Fault(f"{file} has {columns_in_words(names, width)}; there is no column {column.number}.")
@@ -84,16 +84,16 @@ def place_of(column: Column, names: Sequence[str], width: int, file: str) -> int
     places = [place for place, name in enumerate(names) if name == column.name]
     if len(places) > 1:
         numbers = " and ".join(str(place + 1) for place in places)
-        raise Fault(f"{file} has the name '{column.name}' for the columns {numbers}; choose one by its number.")
+        raise Fault(f"{file} uses the name '{column.name}' for the columns {numbers}; choose one by its number.")
     if not places:
         near = get_close_matches(column.name, names, 1)
-        hint = f" Did you mean '{near[0]}'?" if near else " If these are no names, choose columns by number."
+        hint = f" Did you mean '{near[0]}'?" if near else " If these are not names, choose columns by number."
         raise Fault(f"{file} has no column '{column.name}'; it has {_listed(names)}.{hint}")
     return places[0]
 
 
 def columns_in_words(names: Sequence[str], width: int) -> str:
-    """Return how many columns there are, and their names where the file has some."""
+    """Return how many columns there are, and their names if the file has any."""
     count = quantity(width, "column")
     return f"{count} ({_listed(names)})" if names else count
 

@@ -1,4 +1,4 @@
-"""Which kind of table a file is, by its name and, where that says nothing, by its first lines."""
+"""Recognise the format of a table by its file name or, if that says nothing, by its first lines."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _BY_ENDING: dict[str, TableKind] = {
     ".tsv": "tsv",
 }
 NAMES: dict[TableKind, str] = {
-    "tsv": "a table between tabs",
+    "tsv": "a tab-separated table",
     "csv": "a CSV file",
     "jsonl": "JSON lines",
     "conllu": "a CoNLL-U file",
@@ -32,29 +32,29 @@ NAMES: dict[TableKind, str] = {
 }
 _OBJECT = re.compile(r'\s*\{\s*(?:"|\})')
 _ID = re.compile(r"1(?:-\d+)?|0\.1")
-_FIELDS = 10  # of CoNLL-U
+_FIELDS = 10  # in CoNLL-U
 
 
 def kind_by_name(name: str) -> TableKind | None:
-    """Return the kind that the ending of a file's name stands for, packed or not; None if it stands for none."""
+    """Return the format that a file's suffix stands for, packed or not, or None."""
     return _BY_ENDING.get(Path(bare(name)).suffix.lower())
 
 
 def kind_of_table(name: str, first_lines: Sequence[str], usual: TableKind = "tsv") -> TableKind:
-    """Return the kind of a table; `usual` is what a file is taken for that does not say."""
-    known = kind_by_name(name)
-    said = [line for line in first_lines if line.strip()]
-    if said and said[0].lstrip().startswith("[") and known == "jsonl":
+    """Return the format of a table; `usual` applies if neither name nor content says."""
+    named_kind = kind_by_name(name)
+    content = [line for line in first_lines if line.strip()]
+    if content and content[0].lstrip().startswith("[") and named_kind == "jsonl":
         raise Fault(f"{name} is one JSON list; write an object on each line, as `jq -c '.[]' {Path(name).name}` does.")
-    if known in (None, "tsv", "conll") and said and is_json_object(said[0]):
+    if named_kind in (None, "tsv", "conll") and content and is_json_object(content[0]):
         return "jsonl"
-    if known in (None, "conll") and usual == "conll" and _is_conllu(said):
+    if named_kind in (None, "conll") and usual == "conll" and _is_conllu(content):
         return "conllu"
-    return usual if known is None or (known, usual) == ("tsv", "conll") else known
+    return usual if named_kind is None or (named_kind, usual) == ("tsv", "conll") else named_kind
 
 
 def is_json_object(line: str) -> bool:
-    """Return True if a line is a JSON object by its first and last characters, and not two columns."""
+    """Return True if a line looks like a JSON object by its first and last characters, not like two columns."""
     return bool(_OBJECT.match(line)) and line.rstrip().endswith("}") and "\t" not in line
 
 

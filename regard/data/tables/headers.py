@@ -1,9 +1,9 @@
-"""Recognising the first line of a table that names its columns, so that it is never learnt as an example."""
+"""Recognise a first line that names the columns of a table, so that it is never used as an example."""
 
 import re
 from collections.abc import Sequence
 
-# Words that head columns, in the languages that files are often headed in.
+# Words that head columns, in the usual languages of such files.
 _HEADINGS = """
 aspect author body category chunk class comment content count context date description document feature features feats
 file form frequency from gloss gold head heading hypothesis id idx index input intent inflected key label labels lang
@@ -17,27 +17,27 @@ titulo título traço traços traducao tradução alvo destino português inglê
 категория класс лемма метка оценка перевод предложение признаки слово текст тег тема тональность форма источник цель
 английский русский португальский
 """
-# Codes that head columns and are hardly ever a word of the text, unlike it, es, he or no.
+# Language codes that head columns and are rarely words of a text, unlike it, es, he or no.
 _LANGUAGES = """
 ar bg cs da de el en et eu fa fi fr ga hi hr hu ja ka ko lt lv nl pl pt ro ru sk sl sv th tr uk vi zh
 ara ces deu eng fas fra hin ita jpn kor nld pol por rus spa swe tur ukr zho
 """
 _KNOWN = frozenset((_HEADINGS + _LANGUAGES).split())
-_WORD = re.compile(r"[A-ZА-ЯÀ-Þ]?[a-zа-яà-ÿ]+|[A-ZА-ЯÀ-Þ]+")  # so that sourceText is two
+_WORD = re.compile(r"[A-ZА-ЯÀ-Þ]?[a-zа-яà-ÿ]+|[A-ZА-ЯÀ-Þ]+")  # splits sourceText in two
 _NAME = re.compile(r"\w+")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
-_LONGEST = 40  # characters of a name
-_FEWEST = 3  # rows below that must be numbers where the first has none
+_LONGEST = 40  # most characters of a name
+_FEWEST = 3  # rows of numbers below that make a first row without any a header
 
 
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
-    """Return True if the cells of a first row are names of columns rather than an example.
+    """Return True if the cells of a first row are column names rather than an example.
 
-    They are if each is made of words that head columns, and no row below is; or if each could be a name, one is such a
-    word, and a column has nothing but numbers below.
+    They are if all consist of words that head columns, and no row below does; or if all could be names, one is such a
+    word, and a column below holds only numbers.
     """
     cells = [cell.strip() for cell in first]
-    if not all(cells) or len({cell.rstrip("s") for cell in cells}) < len(cells):  # word and words are an example
+    if not all(cells) or len({cell.rstrip("s") for cell in cells}) < len(cells):  # "word" with "words" is an example
         return False
     if any(len(cell) > _LONGEST or _NUMBER.fullmatch(cell) for cell in cells):
         return False
@@ -48,13 +48,13 @@ def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]] = ())
 
 
 def is_heading(cell: str) -> bool:
-    """Return True if a cell is made of words that head columns."""
+    """Return True if a cell consists of words that head columns."""
     words = _WORD.findall(cell)
     return bool(words) and all(word.lower() in _KNOWN for word in words)
 
 
 def _numbers_below(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if a column of the rows holds numbers and nothing else."""
+    """Return True if some column of the rows holds only numbers."""
     if len(rows) < _FEWEST:
         return False
     width = min(map(len, rows))

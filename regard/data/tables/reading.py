@@ -1,7 +1,7 @@
-"""Reading tables row by row, whatever their kind, with the columns that are asked for.
+"""Read tables of any format row by row, with the requested columns.
 
-A cell is a text or, in CoNLL files and lists of JSON, the words of a sentence. Rows are read as they are needed, so a
-table may be of any size.
+A cell is a text or, in CoNLL files and JSON lists, the words of a sentence. Rows are read as needed, so a table may be
+of any size.
 """
 
 import csv
@@ -19,14 +19,14 @@ from regard.data.tables.headers import looks_like_header
 
 Cell = str | list[str]
 
-_PEEKED = 20  # rows that are looked at before the first is read
+_PEEKED = 20  # rows examined before the first is used
 _LONGEST_CELL = 2**24  # characters
 _DELIMITERS = ",;\t|"
 _SHOWN = 40  # characters of a line in a fault
 
 
 class Row(NamedTuple):
-    """The chosen cells of a row, and the number of the line that it begins in."""
+    """The chosen cells of a row, and the number of its first line."""
 
     number: int
     cells: list[Cell]
@@ -38,9 +38,9 @@ class _Record(NamedTuple):
 
 
 class Table:
-    """An open table: what its columns are, and its rows.
+    """An open table: its columns and its rows.
 
-    `names` is empty where the file does not name its columns. `has_header` says that its first line does.
+    `names` is empty if the file does not name its columns. `has_header` is True if its first line does.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Table:
         self._records = chain(peeked, records)
 
     def choose(self, columns: Sequence[Column]) -> Iterator[Row]:
-        """Return the rows with these columns of each, in this order."""
+        """Return the rows with these columns, in this order."""
         if self.sentences is None and not self.width:
             return iter(())
         places = [place_of(column, self.names, self.width, self.file) for column in columns]
@@ -93,8 +93,8 @@ class Table:
             yield Row(number, [cells[place] for place in places])
 
     def _objects(self, places: Sequence[int]) -> Iterator[Row]:
-        for number, found in self._records:
-            yield Row(number, [_value(found, self.names[place], f"{self.file}, line {number:,}") for place in places])
+        for number, record in self._records:
+            yield Row(number, [_value(record, self.names[place], f"{self.file}, line {number:,}") for place in places])
 
 
 def open_table(
@@ -105,19 +105,19 @@ def open_table(
     usual: TableKind = "tsv",
     listed: Sequence[str] = (),
 ) -> Table:
-    """Open a table of these lines, which end without line feeds.
+    """Open a table of these lines, which have no line feeds.
 
-    Without `header` its first line is looked at, unless columns are chosen `by_name`: then it must name them. `usual`
-    is the kind that a file has if neither its name nor its first lines say otherwise. `listed` are the columns that
-    every row, or every word of a sentence, must have where the file does not name them.
+    Without `header`, the first line is examined, unless columns are chosen `by_name`: then it must name them. `usual`
+    is the format of a file if neither its name nor its first lines say otherwise. `listed` are the columns that every
+    row, or every word of a sentence, must have if the file does not name them.
     """
     remaining = iter(lines)
     first = list(islice(remaining, _PEEKED))
     kind = kind_of_table(file, first, usual)
     if header is not None and kind not in ("tsv", "csv"):
-        raise Fault(f"{file} is {NAMES[kind]}, which has no header; leave that option out.")
+        raise Fault(f"{file} is {NAMES[kind]}, which has no header; omit that option.")
     if header is False and by_name:
-        raise Fault(f"{file} has no header, as you say, so choose its columns by number.")
+        raise Fault(f"{file} is read without a header, so choose its columns by number.")
     return Table(file, kind, chain(first, remaining), header, by_name, listed)
 
 
@@ -126,7 +126,7 @@ def _looks_headed(peeked: Sequence[_Record]) -> bool:
 
 
 def _advice(kind: TableKind) -> str:
-    return "; a cell that holds the delimiter stands in double quotes" if kind == "csv" else ", separated by tabs"
+    return "; put cells that hold the delimiter in double quotes" if kind == "csv" else ", separated by tabs"
 
 
 def _read_tabs(file: str, lines: Iterable[str]) -> Iterator[_Record]:
@@ -147,13 +147,13 @@ def _read_csv(file: str, lines: Iterable[str]) -> Iterator[_Record]:
             begins = reader.line_num + 1
     except csv.Error as error:
         reason = "a quoted cell that does not end" if "end of data" in str(error) else str(error)
-        raise Fault(f"{file}, line {begins:,} is no row of a CSV file: {reason}.") from None
+        raise Fault(f"{file}, line {begins:,} is not a row of a CSV file: {reason}.") from None
 
 
 def _delimiter(line: str) -> str:
-    """Return what stands between the cells of a line, outside quotes; a comma if nothing does."""
+    """Return the delimiter of a line, ignoring quoted text; a comma if there is none."""
     outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=lambda each: (outside.count(each), each == ","))
+    return max(_DELIMITERS, key=lambda delimiter: (outside.count(delimiter), delimiter == ","))
 
 
 def _read_objects(file: str, lines: Iterable[str]) -> Iterator[_Record]:
@@ -161,32 +161,32 @@ def _read_objects(file: str, lines: Iterable[str]) -> Iterator[_Record]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            record = json.loads(line)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            record = None
+        if not isinstance(record, dict):
             shown = line[:_SHOWN]
-            raise Fault(f"{file}, line {number:,} is no JSON object: '{shown}'; each line must be one.")
-        yield _Record(number, found)
+            raise Fault(f"{file}, line {number:,} is not a JSON object: '{shown}'; each line must be one.")
+        yield _Record(number, record)
 
 
 _READERS = {"tsv": _read_tabs, "csv": _read_csv, "jsonl": _read_objects}
 
 
-def _keys(found: dict[str, Any], above: str = "") -> list[str]:
-    """Return the names of all values in an object, those inside another object with a dot, as translation.en."""
+def _keys(record: dict[str, Any], above: str = "") -> list[str]:
+    """Return the names of all values in an object; nested ones are joined by a dot, as in translation.en."""
     names = []
-    for key, value in found.items():
+    for key, value in record.items():
         names += _keys(value, f"{above}{key}.") if isinstance(value, dict) and value else [f"{above}{key}"]
     return names
 
 
-def _value(found: dict[str, Any], name: str, place: str) -> Cell:
-    value = found.get(name, found)
-    if value is found:
+def _value(record: dict[str, Any], name: str, place: str) -> Cell:
+    value = record.get(name, record)
+    if value is record:
         for key in name.split("."):
             if not isinstance(value, dict) or key not in value:
-                raise Fault(f"{place} has no '{name}'; it has {', '.join(_keys(found)) or 'nothing'}.")
+                raise Fault(f"{place} has no '{name}'; it has {', '.join(_keys(record)) or 'nothing'}.")
             value = value[key]
     if isinstance(value, list) and all(isinstance(word, str | int) for word in value):
         return list(map(_text, value))
@@ -194,12 +194,12 @@ def _value(found: dict[str, Any], name: str, place: str) -> Cell:
         raise Fault(f"{place}: '{name}' is {'an object' if isinstance(value, dict) else 'a list'}, not a text.")
     text = _text(value)
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise Fault(f"{place}: '{name}' has half of a pair of surrogates, which is no character.")
+        raise Fault(f"{place}: '{name}' has half of a surrogate pair, which is not a character.")
     return text
 
 
 def _text(value: Any) -> str:
-    """Return a value of JSON as text: what is null as nothing, and true and 3 as they are written."""
+    """Return a JSON value as text: null as nothing; true and 3 as written."""
     if value is None:
         return ""
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else json.dumps(value)

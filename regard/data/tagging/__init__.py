@@ -1,1 +1,1 @@
-"""Sentences whose words have tags: read from files, cut into splits, and kept in arrays that open at once."""
+"""Tagged sentences: read from files, divided into splits, and stored in arrays that open at once."""

@@ -1,4 +1,4 @@
-"""Reading sentences with tags: columns with a blank line between sentences, or word_TAG on a line for each."""
+"""Read tagged sentences: columns with a blank line between sentences, or word_TAG with a sentence per line."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,82 +15,82 @@ from regard.data.tagging.spans import OUTSIDE, Scheme, foreign_tags, misplaced_t
 from regard.data.tokenisers.spaces import split_at_spaces
 from regard.data.tokenisers.words import split_words
 
-UNTAGGED = "_"  # stands in CoNLL-U for what is not said
-_LOOKED_AT = 5_000  # sentences by which a scheme is known
+UNTAGGED = "_"  # marks a missing value in CoNLL-U
+_LOOKED_AT = 5_000  # sentences read to recognise a scheme
 
 
 @dataclass(frozen=True)
 class TaggedSentence:
-    """The words of a sentence, their tags, and what further columns say of each; `text` is as it stood in the file.
+    """The words of a sentence, their tags, and the values of further columns; `text` is the original from the file.
 
-    A sentence that people want tags for has none yet.
+    A sentence to be tagged has no tags yet.
     """
 
     words: list[str]
     tags: list[str]
-    columns: list[list[str]]  # one list for each column that is read beside the word
+    columns: list[list[str]]  # one list for each further column
     text: str = ""
 
 
 @dataclass
 class ReadingReport:
-    """Counts of what became of the sentences of some files."""
+    """Counts of what was found in the sentences of some files."""
 
-    wordless: int = 0  # tokens that are a tag and no word
-    passed: Counter[str] = field(default_factory=Counter)  # lines that are no words, by what they are
-    misplaced: int = 0  # tags that do not belong after those before them
+    wordless: int = 0  # tokens with a tag but no word
+    passed: Counter[str] = field(default_factory=Counter)  # lines that are not words, by kind
+    misplaced: int = 0  # tags that do not fit those before them
     first_misplaced: str = ""
-    seen: set[str] = field(default_factory=set)  # tags known to be of the scheme
+    seen: set[str] = field(default_factory=set)  # tags known to belong to the scheme
 
     def lines(self) -> list[str]:
-        """Lines for people on what was skipped or looks odd."""
-        said = []
+        """Return lines for people on what was skipped or looks odd."""
+        remarks = []
         if self.passed:
             counts = (
-                f"{count:,} {what if count > 1 else what.removesuffix('s')}" for what, count in self.passed.items()
+                f"{count:,} {kind if count > 1 else kind.removesuffix('s')}" for kind, count in self.passed.items()
             )
-            said.append(f"passed over: {', '.join(counts)}")
+            remarks.append(f"skipped: {', '.join(counts)}")
         if self.wordless:
-            said.append(f"passed over: {self.wordless:,} tags without a word")
+            remarks.append(f"skipped: {self.wordless:,} tags without a word")
         if self.misplaced:
-            said.append(
+            remarks.append(
                 f"{self.misplaced:,} tags do not fit those around them, first in {self.first_misplaced}; "
                 "their spans are read as conlleval reads them"
             )
-        return said
+        return remarks
 
 
 def read_sentences(names: Sequence[str], options: TaggingData, report: ReadingReport) -> Iterator[TaggedSentence]:
-    """The sentences of some files, in their order; what cannot be read is refused with its file and line."""
+    """Yield the sentences of some files in order; refuse unreadable ones with file and line."""
     read = _in_columns if options.layout == "columns" else _on_lines
     for name in names:
         for place, sentence in read(name, options, report):
             if len(sentence.words) > options.longest:
                 raise Fault(
-                    f"{place}: a sentence of {len(sentence.words):,} words, more than the {options.longest:,} of "
-                    "data.longest; is a blank line missing? Raise data.longest if it is meant to be one."
+                    f"{place}: a sentence has {len(sentence.words):,} words, more than data.longest "
+                    f"({options.longest:,}); add a missing blank line, or raise data.longest."
                 )
             _check_scheme(sentence, place, options, report)
             yield sentence
 
 
 def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Iterator[tuple[str, TaggedSentence]]:
-    """Each sentence of a file of columns, or of a table whose rows are sentences, with the place where it begins."""
+    """Yield each sentence of a file of columns, or of a table of sentences, with the place where it begins."""
     listed = list(options.columns) if isinstance(options.columns, list) else []
     table = open_rows(name, options.chosen, usual="conll", listed=listed)
     if isinstance(table, ArrowTable):
-        raise Fault(f"{name} is a table of texts; a tagger learns from CoNLL-U, columns of words, or JSON lines.")
+        raise Fault(f"{name} is a table of texts; a tagger needs CoNLL-U, columns of words, or JSON lines.")
     names, parts = _columns(table, options)
     is_tagged = False
-    found = False
+    has_words = False
     for number, cells in choose_rows(table, parts):
         place = f"{name}, line {number:,}"
         by_column = [split_at_spaces(cell) if isinstance(cell, str) else cell for cell in cells]
         if rows := _words(by_column, names, place, report):
-            found = True
+            has_words = True
             is_tagged = is_tagged or any(row[names.index(TAG)] != UNTAGGED for row in rows)
             yield place, _sentence(rows, "\n".join(map(" ".join, rows)), names, options.read_beside)
-    if found and not is_tagged:
+    if has_words and not is_tagged:
         tag = [column for part in parts for column in part][names.index(TAG)]
         raise Fault(f"{name} has no tags: {tag} is '{UNTAGGED}' for every word; choose another column with --columns.")
     if table.sentences is not None:
@@ -98,7 +98,7 @@ def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Itera
 
 
 def _columns(table: Table, options: TaggingData) -> tuple[list[str], Sequence[Part]]:
-    """Return what the columns of a file are to a tagger, and which they are."""
+    """Return the roles of a file's columns for a tagger, and the columns."""
     if isinstance(options.columns, str):
         return [*options.input_columns, TAG], options.chosen
     if table.kind == "conll":
@@ -107,8 +107,8 @@ def _columns(table: Table, options: TaggingData) -> tuple[list[str], Sequence[Pa
         return [WORD, TAG], named("form", "upos")
     if table.kind == "conllu":
         raise Fault(
-            f"{table.file} is a CoNLL-U file; choose its columns, as in --columns form:upos (data.columns), and behind "
-            "the word what else the model reads, as in form+upos:xpos."
+            f"{table.file} is a CoNLL-U file; choose its columns, as in --columns form:upos (data.columns), "
+            "with further inputs after the word, as in form+upos:xpos."
         )
     names = [name for name in options.columns if name != SKIPPED]
     return names, named(*names)
@@ -117,12 +117,13 @@ def _columns(table: Table, options: TaggingData) -> tuple[list[str], Sequence[Pa
 def _words(
     columns: Sequence[Sequence[str]], names: Sequence[str], place: str, report: ReadingReport
 ) -> list[Sequence[str]]:
-    """Return the words of a sentence with their columns; refused where some column has more of them than another."""
+    """Return the words of a sentence with their columns; refuse columns of different lengths."""
     counts = {name: len(column) for name, column in zip(names, columns, strict=True)}
     if len(set(counts.values())) > 1:
         other = next(name for name in names if counts[name] != counts[WORD])
         raise Fault(
-            f"{place}: there are {counts[WORD]:,} words and {counts[other]:,} of '{other}'; each word needs one."
+            f"{place}: there are {counts[WORD]:,} words, but {counts[other]:,} values of '{other}'; each word "
+            "needs one."
         )
     rows = list(zip(*columns, strict=True))
     whole = [row for row in rows if row[names.index(WORD)]]
@@ -134,7 +135,7 @@ def _words(
 
 
 def _on_lines(name: str, options: TaggingData, report: ReadingReport) -> Iterator[tuple[str, TaggedSentence]]:
-    """Each sentence of a file of lines, with its place; a tag that no word stands before is passed over."""
+    """Yield each sentence of a file of lines, with its place; skip tags without a word."""
     columns = list(options.columns)
     for number, line in enumerate(read_lines(file_of(name)), 1):
         place = f"{name}, line {number}"
@@ -150,11 +151,11 @@ def _on_lines(name: str, options: TaggingData, report: ReadingReport) -> Iterato
 
 
 def _checked(row: list[str], place: str, columns: Sequence[str], joint: str) -> list[str]:
-    """Return the columns of a word that are joined; refused where one is missing."""
+    """Return the joined columns of a word; refuse if one is missing."""
     if len(row) != len(columns):
-        found = columns_in_words((), len(row))
+        actual = columns_in_words((), len(row))
         raise Fault(
-            f"{place}: '{joint.join(row)}' has {found}, expected {columns_in_words(columns, len(columns))}, with "
+            f"{place}: '{joint.join(row)}' has {actual}, expected {columns_in_words(columns, len(columns))}, with "
             f"'{joint}' between them."
         )
     if not row[columns.index(TAG)]:
@@ -170,62 +171,66 @@ def _sentence(
 
 
 def fitting_scheme(options: TaggingData) -> str:
-    """Return the scheme that tags spell spans in: that of the options, if they are of it, or the one that fits best.
+    """Return the scheme in which tags spell spans: that of the options if the tags fit it, or the best one.
 
-    It is seen from the first sentences of the training files; tags that spell no spans are 'tags'.
+    It is detected from the first sentences of the training files; 'tags' means that they spell no spans.
     """
     plain = options.model_copy(update={"scheme": "tags"})
-    sentences = [each.tags for each in islice(read_sentences(options.train, plain, ReadingReport()), _LOOKED_AT)]
-    known: list[Scheme] = ["iob2", "iob1", "iobes", "ioe2", "ioe1"]
+    sentences = [
+        sentence.tags for sentence in islice(read_sentences(options.train, plain, ReadingReport()), _LOOKED_AT)
+    ]
+    schemes: list[Scheme] = ["iob2", "iob1", "iobes", "ioe2", "ioe1"]
     if options.scheme != "tags":
-        known = [options.scheme, *(scheme for scheme in known if scheme != options.scheme)]
-    possible = [scheme for scheme in known if not any(any(foreign_tags(tags, scheme)) for tags in sentences)]
+        schemes = [options.scheme, *(scheme for scheme in schemes if scheme != options.scheme)]
+    possible = [scheme for scheme in schemes if not any(any(foreign_tags(tags, scheme)) for tags in sentences)]
     if not possible or all(tag == OUTSIDE for tags in sentences for tag in tags):
         return "tags"
     return min(possible, key=lambda scheme: sum(len(misplaced_tags(tags, scheme)) for tags in sentences))
 
 
 def _check_scheme(sentence: TaggedSentence, place: str, options: TaggingData, report: ReadingReport) -> None:
-    """Refuse tags that the scheme does not have, and count those that stand where it has others."""
+    """Refuse tags that are not in the scheme, and count misplaced ones."""
     if options.scheme == "tags":
         return
     if not report.seen.issuperset(sentence.tags):
         for number, tag in foreign_tags(sentence.tags, options.scheme):
             word = sentence.words[number]
-            raise Fault(f"{place}: '{word}' has the tag '{tag}', which is none of data.scheme '{options.scheme}'.")
+            raise Fault(f"{place}: '{word}' has the tag '{tag}', which is not in data.scheme '{options.scheme}'.")
         report.seen.update(sentence.tags)
-    if found := misplaced_tags(sentence.tags, options.scheme):
+    if misplaced := misplaced_tags(sentence.tags, options.scheme):
         report.first_misplaced = report.first_misplaced or place
-        report.misplaced += len(found)
+        report.misplaced += len(misplaced)
 
 
-def words_of(given: str | Sequence[str], raw: bool) -> list[str]:
-    """Return the words of a line, parted by spaces or cut from raw text, or words that were cut before."""
-    cut = split_words if raw else split_at_spaces
-    return cut(given) if isinstance(given, str) else list(given)
+def words_of(text: str | Sequence[str], raw: bool) -> list[str]:
+    """Return the words of a line, split at spaces or tokenised from raw text, or the given list of words."""
+    split = split_words if raw else split_at_spaces
+    return split(text) if isinstance(text, str) else list(text)
 
 
-def read_input(given: str | Sequence[str] | TaggedSentence, options: TaggingData, raw: bool) -> TaggedSentence:
-    """Return a sentence that people want tags for, given as a line, as words, or with its columns filled in.
+def read_input(source: str | Sequence[str] | TaggedSentence, options: TaggingData, raw: bool) -> TaggedSentence:
+    """Return a sentence to be tagged, given as a line, as words, or with its columns filled in.
 
-    The words of a line are parted by spaces; a raw text is cut into words and punctuation marks first. Where the model
-    reads columns beside the word, they are joined to it as in Lisbon_NNP.
+    The words of a line are separated by spaces; raw text is first split into words and punctuation. If the model reads
+    further columns, they are joined to the word, as in Lisbon_NNP.
     """
-    if isinstance(given, TaggedSentence):
-        return given
+    if isinstance(source, TaggedSentence):
+        return source
     if raw and options.read_beside:
         raise Fault(
-            f"This model reads {_named(options)} beside each word, which raw text does not have; "
-            "give a tagger that finds it: --tagger MODEL, or `tagger` in Python and in requests."
+            f"This model also reads the {_named(options)} of each word, which raw text lacks; give a tagger "
+            "that finds it: --tagger MODEL, or `tagger` in Python and in requests."
         )
-    tokens = words_of(given, raw)
+    tokens = words_of(source, raw)
     if not options.read_beside:
         return TaggedSentence(tokens, [], [])
     rows = [token.rsplit(options.joint, len(options.read_beside)) for token in tokens]
     for token, row in zip(tokens, rows, strict=True):
         if len(row) != len(options.input_columns) or not all(row):
             form = options.joint.join(options.input_columns)
-            raise Fault(f"This model reads {_named(options)} beside each word; write '{token}' in the form {form} too.")
+            raise Fault(
+                f"This model also reads the {_named(options)} of each word; write '{token}' in the form {form}."
+            )
     words, *columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in options.input_columns]
     return TaggedSentence(words, [], columns)
 

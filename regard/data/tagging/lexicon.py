@@ -1,6 +1,6 @@
-"""Facts of a tagger about words before it learns: the words, their letters and capitals, and the tags.
+"""The lexicon of a tagger: words, their letters and capitals, and the tags.
 
-It is made of the training sentences and travels in the model folder.
+It is made from the training sentences and stored in the model folder.
 """
 
 import re
@@ -20,20 +20,20 @@ from regard.data.tagging.options import TaggingData
 from regard.data.tokenisers.tokeniser import Tokeniser
 
 LEXICON_FILE = "lexicon.json"
-PAD, UNKNOWN = 0, 1  # of words, letters and the values of columns; what is known follows
+PAD, UNKNOWN = 0, 1  # for words, letters and column values; known ones follow
 BEGIN_LETTER, END_LETTER = 2, 3
 _KNOWN_FROM, _LETTERS_FROM = 2, 4
 NO_PIECE = -1
-LONGEST_WORD = 32  # letters that are read; of a longer word the first and the last half of them
+LONGEST_WORD = 32  # letters read; of a longer word, the first and the last half of them
 _MOST_TAGS = 10_000
 _DIGIT = re.compile(r"\d")
 
-# How a word is written, whatever its letters are; 0 is padding.
+# How a word is written, regardless of its letters; 0 is padding.
 SHAPES = ("padding", "small", "Capital", "CAPITALS", "mIxed", "digits", "digits and more", "no letter")
 
 
 class Lexicon(BaseModel, frozen=True):
-    """Words, letters, the values of columns and tags, each with the most frequent first."""
+    """Words, letters, column values and tags, each with the most frequent first."""
 
     words: list[str]
     letters: list[str]
@@ -46,7 +46,7 @@ class Lexicon(BaseModel, frozen=True):
     def _is_consistent(self) -> Self:
         for name, values in (("words", self.words), ("letters", self.letters), ("tags", self.tags)):
             if len(set(values)) != len(values):
-                raise ValueError(f"it has some of its {name} twice")
+                raise ValueError(f"some of its {name} occur twice")
         return self
 
     @cached_property
@@ -63,7 +63,7 @@ class Lexicon(BaseModel, frozen=True):
 
     @cached_property
     def tag_numbers(self) -> dict[str, int]:
-        """The number of each tag."""
+        """Number of each tag."""
         return _numbers(self.tags, 0)
 
     @property
@@ -80,7 +80,7 @@ class Lexicon(BaseModel, frozen=True):
         return [len(values) + _KNOWN_FROM for values in self.columns]
 
     def folded(self, word: str) -> str:
-        """A word as it is looked up."""
+        """Return a word in the form in which it is looked up."""
         word = word.lower() if self.fold_case else word
         return _DIGIT.sub("0", word) if self.fold_digits else word
 
@@ -88,23 +88,23 @@ class Lexicon(BaseModel, frozen=True):
         return self._word_numbers.get(self.folded(word), UNKNOWN)
 
     def column_numbers(self, column: int, values: Sequence[str]) -> list[int]:
-        known = self._column_numbers[column]
-        return [known.get(value, UNKNOWN) for value in values]
+        numbers = self._column_numbers[column]
+        return [numbers.get(value, UNKNOWN) for value in values]
 
     def spell(self, word: str) -> list[int]:
-        """The letters of a word between a mark for its begin and one for its end."""
+        """Return the letters of a word between a begin and an end mark."""
         if len(word) > LONGEST_WORD:
             word = word[: LONGEST_WORD // 2] + word[-(LONGEST_WORD // 2) :]
-        known = self._letter_numbers
-        return [BEGIN_LETTER, *(known.get(letter, UNKNOWN) for letter in word), END_LETTER]
+        numbers = self._letter_numbers
+        return [BEGIN_LETTER, *(numbers.get(letter, UNKNOWN) for letter in word), END_LETTER]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return {LEXICON_FILE: self.model_dump_json(indent=0).encode()}
 
 
 def shape_of(word: str) -> int:
-    """Return how a word is written, as a number of SHAPES."""
+    """Return how a word is written, as an index into SHAPES."""
     has_digit = any(letter.isdigit() for letter in word)
     cased = [letter for letter in word if letter.isupper() or letter.islower()]
     if has_digit:
@@ -123,7 +123,7 @@ def _numbers(values: Sequence[str], first: int) -> dict[str, int]:
 
 
 def make_lexicon(sentences: Iterable[TaggedSentence], options: TaggingData) -> Lexicon:
-    """The lexicon of training sentences."""
+    """Build the lexicon of training sentences."""
     forms: Counter[str] = Counter()
     tags: Counter[str] = Counter()
     columns: list[Counter[str]] = [Counter() for _ in options.read_beside]
@@ -160,31 +160,36 @@ def _by_frequency(counts: Counter[str]) -> list[str]:
 
 
 def open_lexicon(files: Mapping[str, bytes], columns: int) -> Lexicon:
-    """The lexicon in the files of a model folder, which need not be trusted."""
+    """Read the lexicon from the untrusted files of a model folder."""
     lexicon = open_kept(Lexicon, files, LEXICON_FILE)
     if len(lexicon.columns) != columns:
         raise Fault(
-            f"{LEXICON_FILE} of the model folder has {quantity(len(lexicon.columns), 'column')}, its recipe {columns}."
+            f"{LEXICON_FILE} of the model folder has {quantity(len(lexicon.columns), 'column')}, but its "
+            f"recipe has {columns}."
         )
     return lexicon
 
 
 class FormTable:
-    """Distinct words with all that is read of each: its number, its shape, its letters, and its tokens if it has any.
+    """Distinct words with everything that is read of each: number, shape, letters, and tokens if there are any.
 
-    Behind the tokens of a word there is `NO_PIECE`; one that its tokeniser has none for is unknown.
+    The tokens of a word are padded with `NO_PIECE`; a word without tokens is unknown.
     """
 
     def __init__(self, forms: Sequence[str], lexicon: Lexicon, tokeniser: Tokeniser | None = None) -> None:
         self.words = np.array([lexicon.word_number(form) for form in forms], np.int64)
         self.shapes = np.array([shape_of(form) for form in forms], np.int64)
-        spelt = [lexicon.spell(form) for form in forms]
-        self.lengths = np.array([len(letters) for letters in spelt], np.int64)
-        self.letters = np.full((len(forms), max(map(len, spelt), default=0)), PAD, np.int64)
-        for row, letters in zip(self.letters, spelt, strict=True):
+        spellings = [lexicon.spell(form) for form in forms]
+        self.lengths = np.array([len(letters) for letters in spellings], np.int64)
+        self.letters = np.full((len(forms), max(map(len, spellings), default=0)), PAD, np.int64)
+        for row, letters in zip(self.letters, spellings, strict=True):
             row[: len(letters)] = letters
         self.pad = 0 if tokeniser is None else tokeniser.pad
-        cut = [] if tokeniser is None else [own or [tokeniser.unknown] for own in tokeniser.encode_all(list(forms))]
-        self.pieces = np.full((len(forms), max(map(len, cut), default=0)), NO_PIECE, np.int64)
-        for row, tokens in zip(self.pieces, cut, strict=False):
+        tokenised = (
+            []
+            if tokeniser is None
+            else [word_tokens or [tokeniser.unknown] for word_tokens in tokeniser.encode_all(list(forms))]
+        )
+        self.pieces = np.full((len(forms), max(map(len, tokenised), default=0)), NO_PIECE, np.int64)
+        for row, tokens in zip(self.pieces, tokenised, strict=False):
             row[: len(tokens)] = tokens

@@ -1,4 +1,4 @@
-"""Sentences with tags made ready for training: numbers in arrays that open at once, and what they stand for."""
+"""Prepare tagged sentences for training: memory-mapped arrays of numbers, and the names they stand for."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,9 +54,9 @@ class _Finished(FinishedRecord):
 
 @dataclass(frozen=True)
 class TaggedSplit:
-    """The sentences of a split one after another; `starts` says where each begins, and where the last one ends.
+    """Sentences of a split in one array; `starts` has the start of each and the end of the last.
 
-    Words, tags and what columns say are numbers of the names that the prepared data has.
+    Words, tags and column values are indices into the names of the prepared data.
     """
 
     forms: np.ndarray  # (token)
@@ -71,23 +71,23 @@ class TaggedSplit:
 
 @dataclass(frozen=True)
 class PreparedTags:
-    """All sentences of a recipe, split by split, and what their numbers stand for."""
+    """All sentences of a recipe, by split, and the names behind their numbers."""
 
     lexicon: Lexicon
     forms: list[str]
-    tags: list[str]  # those of the lexicon, and then those that only other splits have
+    tags: list[str]  # those of the lexicon, then those that only other splits have
     columns: list[list[str]]
     splits: Mapping[str, TaggedSplit]
     report: list[str]
-    tokeniser: Tokeniser | None = None  # of words, for families that read parts of them
-    joint: str = "_"  # between a word and its columns, as people write them
+    tokeniser: Tokeniser | None = None  # for families that read parts of words
+    joint: str = "_"  # between a word and its columns in inputs
 
     @property
     def amount(self) -> Amount:
         return Amount(len(self.splits["train"].lengths), "sentences")
 
     def unlearnt_texts(self) -> Iterator[str]:
-        """Yield the validation sentences as the model reads them: words parted by spaces, columns joined to each."""
+        """Yield the validation sentences as the model reads them: words separated by spaces, columns joined."""
         valid = self.splits["valid"]
         for start, end in pairwise(valid.starts):
             rows = [[self.forms[form] for form in valid.forms[start:end]]]
@@ -96,12 +96,12 @@ class PreparedTags:
             yield " ".join(map(self.joint.join, zip(*rows, strict=True)))
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files to store in a model folder."""
         return self.lexicon.files() | (self.tokeniser.files(TOKENISER) if self.tokeniser else {})
 
 
 def check_files_there(options: TaggingData, folder: Path | None) -> None:
-    """Refuse sentences of which a file is missing, unless they lie prepared in `folder`."""
+    """Refuse sentences with a missing file, unless they lie prepared in `folder`."""
     if not is_finished(folder):
         _inputs(options)
 
@@ -113,10 +113,10 @@ def prepare_tags(
     given: Lexicon | None = None,
     tokeniser: Tokeniser | None = None,
 ) -> PreparedTags:
-    """The sentences that `options` name, from `folder` if they were prepared there before.
+    """Return the sentences that `options` name, from `folder` if they were prepared there before.
 
-    A lexicon that is `given`, with the model that a run starts from, takes the place of that of the training sentences,
-    and so does a tokeniser, where words are cut into parts.
+    A lexicon `given` by the model that a run starts from replaces that of the training sentences. So does a tokeniser,
+    if words are split into parts.
     """
     finished = prepare_once(
         _Finished,
@@ -126,16 +126,18 @@ def prepare_tags(
     )
     names = _Names.model_validate_json((folder / _NAMES).read_bytes())
     splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
-    if given is not None and options.train != options.test:  # what a model is scored on is not learnt
+    if given is not None and options.train != options.test:  # a model does not learn the tags it is scored on
         _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
-    own = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
+    word_tokeniser = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
     lexicon = given or names.lexicon
-    return PreparedTags(lexicon, names.forms, names.tags, names.columns, splits, finished.report, own, options.joint)
+    return PreparedTags(
+        lexicon, names.forms, names.tags, names.columns, splits, finished.report, word_tokeniser, options.joint
+    )
 
 
 def _refuse_unknown_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:
     if unknown := [tag for tag in tags if tag not in lexicon.tag_numbers]:
-        raise Fault(f"The model to start from has no tag '{unknown[0]}', which the sentences to learn from have.")
+        raise Fault(f"The model to start from has no tag '{unknown[0]}', which the training sentences have.")
 
 
 def _inputs(options: TaggingData) -> list[InputFile]:
@@ -143,9 +145,11 @@ def _inputs(options: TaggingData) -> list[InputFile]:
 
 
 def _is_current(finished: _Finished, options: TaggingData) -> bool:
-    """Return True if these very sentences were prepared; files that are gone since cannot have changed."""
-    there = [each for each in finished.inputs if file_of(each.name).is_file()]
-    return finished.options == options and not any(has_changed(each, input_of(each.name)) for each in there)
+    """Return True if exactly these sentences were prepared; files that are gone cannot have changed."""
+    present = [input_file for input_file in finished.inputs if file_of(input_file.name).is_file()]
+    return finished.options == options and not any(
+        has_changed(input_file, input_of(input_file.name)) for input_file in present
+    )
 
 
 def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: Tokeniser | None) -> _Finished:
@@ -155,22 +159,22 @@ def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: 
     lexicon = make_lexicon(splits["train"], options)
     numbers = _Numbers(lexicon)
     arrays = {
-        f"{split}-{what}.npy": array
+        f"{split}-{field}.npy": array
         for split, sentences in splits.items()
-        for what, array in numbers.arrays_of(sentences).items()
+        for field, array in numbers.arrays_of(sentences).items()
     }
-    kept = {_NAMES: numbers.names().model_dump_json().encode()}
+    contents = {_NAMES: numbers.names().model_dump_json().encode()}
     if options.tokeniser is not None:
         texts = (sentence.text for sentence in splits["train"])
-        made = tokeniser or train_tokeniser(options.tokeniser.full(), texts, progress)
-        kept |= made.files(TOKENISER)
-    told = [*_report(splits, lexicon), *_held_out_lines(options), *report.lines()]
-    files = save_files(folder, kept) | save_arrays(folder, arrays)
-    return _Finished(options=options, inputs=inputs, report=told, files=files)
+        word_tokeniser = tokeniser or train_tokeniser(options.tokeniser.full(), texts, progress)
+        contents |= word_tokeniser.files(TOKENISER)
+    lines = [*_report(splits, lexicon), *_held_out_lines(options), *report.lines()]
+    files = save_files(folder, contents) | save_arrays(folder, arrays)
+    return _Finished(options=options, inputs=inputs, report=lines, files=files)
 
 
 def _read_splits(options: TaggingData, progress: Progress, report: ReadingReport) -> dict[str, list[TaggedSentence]]:
-    """The sentences of each split, from its own files or held out from those of training."""
+    """Return the sentences of each split, from its own files or held out of training."""
     splits = {
         split: list(_counted(read_sentences(names, options, report), split, progress))
         for split in SPLITS
@@ -184,9 +188,9 @@ def _read_splits(options: TaggingData, progress: Progress, report: ReadingReport
     held_out = cut_off(splits["train"], hold_out, {split: share for split, share in shares.items() if share})
     for split, sentences in held_out.items():
         if not sentences:
-            few = f"{', '.join(options.train)} has {len(splits['train']):,} sentences, too few to part by data.hold_out"
+            few = f"{', '.join(options.train)} has {len(splits['train']):,} sentences, too few for data.hold_out"
             raise Fault(f"{few}: none is left for {split}. Name files as data.valid, or change the shares.")
-    return {split: found for split in SPLITS if (found := held_out.get(split) or splits.get(split))}
+    return {split: members for split in SPLITS if (members := held_out.get(split) or splits.get(split))}
 
 
 def _counted(sentences: Iterator[TaggedSentence], split: str, progress: Progress) -> Iterator[TaggedSentence]:
@@ -199,11 +203,11 @@ def _counted(sentences: Iterator[TaggedSentence], split: str, progress: Progress
 def cut_off(
     sentences: Sequence[TaggedSentence], hold_out: HoldOut, shares: Mapping[str, float]
 ) -> dict[str, list[TaggedSentence]]:
-    """Return the sentences to learn from, and those held out for other splits, each with its share of all.
+    """Return the training sentences and those held out for other splits, each with its share.
 
-    By tags each split has its share of the sentences whose rarest tag is the same. By place the last sentences are held
-    out, those of the test at the very end, as in runs that are older than this option. By hash each line is a number in
-    [0, 1) by itself, and the lowest are held out, those of the test first.
+    By tags, each split has its share of the sentences with the same rarest tag. By place, the last sentences are held
+    out, with the test at the very end, as in runs older than this option. By hash, each line is mapped to a number in
+    [0, 1), and the lowest are held out, those of the test first.
     """
     split_of: list[str] = []
     if hold_out.by == "tags":
@@ -219,25 +223,25 @@ def cut_off(
         for sentence in sentences:
             number = line_number_in_unit(sentence.text)
             split_of.append("test" if number < test else "valid" if number < valid else "train")
-    found: dict[str, list[TaggedSentence]] = {split: [] for split in ("train", *shares)}
+    parts: dict[str, list[TaggedSentence]] = {split: [] for split in ("train", *shares)}
     for split, sentence in zip(split_of, sentences, strict=True):
-        found[split].append(sentence)
-    return found
+        parts[split].append(sentence)
+    return parts
 
 
 def _rarest_tags(sentences: Sequence[TaggedSentence]) -> list[str]:
-    """Return for each sentence that of its tags which the fewest sentences have; of equals the first by name."""
+    """Return for each sentence the tag that the fewest sentences have; the first by name if several do."""
     counts = Counter(tag for sentence in sentences for tag in set(sentence.tags))
     return [min(set(sentence.tags), key=lambda tag: (counts[tag], tag)) for sentence in sentences]
 
 
 def line_number_in_unit(line: str) -> float:
-    """A number in [0, 1) that a line alone decides, spread evenly over lines."""
+    """Return a number in [0, 1) that depends only on the line, spread evenly over lines."""
     return int.from_bytes(blake2b(line.encode(), digest_size=8).digest()) / 2**64
 
 
 class _Numbers:
-    """Gives the words, tags and columns of sentences numbers, in the order in which they come; tags as the lexicon."""
+    """Numbers the words, tags and column values of sentences as they come; tags follow the lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -246,36 +250,36 @@ class _Numbers:
         self.columns: list[dict[str, int]] = [{} for _ in lexicon.columns]
 
     def arrays_of(self, sentences: Sequence[TaggedSentence]) -> dict[str, np.ndarray]:
-        forms = [self.forms.setdefault(word, len(self.forms)) for each in sentences for word in each.words]
-        tags = [self.tags.setdefault(tag, len(self.tags)) for each in sentences for tag in each.tags]
+        forms = [self.forms.setdefault(word, len(self.forms)) for sentence in sentences for word in sentence.words]
+        tags = [self.tags.setdefault(tag, len(self.tags)) for sentence in sentences for tag in sentence.tags]
         columns = [
-            [known.setdefault(value, len(known)) for each in sentences for value in each.columns[number]]
-            for number, known in enumerate(self.columns)
+            [numbers.setdefault(value, len(numbers)) for sentence in sentences for value in sentence.columns[number]]
+            for number, numbers in enumerate(self.columns)
         ]
         return {
             "forms": np.array(forms, np.int32),
             "tags": np.array(tags, np.int32),
             "columns": np.array(columns, np.int32).reshape(len(self.columns), len(forms)),
-            "starts": np.cumsum([0, *(len(each.words) for each in sentences)]),
+            "starts": np.cumsum([0, *(len(sentence.words) for sentence in sentences)]),
         }
 
     def names(self) -> _Names:
-        columns = [list(each) for each in self.columns]
+        columns = [list(values) for values in self.columns]
         return _Names(lexicon=self.lexicon, forms=list(self.forms), tags=list(self.tags), columns=columns)
 
 
 def _report(splits: Mapping[str, Sequence[TaggedSentence]], lexicon: Lexicon) -> list[str]:
-    """Report how much there is, and what is new in the other splits."""
+    """Report the size of each split, and what is new in those besides training."""
     lines = []
     for split, sentences in splits.items():
-        words = sum(len(each.words) for each in sentences)
+        words = sum(len(sentence.words) for sentence in sentences)
         line = f"{split}: {len(sentences):,} sentences, {words:,} words"
         if split == "train":
             lines.append(f"{line}, {len(lexicon.words):,} of them different, {len(lexicon.tags):,} tags")
             continue
-        strange = sum(lexicon.word_number(word) == UNKNOWN for each in sentences for word in each.words)
-        unseen = [tag for each in sentences for tag in each.tags if tag not in lexicon.tag_numbers]
-        line += f", {strange:,} of them unknown ({strange / words:.2%})"
+        unknown = sum(lexicon.word_number(word) == UNKNOWN for sentence in sentences for word in sentence.words)
+        unseen = [tag for sentence in sentences for tag in sentence.tags if tag not in lexicon.tag_numbers]
+        line += f", {unknown:,} of them unknown ({unknown / words:.2%})"
         if unseen:
             names = ", ".join(list(dict.fromkeys(unseen))[:5])
             line += f"; {len(unseen):,} have tags that no training sentence has ({names}) and count as wrong"
@@ -285,11 +289,11 @@ def _report(splits: Mapping[str, Sequence[TaggedSentence]], lexicon: Lexicon) ->
 
 def _held_out_lines(options: TaggingData) -> list[str]:
     """Return a line for each split that was held out of the training files, saying how."""
-    chosen = {"tags": "of the sentences with each tag", "place": "the last ones", "hash": "by a hash of the line"}
+    manners = {"tags": "of the sentences with each tag", "place": "the last ones", "hash": "by a hash of the line"}
     shares = {split: getattr(options.hold_out, split) for split in ("valid", "test") if not getattr(options, split)}
-    how = chosen[options.hold_out.by or "place"]
+    how = manners[options.hold_out.by or "place"]
     return [f"{split} is held out of data.train: {share:.1%}, {how}" for split, share in shares.items() if share]
 
 
 def _open_split(folder: Path, split: str) -> TaggedSplit:
-    return TaggedSplit(*open_arrays(folder, *(f"{split}-{what}" for what in ("forms", "tags", "columns", "starts"))))
+    return TaggedSplit(*open_arrays(folder, *(f"{split}-{field}" for field in ("forms", "tags", "columns", "starts"))))

@@ -1,14 +1,14 @@
-"""Spans that tags spell, such as B-NP I-NP O: found as conlleval finds them, written in any scheme, and checked.
+"""Spans spelled by tags such as B-NP I-NP O: find them as conlleval does, write them in any scheme, check them.
 
-A tag is a mark and a type, as in B-NP; O, outside of every span, has no type. The schemes differ in the marks:
+A tag is a mark and a type, as in B-NP; O, outside every span, has no type. The schemes differ in their marks:
 
-    iob1    I, and B where a span follows another of its type at once (Ramshaw and Marcus 1995)
+    iob1    I, and B where a span directly follows another of its type (Ramshaw and Marcus 1995)
     iob2    B where a span begins, I inside (CoNLL-2000)
-    ioe1    I, and E where a span is followed at once by another of its type
+    ioe1    I, and E where another span of its type directly follows
     ioe2    E where a span ends, I before (Tjong Kim Sang and Veenstra 1999)
     iobes   B, I and E for the first, inner and last word of a span, S for a span of one word
 
-conlleval, by which chunkers are compared, reads the first four without being told which it is, as `find_spans` does.
+conlleval, the standard scorer of chunkers, reads the first four without knowing which it is, as `find_spans` does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ OUTSIDE = "O"
 
 
 class Span(NamedTuple):
-    """Words from `start` up to and without `end` that belong together, and what they are."""
+    """Words from `start` up to, but not including, `end` that form a unit, and its type."""
 
     type: str
     start: int
@@ -28,11 +28,11 @@ class Span(NamedTuple):
 
 
 def find_spans(tags: Sequence[str]) -> list[Span]:
-    """The spans of a sentence by the rules of conlleval, which reads every sequence of tags as some spans.
+    """Return the spans of a sentence by conlleval's rules, which read any sequence of tags as some spans.
 
-    A span goes on as long as the type stays the same and neither mark parts it: B and S begin one, E and S end one, and
-    E after E is a span of its own. So I-NP after O or after another type begins a span though no B says so. conlleval
-    has no S, and lets a span go on from E to B, which no scheme of its time has; here both are as in IOBES.
+    A span continues while the type stays the same and no mark ends it: B and S begin one, E and S end one, and E after
+    E is a span of its own. So I-NP after O or after another type begins a span even without B. conlleval has no S, and
+    lets a span continue from E to B, which no scheme of its time has; here both are as in IOBES.
     """
     spans, start, before = [], None, (OUTSIDE, "")
     for place, tag in enumerate([*tags, OUTSIDE]):
@@ -47,7 +47,7 @@ def find_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def split_tag(tag: str) -> tuple[str, str]:
-    """The mark and the type of a tag; the type may have hyphens of its own, or be empty."""
+    """Return the mark and the type of a tag; the type may contain hyphens, or be empty."""
     mark, _, kind = tag.partition("-")
     return mark, kind
 
@@ -58,7 +58,7 @@ def _parts(before: tuple[str, str], now: tuple[str, str]) -> bool:
 
 
 def write_spans(spans: Sequence[Span], words: int, scheme: Scheme) -> list[str]:
-    """The tags of a sentence of so many words in which these spans stand, in their order."""
+    """Return the tags of a sentence of `words` words with these spans, which are in order."""
     tags = [OUTSIDE] * words
     for number, span in enumerate(spans):
         last, after = span.end - 1, spans[number + 1] if number + 1 < len(spans) else None
@@ -77,7 +77,7 @@ def write_spans(spans: Sequence[Span], words: int, scheme: Scheme) -> list[str]:
 
 
 def foreign_tags(tags: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, str]]:
-    """The tags that no sentence of the scheme can have, with their places: another mark, a type that is missing."""
+    """Yield places and tags that the scheme does not allow: another mark, or a missing type."""
     for place, tag in enumerate(tags):
         mark, kind = split_tag(tag)
         if tag != OUTSIDE and (mark not in MARKS[scheme] or not mark or not kind):
@@ -85,9 +85,9 @@ def foreign_tags(tags: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, str
 
 
 def misplaced_tags(tags: Sequence[str], scheme: Scheme) -> list[int]:
-    """The places whose tag does not belong after those before it, such as I-NP without a B-NP in iob2.
+    """Return the places whose tag does not fit those before it, such as I-NP without a B-NP in iob2.
 
-    It is there that the spans, written in the scheme again, have other tags.
+    These are the places where the spans, written again in the scheme, have other tags.
     """
-    again = write_spans(find_spans(tags), len(tags), scheme)
-    return [place for place, (one, other) in enumerate(zip(tags, again, strict=True)) if one != other]
+    rewritten = write_spans(find_spans(tags), len(tags), scheme)
+    return [place for place, (one, other) in enumerate(zip(tags, rewritten, strict=True)) if one != other]

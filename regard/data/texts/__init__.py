@@ -1,1 +1,1 @@
-"""Text for language models: plain lines, cut into tokens once and kept in files that open at once."""
+"""Text for language models: plain lines, tokenised once and stored in files that open at once."""

@@ -1,4 +1,4 @@
-"""Words that are written as one with the preposition before them, which corpora with tags keep apart: em o, no."""
+"""Contractions of prepositions with the next word, which tagged corpora keep apart: em o becomes no."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -23,12 +23,14 @@ _CONTRACTIONS: dict[Language, dict[tuple[str, str], str]] = {
 
 
 def contract(words: Sequence[str], language: Language) -> list[str]:
-    """The words, those that belong together as one; a capital at the beginning stays."""
-    known, found = _CONTRACTIONS[language], list[str]()
+    """Contract the words that belong together; an initial capital stays."""
+    contractions, contracted = _CONTRACTIONS[language], list[str]()
     place = 0
     while place < len(words):
         first, *second = words[place : place + 2]
-        one = known.get((first.lower(), second[0].lower())) if second else None
-        found.append(first if one is None else one.capitalize() if first[0].isupper() else one)
-        place += 1 if one is None else 2
-    return found
+        contraction = contractions.get((first.lower(), second[0].lower())) if second else None
+        contracted.append(
+            first if contraction is None else contraction.capitalize() if first[0].isupper() else contraction
+        )
+        place += 1 if contraction is None else 2
+    return contracted

@@ -16,37 +16,37 @@ _SUBWORDS = 8000
 
 
 class TextTokeniserOptions(Options):
-    """Options for cutting the lines of a text into tokens."""
+    """Options for splitting the lines of a text into tokens."""
 
     kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece", "gpt2", "marian"] = Field(
         "spaces",
-        description="What the tokens are: words parted by spaces, as in text that was cut before; words and "
-        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown; wordpiece, BERT's "
-        "pieces of words; or gpt2 or marian, which come with an imported model.",
+        description="Kind of tokens: spaces, words separated by spaces, as in tokenised text; words, words "
+        "and punctuation of raw text; subwords, characters or bytes, which leave nothing "
+        "unknown; wordpiece, BERT's pieces of words; gpt2 or marian, from an imported model.",
     )
     vocabulary: int | None = Field(
         None,
         ge=16,
         le=MOST_TOKENS,
-        description=f"The most tokens there may be; if not given, every word has one, and of subwords and characters "
-        f"there are at most {_SUBWORDS:,}.",
+        description="Most tokens in the vocabulary; by default every word has one, and there are at most "
+        f"{_SUBWORDS:,} subwords or characters.",
     )
     at_least: int = Field(
         1, ge=1, description="Words that occur less often than this in the training text are unknown (spaces, words)."
     )
-    lower_case: bool = Field(True, description="Whether pieces are of text in lower case (wordpiece).")
+    lower_case: bool = Field(True, description="Convert text to lower case (wordpiece).")
     strip_accents: bool | None = Field(
-        None, description="Whether letters lose their accents; if not given, where lower_case is true (wordpiece)."
+        None, description="Remove accents from letters; by default if lower_case is true (wordpiece)."
     )
 
     @model_validator(mode="after")
     def _of_this_kind(self) -> Self:
         if self.kind == "marian" and not self.is_taken_over:
-            raise ValueError("kind = 'marian' comes with an imported model, whose folder tokeniser.from names")
+            raise ValueError("kind = 'marian' comes with an imported model; name its folder as tokeniser.from")
         if self.kind not in _OF_WORDS and self.at_least > 1:
-            raise ValueError(f"at_least is for words, and kind = '{self.kind}' has none")
+            raise ValueError(f"at_least is for words, which kind = '{self.kind}' does not have")
         if self.kind == "bytes" and self.vocabulary is not None:
-            raise ValueError("vocabulary is for other kinds than bytes, which are always 260 tokens")
+            raise ValueError("vocabulary does not apply to bytes, which always have 260 tokens")
         for name in ("lower_case", "strip_accents"):
             if self.kind != "wordpiece" and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for kind = 'wordpiece', not '{self.kind}'")
@@ -54,7 +54,7 @@ class TextTokeniserOptions(Options):
 
     @property
     def is_taken_over(self) -> bool:
-        """True if the tokeniser is that of another model, and none is made."""
+        """True if the tokeniser comes from another model, and none is trained."""
         return False
 
     @property
@@ -63,7 +63,7 @@ class TextTokeniserOptions(Options):
         return self.kind in _OF_WORDS
 
     def full(self) -> TokeniserOptions:
-        """Return the options as those of any tokeniser."""
+        """Return these options as options of any tokeniser."""
         unlimited = MOST_TOKENS if self.is_of_words else _SUBWORDS
         return TokeniserOptions(
             kind=self.kind,
@@ -75,59 +75,56 @@ class TextTokeniserOptions(Options):
 
 
 class TextFile(Options):
-    """A file whose lines hold more than a sentence of words, and what of each line is text."""
+    """A file whose lines hold more than words, and which part of each line is text."""
 
     file: str = Field(description="A path, or `SET:path` for a file of the data catalogue.")
-    encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the file.")
+    encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="Encoding of the file.")
     lines: list[list[int]] = Field(
         [],
-        description="Which lines are read, as pairs of the first and the last of some, counted from 1; if not given, "
-        "all. With it, texts that a model is to be tested on can be left out.",
+        description="Lines to read, as pairs of first and last, counted from 1; by default all. Use it to "
+        "leave out texts that a model is tested on.",
     )
     column: int | str | None = Field(
         None,
-        description="Which column of a table (TSV, CSV, JSON lines, CoNLL-U, parquet) is the text: its number, counted "
-        "from 1, or its name; with + between them, several are joined. Without it, whole lines are the text.",
+        description="Column of a table (TSV, CSV, JSON lines, CoNLL-U, parquet) that is the text: its "
+        "number, counted from 1, or its name; + joins several. By default whole lines are the "
+        "text.",
     )
     header: bool | None = Field(
-        None, description="Whether a table's first line names its columns; if not given, that is seen from the line."
+        None, description="Whether a table's first line names its columns; by default this is detected."
     )
-    as_lines: bool = Field(
-        False, description="Whether lines that look like a table's or like JSON are text all the same."
-    )
+    as_lines: bool = Field(False, description="Read lines as text even if they look like a table or JSON.")
     tag_mark: str | None = Field(
         None,
         min_length=1,
-        description="What stands between a word and its tag, as _ in `menino_N`; the tags are left out.",
+        description="Text between a word and its tag, such as _ in `menino_N`; the tags are left out.",
     )
-    label: bool = Field(False, description="Whether the first word of each line is a label, which is left out.")
+    label: bool = Field(False, description="Leave out the first word of each line, a label.")
     unknown: str | None = Field(
         None,
         min_length=1,
-        description="What stands in the text for words that were left out, as <unk>; it is read as the unknown token "
-        "of wordpieces.",
+        description="Text that stands for omitted words, such as <unk>; it is read as the unknown token of wordpieces.",
     )
     split_words: bool = Field(
         False,
-        description="Whether punctuation marks are parted from words first, so that raw text can stand beside text "
-        "that was cut before.",
+        description="Separate punctuation from words first, so that raw text can be mixed with tokenised text.",
     )
 
     join_words: bool = Field(
         False,
-        description="Whether words and punctuation marks that spaces part are joined as people write them, so that "
-        "text that was cut before can stand beside raw text.",
+        description="Join tokenised words and punctuation as people write them, so that tokenised text can "
+        "be mixed with raw text.",
     )
     contract: Language | None = Field(
         None,
-        description="The language in which prepositions become one with what follows, as em o becomes no, in text that "
-        "keeps them apart: pt.",
+        description="Language whose prepositions to contract with the next word, as em o becomes no, in "
+        "text that keeps them apart: pt.",
     )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.join_words and self.split_words:
-            raise ValueError("join_words and split_words undo each other; give one of them")
+            raise ValueError("join_words and split_words undo each other; give only one of them")
         return self
 
     @field_validator("column")
@@ -136,12 +133,12 @@ class TextFile(Options):
         if isinstance(value, int) and value < 1:
             raise ValueError(f"there is no column {value}; columns are counted from 1")
         if isinstance(value, str) and len(parse_columns(value)) != 1:
-            raise ValueError(f"{value!r} are several texts, expected one column, or several with + between them")
+            raise ValueError(f"{value!r} names several texts, expected one column, or several joined by +")
         return value
 
     @property
     def columns(self) -> Part:
-        """The columns of a table that are the text; none where whole lines are."""
+        """Columns of a table that are the text; empty if whole lines are."""
         return () if self.column is None else parse_columns(str(self.column))[0]
 
     @field_validator("lines")
@@ -149,7 +146,7 @@ class TextFile(Options):
     def _pairs(cls, value: list[list[int]]) -> list[list[int]]:
         for pair in value:
             if len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
-                raise ValueError(f"{pair} are not the first and the last of some lines, counted from 1")
+                raise ValueError(f"{pair} is not a pair of first and last line, counted from 1")
         return value
 
     def has(self, number: int) -> bool:
@@ -158,16 +155,19 @@ class TextFile(Options):
 
 
 class PhraseOptions(Options):
-    """Which pairs of words are joined to one, as new and york to new_york (Mikolov et al. 2013, section 4).
+    """Pairs of words to join into one, as new and york become new_york (Mikolov et al. 2013, section 4).
 
     A pair is joined if (count(a b) − discount) / (count(a) · count(b)) · words > threshold.
     """
 
     passes: int = Field(
-        0, ge=0, le=8, description="How often pairs are counted and joined: two passes join up to four words; 0: none."
+        0,
+        ge=0,
+        le=8,
+        description="Number of passes that count and join pairs: two passes join up to four words; 0 joins none.",
     )
-    discount: int = Field(5, ge=0, description="What is taken from the count of a pair, so that rare ones stay apart.")
-    threshold: float = Field(100.0, gt=0, description="The score above which a pair is joined.")
+    discount: int = Field(5, ge=0, description="Subtracted from the count of a pair, so that rare ones stay apart.")
+    threshold: float = Field(100.0, gt=0, description="Join pairs with a score above this.")
 
 
 def _listed(value: Any) -> Any:
@@ -175,43 +175,44 @@ def _listed(value: Any) -> Any:
 
 
 class LanguageData(Options):
-    """The text of a language model. Every line is a sentence, which ends where the line does.
+    """Text of a language model. Every line is a sentence.
 
-    A name is a path, or `SET:path` for a file of the data catalogue; several files are a list and follow one another.
-    A table in the place of a name also says what of each line is text: `{ file = "…", column = 2 }`.
+    A name is a path, or `SET:path` for a file of the data catalogue; give several files as a list, in order. A table
+    instead of a name also says which part of each line is text: `{ file = "…", column = 2 }`.
     """
 
-    train: list[str | TextFile] = Field(min_length=1, description="Files of text to learn from.")
-    valid: list[str | TextFile] = Field([], description="Files of text to watch the training by.")
-    test: list[str | TextFile] = Field([], description="Files of text for the final scores.")
+    train: list[str | TextFile] = Field(min_length=1, description="Files of training text.")
+    valid: list[str | TextFile] = Field([], description="Files of validation text.")
+    test: list[str | TextFile] = Field([], description="Files of test text, for the final scores.")
     hold_out: float = Field(
         0.0,
         ge=0,
         lt=0.5,
-        description="Share of the lines of data.train, the last ones, that is validation text where no file is named "
-        "for it; as many lines before them are test text where none is named for that.",
+        description="Share of the lines of data.train, the last ones, to hold out for validation if no "
+        "file is named; as many lines before them are for the test if no file is named for "
+        "that.",
     )
-    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
+    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How to split text into tokens.")
     blank_lines: bool = Field(
-        False, description="Whether a blank line is a sentence without words; otherwise it is passed over."
+        False, description="Treat a blank line as a sentence without words; otherwise it is skipped."
     )
     longest: int = Field(
-        100_000, ge=1, description="The most tokens of a line; a longer one is refused, for it is rarely a sentence."
+        100_000, ge=1, description="Most tokens of a line; a longer one is refused, since it is rarely a sentence."
     )
-    prepared: str | None = Field(None, description="Folder of the prepared text; without it, one inside the run.")
+    prepared: str | None = Field(None, description="Folder of the prepared text; by default one inside the run.")
 
     @property
     def parts(self) -> list[str]:
-        """Which there are, by files of their own or held out of the training text."""
+        """Its splits, with files of their own or held out of the training text."""
         return [split for split in SPLITS if getattr(self, split) or self.hold_out]
 
     @property
     def held_out(self) -> list[str]:
-        """Which splits are lines of the training text, from its end on."""
+        """Splits that are lines of the training text, from its end on."""
         return [split for split in ("valid", "test") if self.hold_out and not getattr(self, split)]
 
     def lines_of(self, split: str, lines: int) -> range:
-        """Which of so many lines of the training text are held out for a split, or left to learn from."""
+        """Return which lines of the training text belong to a split, or remain for training."""
         held = max(1, int(self.hold_out * lines))
         if split == "train":
             return range(max(0, lines - held * len(self.held_out)))
@@ -224,24 +225,24 @@ class LanguageData(Options):
         return _listed(value)
 
     def spell(self, line: str) -> str:
-        """A line as it is learnt from."""
+        """Return a line in the form in which it is learnt."""
         return line
 
     def joins(self) -> PhraseOptions:
-        """Which pairs of words are joined to one: none."""
+        """Return which pairs of words to join: none."""
         return PhraseOptions()
 
 
 class LanguageTokeniserOptions(TextTokeniserOptions):
-    """Tokeniser options of a language model: one made from its text, or that of another model."""
+    """Tokeniser options of a language model: one trained on its text, or that of another model."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
     from_: str | None = Field(
         None,
         alias="from",
-        description="A model folder whose tokeniser is taken over, and its kind; of a translator it is that of what it "
-        "writes, so that a language model can be fused with it.",
+        description="Model folder whose tokeniser to use; of a translator, the target side's, so that a "
+        "language model can be fused with it.",
     )
 
     @property
@@ -251,39 +252,42 @@ class LanguageTokeniserOptions(TextTokeniserOptions):
     @model_validator(mode="after")
     def _made_or_taken(self) -> Self:
         if self.is_taken_over and (self.vocabulary is not None or self.at_least > 1):
-            raise ValueError("vocabulary and at_least are for a tokeniser that is made here, and from takes one over")
+            raise ValueError("vocabulary and at_least are for training a tokeniser, but 'from' uses an existing one")
         return self
 
 
 class LanguageModelData(LanguageData):
-    """Text whose tokens may be those of another model, and which has none of its test."""
+    """Text that may use another model's tokens, and that omits another model's test sentences."""
 
-    tokeniser: LanguageTokeniserOptions = Field(LanguageTokeniserOptions(), description="How text is cut into tokens.")
+    tokeniser: LanguageTokeniserOptions = Field(
+        LanguageTokeniserOptions(), description="How to split text into tokens."
+    )
     leave_out: str | None = Field(
         None,
-        description="The model folder of a translator: sentences that it is validated or tested by are left out of the "
-        "training text, so that both can be judged together.",
+        description="Model folder of a translator: leave its validation and test sentences out of the "
+        "training text, so that both can be evaluated together.",
     )
 
 
 class SpelledData(LanguageData):
-    """Text that is read for its words and never written again, so that its case need not be kept."""
+    """Text that is read for its words and never written, so that its case need not be kept."""
 
-    lower_case: bool = Field(False, description="Whether all text is read in lower case.")
+    lower_case: bool = Field(False, description="Convert all text to lower case.")
 
     def spell(self, line: str) -> str:
         return line.lower() if self.lower_case else line
 
 
 class WordsData(SpelledData):
-    """The text that vectors of words are learnt from: the joining of its words is chosen too."""
+    """Text to learn word vectors from, with the choice of phrases to join."""
 
-    phrases: PhraseOptions = Field(PhraseOptions(), description="Which pairs of words are joined to one.")
+    phrases: PhraseOptions = Field(PhraseOptions(), description="Pairs of words to join into one.")
     analogies: list[str] = Field(
-        [], description="Files of analogies for the final scores, as word2vec's questions-words.txt, or `SET:path`."
+        [],
+        description="Files of analogies for the final scores, such as word2vec's questions-words.txt, or `SET:path`.",
     )
     similarities: list[str] = Field(
-        [], description="Files of pairs of words and how alike people find them, for the final scores, or `SET:path`."
+        [], description="Files of word pairs with human similarity ratings, for the final scores, or `SET:path`."
     )
 
     def joins(self) -> PhraseOptions:
@@ -297,7 +301,7 @@ class WordsData(SpelledData):
     @model_validator(mode="after")
     def _of_words(self) -> Self:
         if not self.tokeniser.is_of_words:
-            raise ValueError(f"vectors are of words, and tokeniser.kind = '{self.tokeniser.kind}' has none")
+            raise ValueError(f"vectors are for words, which tokeniser.kind = '{self.tokeniser.kind}' does not have")
         if self.phrases.passes and self.tokeniser.kind != "spaces":
-            raise ValueError(f"phrases are of words that spaces part, and tokeniser.kind is '{self.tokeniser.kind}'")
+            raise ValueError(f"phrases need words separated by spaces, but tokeniser.kind is '{self.tokeniser.kind}'")
         return self

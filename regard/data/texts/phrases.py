@@ -1,9 +1,9 @@
-"""Phrases: pairs of words that stand together more often than chance has it are joined to one word.
+"""Phrases: join pairs of words that occur together more often than by chance.
 
     score(a, b) = (count(a b) − discount) / (count(a) · count(b)) · words
 
-(Mikolov et al. 2013, Distributed Representations of Words and Phrases, equation 6; the factor `words`, how many the
-text has, is that of their program word2phrase, so that a threshold means the same whatever the text is long.)
+(Mikolov et al. 2013, Distributed Representations of Words and Phrases, equation 6. The factor `words`, the number of
+words in the text, comes from their program word2phrase; it makes a threshold independent of the text's length.)
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ Pair = tuple[str, str]
 
 
 def learn_phrases(lines: Callable[[], Iterable[str]], options: PhraseOptions) -> list[set[Pair]]:
-    """The pairs that each pass joins; `lines` gives the text anew for each."""
+    """Return the pairs that each pass joins; `lines` yields the text once per pass."""
     passes: list[set[Pair]] = []
     for _ in range(options.passes):
         words, pairs = Counter[str](), Counter[Pair]()
         for line in join_phrases(lines(), passes):
-            found = split_at_spaces(line)
-            words.update(found)
-            pairs.update(pairwise(found))
+            line_words = split_at_spaces(line)
+            words.update(line_words)
+            pairs.update(pairwise(line_words))
         total = words.total()
         passes.append(
             {
@@ -38,7 +38,7 @@ def learn_phrases(lines: Callable[[], Iterable[str]], options: PhraseOptions) ->
 
 
 def join_phrases(lines: Iterable[str], passes: Sequence[set[Pair]]) -> Iterator[str]:
-    """The lines with the pairs of each pass joined, from left to right: a word that was joined begins no other pair."""
+    """Yield the lines with the pairs of each pass joined, from left to right: a joined word begins no other pair."""
     for line in lines:
         words = split_at_spaces(line) if passes else [line]
         for pairs in passes:

@@ -1,7 +1,7 @@
-"""From text files to tokens on disk: phrases and vocabulary first, then one file of tokens for each split.
+"""Prepare text for language models: phrases and vocabulary first, then one file of tokens for each split.
 
-Each step leaves files that are whole or not there, so that an interrupted preparation goes on where it was; what it
-makes is the same to the byte.
+Each step leaves files that are complete or absent, so an interrupted preparation continues where it stopped; the result
+is the same to the byte.
 """
 
 import shutil
@@ -40,8 +40,8 @@ from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, encode_in_a_row, load_tokeniser, train_tokeniser
 
 _FORMAT = 1
-_AT_ONCE = 10_000  # lines that are cut together
-_SAMPLED = 1_000_000  # lines from which subwords are learnt
+_AT_ONCE = 10_000  # lines tokenised at once
+_SAMPLED = 1_000_000  # lines to learn subwords from
 _FEWEST_WORDS = 2
 _NAME = "tokeniser"
 Phrases = Sequence[set[Pair]]
@@ -53,39 +53,39 @@ class TextPurpose(BaseModel):
     format: int
     options: SerializeAsAny[LanguageData | LanguageModelData | SpelledData | WordsData]
     inputs: list[InputFile]
-    given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
+    given: str = ""  # checksum of a given tokeniser; empty if it is trained here
 
 
 class PhraseRecord(BaseModel):
-    """The pairs of words that each pass joins."""
+    """Pairs of words that each pass joins."""
 
     passes: list[list[Pair]]
 
 
 class SplitRecord(BaseModel):
-    """Counts of what became of the lines of a split."""
+    """Counts for the lines of a split."""
 
     lines: int = 0
-    blank: int = 0  # passed over
-    tokens: int = 0  # with an end for each line
+    blank: int = 0  # skipped
+    tokens: int = 0  # including an end token for each line
     unknown: int = 0
-    left_out: int = 0  # lines by which a translator is judged
+    left_out: int = 0  # lines used to evaluate a translator
     checksum: str = ""
 
     def report(self, name: str) -> str:
         """Report what was read, and what was skipped."""
         words = self.tokens - self.lines
-        said = f"{name}: {quantity(self.lines, 'line')}, {words:,} tokens"
+        summary = f"{name}: {quantity(self.lines, 'line')}, {words:,} tokens"
         if self.unknown:
-            said += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
+            summary += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
         if self.left_out:
-            said += f"; left out, for a translator is judged by them: {quantity(self.left_out, 'line')}"
-        return said + (f"; blank and passed over: {quantity(self.blank, 'line')}" if self.blank else "")
+            summary += f"; left out because a translator is evaluated on them: {quantity(self.left_out, 'line')}"
+        return summary + (f"; blank and skipped: {quantity(self.blank, 'line')}" if self.blank else "")
 
 
 @dataclass(frozen=True)
 class PreparedText:
-    """Text as tokens, every line of which ends with the end token; `splits` has those that the recipe names."""
+    """Text as tokens, with an end token after every line; `splits` has those that the recipe names."""
 
     folder: Path
     tokeniser: Tokeniser
@@ -97,7 +97,7 @@ class PreparedText:
         return Amount(len(self.splits["train"]), "tokens")
 
     def unlearnt_texts(self) -> Iterator[str]:
-        """The lines of the validation text, as the tokeniser spells them."""
+        """Yield the lines of the validation text, as the tokeniser spells them."""
         tokens = self.splits.get("valid", self.splits["train"][:0])
         ends = np.flatnonzero(tokens == self.tokeniser.end)
         for start, end in pairwise([0, *(ends + 1)]):
@@ -105,29 +105,29 @@ class PreparedText:
                 yield self.tokeniser.decode(tokens[start : end - 1].tolist())
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for the model folder."""
+        """Return the files to store in a model folder."""
         return self.tokeniser.files(_NAME)
 
 
 class _Layout:
-    """Where things lie in the folder."""
+    """Paths in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
         self.phrases = folder / "phrases.json"
         self.tokeniser = folder / "tokeniser"
-        self.tokeniser_done = folder / "tokeniser" / "done.json"  # vouches for it
+        self.tokeniser_done = folder / "tokeniser" / "done.json"  # holds its checksums
 
     def tokens(self, split: str) -> Path:
         return self.folder / f"{split}.bin"
 
     def record(self, split: str) -> Path:
-        """Return the path of a split's record, which is written after its tokens and vouches for them."""
+        """Return the path of a split's record, which is written after its tokens and holds their checksum."""
         return self.folder / f"{split}.json"
 
     def clear(self) -> None:
-        """Remove all that a preparation has made."""
+        """Remove everything that a preparation has made."""
         self.purpose.unlink(missing_ok=True)
         self.phrases.unlink(missing_ok=True)
         shutil.rmtree(self.tokeniser, ignore_errors=True)
@@ -144,11 +144,11 @@ def prepare_text(
     tokeniser: Tokeniser | None = None,
     find_left_out: Callable[[], np.ndarray] = lambda: np.zeros(0, np.uint64),
 ) -> PreparedText:
-    """Cut the text of `options` into tokens in `folder`, or open it at once if that was done before.
+    """Tokenise the text of `options` in `folder`, or open it at once if that was done before.
 
-    A tokeniser that is given cuts it; otherwise one is made of the training text. A folder that holds the preparation
-    of something else is refused. Once it is finished, the text need not be there any more. `find_left_out` is asked for
-    the hashes of sentences that are left out of the training text, if that is yet to be cut.
+    A given `tokeniser` is used; otherwise one is trained on the training text. A folder with another preparation is
+    refused. Once it is finished, the original text is no longer needed. `find_left_out` returns the hashes of sentences
+    to leave out of the training text; it is called only if that is not yet tokenised.
     """
     layout, splits = _Layout(folder), options.parts
     purpose = _purpose_of(options, tokeniser, all_there=not _is_finished(options, layout))
@@ -157,30 +157,30 @@ def prepare_text(
     with lock_folder(folder, progress):
         _claim(layout, purpose, remark, _is_of(layout, tokeniser))
         phrases = _phrases(options, layout)
-        made = _tokeniser(options, layout, phrases, progress, tokeniser)
+        used_tokeniser = _tokeniser(options, layout, phrases, progress, tokeniser)
         for split in splits:
             if not layout.record(split).is_file():
                 left_out = find_left_out() if split == "train" else np.zeros(0, np.uint64)
-                _cut(options, split, layout, phrases, made, left_out, progress)
+                _cut(options, split, layout, phrases, used_tokeniser, left_out, progress)
         remove_leftovers(folder)
     records = {split: read_record(SplitRecord, layout.record(split)) for split in splits}
     check_files(folder, {layout.tokens(split).name: record.checksum for split, record in records.items()})
     return PreparedText(
         folder,
-        made,
-        {split: _open_tokens(layout, split, record, made) for split, record in records.items()},
+        used_tokeniser,
+        {split: _open_tokens(layout, split, record, used_tokeniser) for split, record in records.items()},
         [record.report(split) for split, record in records.items()],
     )
 
 
 def tokeniser_in(options: LanguageData, folder: Path) -> Tokeniser | None:
-    """The tokeniser by which text was cut in `folder`, if that was begun."""
+    """Return the tokeniser with which text was prepared in `folder`, if that was begun."""
     layout = _Layout(folder)
     return _load_tokeniser(options, layout) if are_whole(layout.tokeniser_done) else None
 
 
 def check_files_of(options: LanguageData, folder: Path | None) -> None:
-    """Refuse text that is not there, unless it lies prepared in `folder`."""
+    """Refuse missing text, unless it lies prepared in `folder`."""
     if folder is None or not _is_finished(options, _Layout(folder)):
         _purpose_of(options, None, all_there=True)
 
@@ -192,10 +192,12 @@ def _is_finished(options: LanguageData, layout: _Layout) -> bool:
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
     names = dict.fromkeys(map(name_of, [*options.train, *options.valid, *options.test]))
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
-    # Of a tokeniser that is taken over its checksum counts, not where it came from.
+    # For a tokeniser from another model, its checksum counts, not its folder.
     tokens = options.tokeniser.model_copy(update={"from_": ""} if options.tokeniser.is_taken_over else {})
-    own = options.model_copy(update={"prepared": None, "tokeniser": tokens})
-    return TextPurpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
+    relevant_options = options.model_copy(update={"prepared": None, "tokeniser": tokens})
+    return TextPurpose(
+        format=_FORMAT, options=relevant_options, inputs=inputs, given=_checksum(tokeniser) if tokeniser else ""
+    )
 
 
 def _checksum(tokeniser: Tokeniser) -> str:
@@ -203,17 +205,17 @@ def _checksum(tokeniser: Tokeniser) -> str:
 
 
 def _is_of(layout: _Layout, tokeniser: Tokeniser | None) -> bool:
-    """Return True if this very tokeniser was made in the folder."""
+    """Return True if exactly this tokeniser was made in the folder."""
     if tokeniser is None or not are_whole(layout.tokeniser_done):
         return False
-    return all((layout.tokeniser / name).read_bytes() == own for name, own in tokeniser.files(_NAME).items())
+    return all((layout.tokeniser / name).read_bytes() == content for name, content in tokeniser.files(_NAME).items())
 
 
 def _claim(layout: _Layout, purpose: TextPurpose, remark: Remark, is_own: bool) -> None:
-    """Make the folder one for this purpose; a finished preparation of something else is refused.
+    """Reserve the folder for this purpose; refuse a finished preparation of something else.
 
-    What was only begun of something else is of no use to anyone. A model that was trained on this text brings the
-    tokeniser that was made of it, which `is_own`.
+    An unfinished preparation of something else is removed. A model trained on this text brings the tokeniser that was
+    made from it; then `is_own` is True.
     """
     stored = read_record(TextPurpose, layout.purpose) if layout.purpose.is_file() else None
     changes = _changes(stored, purpose, is_own) if stored else []
@@ -226,24 +228,24 @@ def _claim(layout: _Layout, purpose: TextPurpose, remark: Remark, is_own: bool) 
             f"{layout.folder} holds text prepared from something else: {'; '.join(changes)}. "
             "Name another folder as data.prepared, or delete this one."
         )
-    for name in {each.name for each in stored.inputs} - {each.name for each in purpose.inputs}:
-        remark(f"{name} is not there any more; going on with what was prepared from it.")
+    for name in {input_file.name for input_file in stored.inputs} - {input_file.name for input_file in purpose.inputs}:
+        remark(f"{name} no longer exists; continuing with what was prepared from it.")
 
 
 def _changes(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[str]:
-    """Describe what two preparations are made from differently."""
-    before = {each.name: each for each in stored.inputs}
+    """Describe how the sources of two preparations differ."""
+    before = {input_file.name: input_file for input_file in stored.inputs}
     changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
     if purpose.given != stored.given and not is_own:
-        changes.append("it was cut by another tokeniser")
+        changes.append("it was made with another tokeniser")
     if purpose.format != stored.format:
         changes.append("it was made by another version of regard")
-    changed = (each.name for each in purpose.inputs if has_changed(before.get(each.name), each))
+    changed = (input_file.name for input_file in purpose.inputs if has_changed(before.get(input_file.name), input_file))
     return changes + [f"the file {name} has changed" for name in changed]
 
 
 def _phrases(options: LanguageData, layout: _Layout) -> list[set[Pair]]:
-    """The pairs of words that are joined, learnt from the training text, unless they lie there already."""
+    """Return the pairs of words to join, learnt from the training text unless they are stored already."""
     if not options.joins().passes:
         return []
     if not layout.phrases.is_file():
@@ -255,11 +257,11 @@ def _phrases(options: LanguageData, layout: _Layout) -> list[set[Pair]]:
 def _tokeniser(
     options: LanguageData, layout: _Layout, phrases: Phrases, progress: Progress, given: Tokeniser | None
 ) -> Tokeniser:
-    """The tokeniser, given or made of the training text, unless it lies there already."""
+    """Return the tokeniser, given or trained on the training text, unless it is stored already."""
     if not are_whole(layout.tokeniser_done):
         make_folder(layout.tokeniser)
-        made = given or _made_of_training_text(options, phrases, progress)
-        write_vouched(layout.tokeniser_done, made.files(_NAME))
+        new_tokeniser = given or _made_of_training_text(options, phrases, progress)
+        write_vouched(layout.tokeniser_done, new_tokeniser.files(_NAME))
     return _load_tokeniser(options, layout)
 
 
@@ -268,16 +270,16 @@ def _load_tokeniser(options: LanguageData, layout: _Layout) -> Tokeniser:
 
 
 def _made_of_training_text(options: LanguageData, phrases: Phrases, progress: Progress) -> Tokeniser:
-    lines = join_phrases((each.text for each in lines_of_split(options, "train")), phrases)
+    lines = join_phrases((line.text for line in lines_of_split(options, "train")), phrases)
     if not options.tokeniser.is_of_words:
         return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)
     tokeniser = train_tokeniser(options.tokeniser.full(), lines, progress)
     if (words := tokeniser.size - len(NAMES)) < _FEWEST_WORDS:
-        found = f"one word, '{tokeniser.pieces([len(NAMES)])[0]}'" if words else "no word"
+        amount = f"one word, '{tokeniser.pieces([len(NAMES)])[0]}'" if words else "no word"
         raise Fault(
-            f"The vocabulary has {found}: the text of data.train has no other"
-            f"{' that occurs often enough' if options.tokeniser.at_least > 1 else ''}. "
-            "A model of text needs several to choose from."
+            f"The vocabulary has {amount}: the text of data.train has no "
+            f"other{' that occurs often enough' if options.tokeniser.at_least > 1 else ''}. A language model "
+            "needs several to choose from."
         )
     return tokeniser
 
@@ -291,31 +293,31 @@ def _cut(
     left_out: np.ndarray,
     progress: Progress,
 ) -> None:
-    """Write the tokens of a split, then what became of its lines."""
+    """Write the tokens of a split, then its record."""
     record = SplitRecord()
     with whole_file(layout.tokens(split)) as file:
         for block in _in_blocks(lines_of_split(options, split)):
-            learnt = _without(block, left_out)
-            record.left_out += len(block) - len(learnt)
-            file.write(_tokens_of(learnt, options, phrases, tokeniser, record))
-            progress(f"cutting the {split} text", record.lines, None)
+            remaining = _without(block, left_out)
+            record.left_out += len(block) - len(remaining)
+            file.write(_tokens_of(remaining, options, phrases, tokeniser, record))
+            progress(f"tokenising the {split} text", record.lines, None)
     if not record.lines:
-        said = f"{quantity(record.blank, 'line')}, nothing but blank" if record.blank else "no line"
+        amount = f"{quantity(record.blank, 'line')}, all blank" if record.blank else "no line"
         names = ", ".join(map(name_of, getattr(options, split) or options.train))
-        raise Fault(f"data.{split} holds no text: {names} has {said}{' left for it' if options.hold_out else ''}.")
+        raise Fault(f"data.{split} holds no text: {names} has {amount}{' left for it' if options.hold_out else ''}.")
     record.checksum = file_checksum(layout.tokens(split))
     write_record(layout.record(split), record)
 
 
 def _without(block: list[Line], left_out: np.ndarray) -> list[Line]:
-    """The lines that are not to be left out, by the hashes of those."""
+    """Return the lines whose hashes are not in `left_out`."""
     if not len(left_out):
         return block
     return list(compress(block, ~np.isin(hash_folded(line.text for line in block), left_out)))
 
 
 def _in_blocks(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    """Some lines at once."""
+    """Yield lines in blocks."""
     while block := list(islice(lines, _AT_ONCE)):
         yield block
 
@@ -323,16 +325,16 @@ def _in_blocks(lines: Iterator[Line]) -> Iterator[list[Line]]:
 def _tokens_of(
     lines: Sequence[Line], options: LanguageData, phrases: Phrases, tokeniser: Tokeniser, record: SplitRecord
 ) -> bytes:
-    """The tokens of some lines as they are stored; `record` is brought up to date."""
+    """Return the stored tokens of some lines, and update `record`."""
     texts = list(join_phrases((line.text for line in lines), phrases))
     tokens, lengths = encode_in_a_row(tokeniser, texts)
     if (lengths > options.longest).any():
         line, number = next(
-            (line, int(each)) for line, each in zip(lines, lengths, strict=True) if each > options.longest
+            (line, int(length)) for line, length in zip(lines, lengths, strict=True) if length > options.longest
         )
         raise Fault(
-            f"{line.file}, line {line.number:,} has {number:,} tokens, more than the {options.longest:,} of "
-            "data.longest; a sentence should stand on a line of its own. Raise that if it is meant to be one."
+            f"{line.file}, line {line.number:,} has {number:,} tokens, more than data.longest "
+            f"({options.longest:,}); put each sentence on its own line, or raise data.longest."
         )
     ends = np.cumsum(lengths) if options.blank_lines else np.cumsum(lengths[lengths > 0])
     record.lines += len(ends)

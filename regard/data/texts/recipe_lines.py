@@ -1,4 +1,4 @@
-"""The lines of the files that a recipe names, as the text that is learnt from."""
+"""Lines of the files that a recipe names, as the text to learn from."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ from regard.data.tokenisers.words import spaced, split_words
 
 
 class Line(NamedTuple):
-    """The text of a line and where it stands."""
+    """The text of a line, its file and its number."""
 
     file: str
     number: int
@@ -24,41 +24,41 @@ class Line(NamedTuple):
 
 
 def lines_of_split(options: LanguageData, split: str) -> Iterator[Line]:
-    """The lines of a split: those of its files, or some of the training text."""
+    """Yield the lines of a split: those of its files, or part of the training text."""
     files = getattr(options, split) or options.train
-    lines = (Line(name_of(file), *each) for file in files for each in _text_lines(options, file))
+    lines = (Line(name_of(file), *numbered) for file in files for numbered in _text_lines(options, file))
     if not options.held_out or split not in ("train", *options.held_out):
         return lines
-    own = options.lines_of(split, sum(1 for file in options.train for _ in numbered_lines(file)))
-    return islice(lines, own.start, own.stop)
+    line_range = options.lines_of(split, sum(1 for file in options.train for _ in numbered_lines(file)))
+    return islice(lines, line_range.start, line_range.stop)
 
 
 def name_of(file: str | TextFile) -> str:
-    """The name of a file, as `SET:path` or as a path."""
+    """Return the name of a file, as `SET:path` or as a path."""
     return file if isinstance(file, str) else file.file
 
 
 def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are read, by their numbers, and the text of each, spelt as the options say."""
+    """Yield the numbers of the lines to read in a file, and their texts, spelled as the options say."""
     change = _changes(file) if isinstance(file, TextFile) else None
     for number, line in numbered_lines(file):
         yield number, options.spell(line if change is None else change(line))
 
 
 def numbered_lines(file: str | TextFile) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are read, by their numbers."""
-    own = file if isinstance(file, TextFile) else TextFile(file=file)
-    if own.columns:
-        lines = _in_columns(own)
+    """Yield the lines to read in a file, with their numbers."""
+    source = file if isinstance(file, TextFile) else TextFile(file=file)
+    if source.columns:
+        lines = _in_columns(source)
     else:
-        if not own.as_lines:
-            _refuse_table(own.file)
-        lines = enumerate(read_lines(file_of(own.file), encoding=own.encoding), 1)
-    return ((number, line) for number, line in lines if own.has(number))
+        if not source.as_lines:
+            _refuse_table(source.file)
+        lines = enumerate(read_lines(file_of(source.file), encoding=source.encoding), 1)
+    return ((number, line) for number, line in lines if source.has(number))
 
 
 def _in_columns(file: TextFile) -> Iterator[tuple[int, str]]:
-    """The text in the rows of a table; one that holds several lines is several lines."""
+    """Yield the text in the rows of a table; a text with several lines gives several lines."""
     table = open_rows(file.file, [file.columns], file.header, file.encoding)
     for number, cells in choose_rows(table, [file.columns]):
         texts = (" ".join(cell) if isinstance(cell, list) else cell for cell in cells)
@@ -67,19 +67,19 @@ def _in_columns(file: TextFile) -> Iterator[tuple[int, str]]:
 
 
 def _refuse_table(name: str) -> None:
-    """Refuse a file whose lines are those of a table, of which only a column is text."""
+    """Refuse a file whose lines belong to a table, of which only a column is text."""
     kind = kind_by_name(name)
     if kind is None and [is_json_object(line) for line in first_lines(file_of(name))[:2]] == [True, True]:
         kind = "jsonl"
     if kind in ("csv", "jsonl", "conllu"):
         raise Fault(
-            f"{name} is {NAMES[kind]}, which is not learnt as text; choose the column of the text with --columns NAME, "
+            f"{name} is {NAMES[kind]}, which is not plain text; choose the column of the text with --columns NAME, "
             'or in a recipe with { file = "…", column = "NAME" }. To learn whole lines, set as_lines = true there.'
         )
 
 
 def _changes(file: TextFile) -> Callable[[str], str]:
-    """Return the changes made to each line of a file."""
+    """Return a function that changes each line of a file as its options say."""
 
     def change(line: str) -> str:
         if file.label:

@@ -1,1 +1,1 @@
-"""Text to tokens and back."""
+"""Tokenisers: text to tokens and back."""

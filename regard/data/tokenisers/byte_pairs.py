@@ -1,8 +1,9 @@
-"""Byte-level byte-pair encoding as GPT-2 has it (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
+"""Byte-level byte-pair encoding as in GPT-2 (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
 
-A text is parted into words with the space before them, numbers, marks and runs of white space; the bytes of each part
-are joined pair by pair, the pair first that was learnt first. Nothing is unknown, and a text comes back as it was. The
-words of a vocabulary spell each byte by a character: a printable one by itself, the others by characters from U+0100.
+A text is split into words with the space before them, numbers, marks and runs of white space. The bytes of each part
+are joined pair by pair, in the order in which the pairs were learnt. Nothing is unknown, and decoding restores the text
+exactly. The words of a vocabulary write each byte as a character: a printable one as itself, the others as characters
+from U+0100 on.
 """
 
 import json
@@ -16,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from regard.data.tokenisers.symbols import join_fragments, whole_characters, word_numbers
 
 _PART = regex.compile(r"'(?:[stmd]|re|ve|ll)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
-_CACHED = 2**17  # parts of text that are remembered
-_FIRST_ESCAPED = 0xDC80 - 0x80  # where Python puts bytes that make no character
+_CACHED = 2**17  # parts of text to cache
+_FIRST_ESCAPED = 0xDC80 - 0x80  # code points that Python uses for invalid bytes
 NO_TOKEN = -1  # nothing is unknown
 
 Pair = tuple[str, str]
@@ -25,34 +26,34 @@ Pair = tuple[str, str]
 
 @cache
 def byte_symbols() -> tuple[str, ...]:
-    """The character that stands for each byte in the words of a vocabulary."""
+    """Return the character that stands for each byte in the words of a vocabulary."""
     printable = {*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return tuple(chr(byte if byte in printable else next(others)) for byte in range(0x100))
 
 
 class StoredBytePairs(BaseModel):
-    """A tokeniser as a model folder keeps it: its words by their numbers, and the pairs in the order of joining."""
+    """A tokeniser as stored in a model folder: its words by number, and the pairs in merge order."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     words: list[str]
     pairs: list[list[str]]
     end: int
-    silent: list[int] = []  # further tokens that stand for no text
+    silent: list[int] = []  # further tokens without text
 
 
 class BytePairTokeniser:
-    """The words of a vocabulary and the pairs that are joined to them; what ends a text is no part of one.
+    """The words of a vocabulary and the pairs that are merged into them; the end token is not part of a text.
 
-    A text in which the end is spelled, `<|endoftext|>`, has tokens that spell it, and not the end.
+    A text that contains `<|endoftext|>` gets tokens that spell it, not the end token.
     """
 
     spells = False
     unknown = NO_TOKEN
 
     def __init__(self, words: Sequence[str], pairs: Sequence[Pair], end: int, silent: Sequence[int] = ()) -> None:
-        """A ValueError says what is wrong with them."""
+        """Check and index the vocabulary; raise ValueError if something is wrong with it."""
         self._words, self._pairs, self.size = list(words), list(pairs), len(words)
         self._tokens = {word: token for token, word in enumerate(words)}
         self._ranks = {pair: rank for rank, pair in enumerate(self._pairs)}
@@ -67,9 +68,9 @@ class BytePairTokeniser:
 
     def _check(self, end: int) -> None:
         if len(self._tokens) != self.size:
-            raise ValueError("its vocabulary has a word twice")
+            raise ValueError("its vocabulary holds a word twice")
         if not 0 <= end < self.size:
-            raise ValueError(f"its end is {end}, which is none of its {self.size:,} words")
+            raise ValueError(f"its end is {end}, which is not among its {self.size:,} words")
         for byte, symbol in enumerate(byte_symbols()):
             if symbol not in self._tokens:
                 raise ValueError(f"its vocabulary has no word for the byte 0x{byte:02X}")
@@ -85,14 +86,14 @@ class BytePairTokeniser:
         return BytePairTokeniser, (self._words, self._pairs, self.end, sorted(self.silent))
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text as it is, in no normal form."""
+        """Return the tokens of a text, without normalising it."""
         return [token for part in _PART.findall(whole_characters(text)) for token in self._join(part)]
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
         return [self.encode(text) for text in texts]
 
     def _joined(self, part: str) -> tuple[int, ...]:
-        """The tokens of a part of a text: of all pairs that stand in it, those that were learnt first are joined."""
+        """Return the tokens of a part of a text, merging the pairs that were learnt first."""
         symbols = byte_symbols()
         pieces = [symbols[byte] for byte in part.encode()]
         while len(pieces) > 1:
@@ -106,14 +107,14 @@ class BytePairTokeniser:
         return join_fragments(self._fragments[token] for token in tokens)
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
-        """Text as it is, a space as '▁', bytes that make no character and control characters as <0xC3>."""
+        """Return the text of tokens, with a space as '▁', and invalid bytes and control characters as <0xC3>."""
         return [self._words[token] if token in self.silent else _shown(self._fragments[token]) for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
         return word_numbers(tokens, (self._fragments[token] for token in tokens), self.silent)
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """There is only one way to cut a text, whatever the key."""
+        """Return what `encode` does: there is only one way to tokenise a text."""
         return self.encode(text)
 
     def files(self, name: str) -> dict[str, bytes]:
@@ -122,12 +123,12 @@ class BytePairTokeniser:
         return {f"{name}.json": json.dumps(stored.model_dump(), ensure_ascii=False).encode()}
 
     def vocabulary(self) -> dict[str, int]:
-        """The number of each word, as `vocab.json` has it."""
+        """Return the number of each word, as in `vocab.json`."""
         return dict(self._tokens)
 
     @property
     def pairs(self) -> Sequence[Pair]:
-        """The pairs in the order of joining, as `merges.txt` has them."""
+        """Pairs in merge order, as in `merges.txt`."""
         return self._pairs
 
 
@@ -136,14 +137,14 @@ def read_byte_pairs(contents: bytes) -> BytePairTokeniser:
     try:
         stored = StoredBytePairs.model_validate_json(contents)
     except ValidationError:
-        raise ValueError("it holds no vocabulary and pairs of bytes") from None
+        raise ValueError("it does not hold a vocabulary and pairs of bytes") from None
     if any(len(pair) != 2 for pair in stored.pairs):
-        raise ValueError("it holds a pair that is not of two")
+        raise ValueError("it holds a pair that does not have two parts")
     return BytePairTokeniser(stored.words, [(one, two) for one, two in stored.pairs], stored.end, stored.silent)
 
 
 def _join_pair(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """The pieces with this pair joined wherever it stands, from left to right."""
+    """Return the pieces with this pair joined everywhere, from left to right."""
     joined: list[str] = []
     place = 0
     while place < len(pieces):
@@ -154,7 +155,7 @@ def _join_pair(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def _spelled(word: str, bytes_of: Mapping[str, int]) -> bytes:
-    """The bytes that a word of the vocabulary stands for; one that was added may be plain text."""
+    """Return the bytes that a word of the vocabulary stands for; an added word may be plain text."""
     if all(symbol in bytes_of for symbol in word):
         return bytes(bytes_of[symbol] for symbol in word)
     return word.encode()

@@ -1,4 +1,4 @@
-"""The tokeniser that needs no training: every byte of the UTF-8 text is a token."""
+"""The byte tokeniser: every byte of the UTF-8 text is a token, so it needs no training."""
 
 from collections.abc import Sequence
 
@@ -44,14 +44,14 @@ class ByteTokeniser:
         return join_fragments(_FRAGMENTS[token] for token in tokens)
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
-        """Printable ASCII as it is, a space as '▁', any other byte as <0xC3>."""
+        """Return printable ASCII unchanged, a space as '▁', any other byte as <0xC3>."""
         return [_PIECES[token] for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
         return word_numbers(tokens, (_FRAGMENTS[token] for token in tokens))
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """There is only one way to cut a text into bytes, whatever the key."""
+        """Return what `encode` does: there is only one way to split a text into bytes."""
         return self.encode(text)
 
     def files(self, name: str) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Tokens as people read them on an axis: in whole words with punctuation beside them, or one by one."""
+"""Labels of tokens on an axis: whole words with separate punctuation, or single tokens."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from regard.data.tokenisers.wordpiece import WordPieceTokeniser
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _LONGEST_CHARACTER = 4  # bytes in UTF-8
-_BROKEN = "\ufffd"  # stands for bytes that are no character
+_BROKEN = "\ufffd"  # replaces bytes that are not a character
 _UNSPACED = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 
@@ -24,14 +24,14 @@ class Labels(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """Some text within a word, and how many tokens wrote it."""
+    """Some text within a word, and the number of tokens that wrote it."""
 
     text: str
     tokens: int
 
 
 def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels:
-    """A place for each word, for the punctuation before and behind it, for begin and end; or one for each token."""
+    """Return a label for each word, its surrounding punctuation, begin and end; or one for each token."""
     pieces = tokeniser.pieces(tokens)
     if not by_word:
         return Labels(pieces, list(range(len(pieces))))
@@ -48,13 +48,13 @@ def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels
 
 
 def is_spelled_word(tokeniser: Tokeniser, tokens: Sequence[int]) -> bool:
-    """Return True if tokens are a single word written letter by letter."""
+    """Return True if the tokens are a single word written letter by letter."""
     return tokeniser.spells and max(tokeniser.words(tokens), default=0) <= 0
 
 
 def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
-    """The text of each token, or of as many as make whole characters; a bare space goes with what follows it."""
-    bare, spelled, spelling = 0, b"", 0  # tokens of spaces; bytes that make no whole character, and their tokens
+    """Yield the text of each token, or of as many as make whole characters; a bare space joins what follows."""
+    bare, spelled, spelling = 0, b"", 0  # space tokens; bytes of an incomplete character, and their tokens
     for piece in pieces:
         text = piece.replace("▁", "")
         if _BYTE.search(text):
@@ -78,17 +78,17 @@ def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
 
 def _bytes_of(piece: str) -> bytes:
     """Return the bytes of a piece in which some are written as <0xC3>."""
-    parts = _BYTE.split(piece)  # text and, in every other place, the two digits of a byte
+    parts = _BYTE.split(piece)  # text and, at every second place, the two digits of a byte
     return b"".join(bytes.fromhex(part) if place % 2 else part.encode() for place, part in enumerate(parts))
 
 
 def _parts(units: list[_Unit]) -> Iterator[list[_Unit]]:
-    """A word, and beside it the punctuation before and behind it; what stands alone is a word by itself."""
+    """Yield a word and its leading and trailing punctuation separately; punctuation alone is a word."""
     inner = [place for place, unit in enumerate(units) if not _is_punctuation(unit.text)] or [len(units)]
-    first, behind = inner[0], inner[-1] + 1
+    first, after = inner[0], inner[-1] + 1
     part: list[_Unit] = []
     for place, unit in enumerate(units):
-        if part and (place in (first, behind) or is_unspaced(unit.text) or is_unspaced(part[-1].text)):
+        if part and (place in (first, after) or is_unspaced(unit.text) or is_unspaced(part[-1].text)):
             yield part
             part = []
         part.append(unit)
@@ -100,5 +100,5 @@ def _is_punctuation(text: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return True if text is in a script without spaces between words, where a token is the nearest thing to a word."""
+    """Return True for a script without spaces between words, where a token is closest to a word."""
     return unicodedata.name(text[:1] or " ", "").startswith(_UNSPACED)

@@ -1,6 +1,6 @@
-"""The tokenisers of Marian models as Hugging Face stores them: SentencePiece cuts, and a vocabulary of its own numbers.
+"""Tokenisers of Marian models as stored by Hugging Face: SentencePiece splits text, a separate vocabulary numbers it.
 
-A model that writes several languages is told which by a code before the text, such as `>>por<<`, which is one token.
+A model that writes several languages selects one by a code before the text, such as `>>por<<`, which is one token.
 """
 
 import json
@@ -18,17 +18,17 @@ _OPENING, _CLOSING = ">>", "<<"
 
 @dataclass(frozen=True)
 class MarianVocabulary:
-    """The pieces by their numbers ("" where a number has none), and which of them are no text."""
+    """Pieces by number ("" for an unused number), and which of them are special tokens."""
 
     pieces: list[str]
     pad: int
     unknown: int
     begin: int
     end: int
-    code: str = ""  # put before every text that has none of its own
+    code: str = ""  # added to texts without a code
 
     def __post_init__(self) -> None:
-        """A ValueError says what is wrong with it."""
+        """Raise ValueError if something is wrong with it."""
         if not isinstance(self.pieces, list) or not all(isinstance(piece, str) for piece in self.pieces):
             raise ValueError("it holds no list of pieces")
         if any("\ud800" <= character <= "\udfff" for character in set("".join(self.pieces))):
@@ -39,24 +39,24 @@ class MarianVocabulary:
         for name in ("pad", "unknown", "begin", "end"):
             number = getattr(self, name)
             if not isinstance(number, int) or not 0 <= number < len(self.pieces):
-                raise ValueError(f"its {name} is {number!r}, which is none of its {len(self.pieces)} pieces")
+                raise ValueError(f"its {name} is {number!r}, which is not among its {len(self.pieces)} pieces")
         if not isinstance(self.code, str) or (self.code and self.code not in self.codes):
             raise ValueError(f"it has no language code {self.code!r}")
 
     @property
     def silent(self) -> frozenset[int]:
-        """The numbers that stand for no text."""
+        """Numbers that stand for no text."""
         return frozenset({self.pad, self.begin, self.end})
 
     @cached_property
     def tokens(self) -> dict[str, int]:
-        """The number of each piece that text may have."""
+        """Number of each piece that may occur in text."""
         silent = self.silent
         return {piece: token for token, piece in enumerate(self.pieces) if piece and token not in silent}
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """The codes of the languages that a text may be asked to be translated into."""
+        """Codes of the languages that a text can be translated into."""
         return {
             piece: token
             for piece, token in self.tokens.items()
@@ -71,21 +71,21 @@ class MarianVocabulary:
         """Read what `to_json` stored; raise ValueError for anything else."""
         stored = json.loads(contents.decode())
         if not isinstance(stored, dict) or stored.keys() != {field.name for field in fields(cls)}:
-            raise ValueError("it holds no vocabulary of a Marian model")
+            raise ValueError("it does not hold a vocabulary of a Marian model")
         return cls(**stored)
 
 
 class MarianTokeniser:
-    """SentencePiece cuts the text; a piece that the vocabulary does not have is unknown.
+    """SentencePiece splits the text; a piece that is not in the vocabulary is unknown.
 
-    SentencePiece also normalises the text as the model was trained with (NFKC, as a rule), so what comes back is not
-    always what went in: width, ligatures and runs of spaces are lost. A code that the vocabulary does not have is text.
+    SentencePiece also normalises the text as in training (usually NFKC), so decoding may not restore it: width,
+    ligatures and runs of spaces are lost. A code that is not in the vocabulary is treated as text.
     """
 
     spells = False
 
     def __init__(self, model: bytes, vocabulary: MarianVocabulary) -> None:
-        """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
+        """Open `model` as SentencePiece serialises it; raise ValueError if something is wrong with it."""
         self.model, self.vocabulary = model, vocabulary
         self._processor = open_model(model)
         self.size = len(vocabulary.pieces)
@@ -109,22 +109,22 @@ class MarianTokeniser:
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
         coded = [self._split_code(clean(text)) for text in texts]
-        cut: list[list[str]] = self._processor.encode([text for _, text in coded], out_type=str, num_threads=1)
-        # A run of unknown characters comes as it is and might read </s>: what is no text is not among these tokens.
+        split_texts: list[list[str]] = self._processor.encode([text for _, text in coded], out_type=str, num_threads=1)
+        # A run of unknown characters comes unchanged and might read </s>: special tokens are not among these.
         tokens = self.vocabulary.tokens
         return [
             [*code, *(tokens.get(piece, self.unknown) for piece in pieces)]
-            for (code, _), pieces in zip(coded, cut, strict=True)
+            for (code, _), pieces in zip(coded, split_texts, strict=True)
         ]
 
     def _split_code(self, text: str) -> tuple[list[int], str]:
-        """The token of the code that a text begins with, or is given, and the text behind it."""
-        codes, given = self.vocabulary.codes, self.vocabulary.code
+        """Return the token of a text's own or default code, and the text after it."""
+        codes, default = self.vocabulary.codes, self.vocabulary.code
         if text.startswith(_OPENING):
             code, closing, rest = text.partition(_CLOSING)
             if code + closing in codes:
                 return [codes[code + closing]], rest
-        return ([codes[given]] if given else []), text
+        return ([codes[default]] if default else []), text
 
     def decode(self, tokens: Sequence[int]) -> str:
         return join_fragments(self._token_texts(tokens))
@@ -140,14 +140,14 @@ class MarianTokeniser:
         return numbers
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """An imported tokeniser cuts a text in one way only, whatever the key."""
+        """Return what `encode` does: an imported tokeniser has only one way to split a text."""
         return self.encode(text)
 
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.model": self.model, f"{name}.json": self.vocabulary.to_json()}
 
     def _token_texts(self, tokens: Sequence[int]) -> list[bytes]:
-        """The text of each token, without the spaces before the first word and behind the last."""
+        """Return the text of each token, without spaces before the first word and after the last."""
         fragments = [self._fragments[token] for token in tokens]
         for place, fragment in enumerate(fragments):
             fragments[place] = fragment.lstrip(b" ")
@@ -161,5 +161,5 @@ class MarianTokeniser:
 
 
 def read_marian(model: bytes, vocabulary: bytes) -> MarianTokeniser:
-    """Read a tokeniser from the files of a model folder: a ValueError says what is wrong with them."""
+    """Read a tokeniser from the files of a model folder; raise ValueError if something is wrong with them."""
     return MarianTokeniser(model, MarianVocabulary.from_json(vocabulary))

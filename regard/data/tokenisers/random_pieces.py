@@ -1,8 +1,7 @@
-"""Cutting a word into pieces at random, as a pure function of a key: the same in any process, thread or resumed run.
+"""Split words into pieces at random, as a pure function of a key: the same in any process, thread or resumed run.
 
-SentencePiece samples from a generator that belongs to its thread and cannot be set back, so it is done here. Its
-models never join pieces over a space, so a text is sampled word by word. Words recur, so what is found about one is
-remembered.
+SentencePiece samples from a per-thread generator that cannot be reset, so this module does it instead. Its models never
+join pieces across a space, so a text is sampled word by word. Words recur, so results for a word are cached.
 """
 
 import math
@@ -19,29 +18,29 @@ from sys import intern
 from typing import Protocol, TypeVar
 
 Key = TypeVar("Key", int, str)
-Chance = Callable[[], float]  # numbers spread evenly over [0, 1)
+Chance = Callable[[], float]  # uniform numbers in
 
 _REMEMBERED_WORDS = 2**16
 _REMEMBERED_WAYS = 2**17
 _DRAWN_AT_ONCE = 32
 _LONGEST_REMEMBERED = 40
-_UNKNOWN_PENALTY = 10.0  # SentencePiece's own
+_UNKNOWN_PENALTY = 10.0  # as in SentencePiece
 
 
 def chances(key: tuple[int, ...]) -> Chance:
-    """A stream of random numbers that depends on the key alone."""
+    """Return a stream of random numbers that depends only on the key."""
     digest = blake2b(",".join(map(str, map(int, key))).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big")).random
 
 
 class Sampler(Protocol):
-    """Cuts the words of a text into pieces of a vocabulary; a character that is in no piece stands alone."""
+    """Splits the words of a text into pieces of a vocabulary; a character in no piece stands alone."""
 
     def cut(self, words: Iterable[str], chance: Chance) -> list[str]: ...
 
 
-# Where a piece of a word begins: the cumulative probabilities that part the pieces it may be, these pieces, and where
-# the next begins after each; nothing at the end of the word.
+# A place where a piece of a word begins: the cumulative probabilities of the possible pieces, these pieces, and the
+# next place after each; empty at the end of the word.
 Place = tuple[()] | tuple["array[float]", tuple[str, ...], tuple["Place", ...]]
 
 
@@ -53,7 +52,7 @@ class UnigramSampler:
     """
 
     def __init__(self, scores: Mapping[str, float], alpha: float) -> None:
-        """`scores` are the pieces' log-probabilities."""
+        """Take the pieces' log-probabilities as `scores`."""
         self._scores = {piece: alpha * score for piece, score in scores.items()}
         self._unknown = alpha * (min(scores.values()) - _UNKNOWN_PENALTY)
         self._longest = max(map(len, scores))
@@ -71,7 +70,7 @@ class UnigramSampler:
         return pieces
 
     def _lattice(self, word: str) -> Place:
-        """The first place of a word."""
+        """Return the first place of a word."""
         totals = [0.0] * (len(word) + 1)  # log S
         places: list[Place] = [()] * (len(word) + 1)
         for start in reversed(range(len(word))):
@@ -101,22 +100,21 @@ class _Way:
 
     draws: int
     pieces: tuple[str, ...]
-    branches: "dict[int, _Way]" = field(default_factory=dict)  # by how many merges survive until the next is left out
+    branches: "dict[int, _Way]" = field(default_factory=dict)  # by the number of merges before the next dropped one
 
 
 class DropoutSampler:
     """BPE-dropout (Provilkov et al. 2020, algorithm 1).
 
-    At every step each possible merge is left out with probability p, and the best of the rest is carried out,
-    until none is left. The best of the rest is the first to survive in the order of rank, so the others need not
-    be drawn.
+    At every step each possible merge is dropped with probability p, and the best of the rest is applied, until none is
+    left. The best of the rest is the first to survive in rank order, so the others need not be drawn.
 
-    Most merges survive, so words go few ways. These are remembered, as trees that branch where a merge is left out,
-    and what they have no more room for is worked out each time.
+    Most merges survive, so a word takes few ways. These are cached as trees that branch where a merge is dropped; ways
+    beyond the cache's capacity are computed each time.
     """
 
     def __init__(self, ranks: Mapping[str, float], dropout: float) -> None:
-        """`ranks` gives every piece its place in the order of merging, the earliest the smallest."""
+        """Take every piece's place in merge order as `ranks`, the earliest smallest."""
         self._ranks, self._dropout = ranks, dropout
         self._ways: dict[str, _Way] = {}
         self._room = _REMEMBERED_WAYS
@@ -124,42 +122,42 @@ class DropoutSampler:
     def cut(self, words: Iterable[str], chance: Chance) -> list[str]:
         draws, place, pieces = _Draws(chance, self._dropout), 0, list[str]()
         for word in words:
-            own, place = self._cut(word, draws, place)
-            pieces += own
+            word_pieces, place = self._cut(word, draws, place)
+            pieces += word_pieces
         return pieces
 
     def _cut(self, word: str, draws: "_Draws", start: int) -> tuple[Sequence[str], int]:
-        """The pieces of a word whose merges are drawn from `start` on, and where the draws of the next word start."""
+        """Return the pieces of a word whose merges are drawn from `start` on, and where the next word's draws start."""
         place, way = start, self._ways.get(word) or self._grow(self._ways, word, word, ())
         while way is not None:
             end = place + way.draws
             left_out = draws.find_left_out(place, end)
             if left_out < 0:
                 return way.pieces, end
-            kept, place = left_out - place, left_out + 1
-            way = way.branches.get(kept) or self._grow(way.branches, kept, word, draws.fates[start:place])
-        pieces, drawn = merge_word(word, self._ranks, draws.following(start))
-        return pieces, start + drawn
+            survived, place = left_out - place, left_out + 1
+            way = way.branches.get(survived) or self._grow(way.branches, survived, word, draws.fates[start:place])
+        pieces, draw_count = merge_word(word, self._ranks, draws.following(start))
+        return pieces, start + draw_count
 
     def _grow(self, branches: dict[Key, _Way], key: Key, word: str, fates: Sequence[int]) -> _Way | None:
-        """The way of a word after merges of these fates, remembered as a branch; None where there is no room."""
+        """Return a word's way after merges of these fates, cached as a branch; None if the cache is full."""
         if not self._room or len(word) > _LONGEST_REMEMBERED:
             return None
         self._room -= 1
-        pieces, drawn = merge_word(word, self._ranks, chain(fates, repeat(1)))
-        way = branches[key] = _Way(drawn - len(fates), tuple(map(intern, pieces)))
+        pieces, draw_count = merge_word(word, self._ranks, chain(fates, repeat(1)))
+        way = branches[key] = _Way(draw_count - len(fates), tuple(map(intern, pieces)))
         return way
 
 
 class _Draws:
-    """The fates of a text's merges in the order in which they are drawn: 1 is to survive, 0 to be left out."""
+    """Fates of a text's merges in the order drawn: 1 survives, 0 is dropped."""
 
     def __init__(self, chance: Chance, dropout: float) -> None:
         self._chance, self._dropout = chance, dropout
         self.fates = bytearray()
 
     def find_left_out(self, start: int, end: int) -> int:
-        """The first from `start` on and before `end` that is left out; -1 if there is none."""
+        """Return the first dropped merge from `start` up to `end`, or -1."""
         while len(self.fates) < end:
             self._draw()
         return self.fates.find(0, start, end)
@@ -176,18 +174,18 @@ class _Draws:
         self.fates += bytes([chance() >= dropout for _ in range(_DRAWN_AT_ONCE)])
 
 
-Merge = tuple[float, int, str]  # its rank, the place of its left piece, the piece it makes
+Merge = tuple[float, int, str]  # rank, place of the left piece, merged piece
 
 
 def merge_word(word: str, ranks: Mapping[str, float], fates: Iterator[int]) -> tuple[list[str], int]:
-    """The pieces that merges of these fates make of a word, and how many fates that took.
+    """Return the pieces that merges of these fates make of a word, and the number of fates used.
 
-    The time grows little faster than the word, which may be a whole text where people write without spaces.
+    The time grows little faster than the word, which may be a whole text in scripts without spaces.
     """
-    # A piece lies at the place of its first character, and the places it swallowed are empty.
+    # A piece lies at the place of its first character; the places it absorbed are empty.
     pieces, before, after = list(word), list(range(-1, len(word) - 1)), [*range(1, len(word)), -1]
     merges: list[Merge] = []
-    drawn = 0
+    used = 0
 
     def offer(place: int, whole: str) -> None:
         rank = ranks.get(whole)
@@ -195,15 +193,15 @@ def merge_word(word: str, ranks: Mapping[str, float], fates: Iterator[int]) -> t
             heappush(merges, (rank, place, whole))
 
     def survivor() -> Merge | None:
-        """The best merge that is not left out at this step; those left out are possible again at the next."""
-        nonlocal drawn
+        """Return the best merge not dropped at this step; dropped ones are possible again at the next."""
+        nonlocal used
         left_out: list[Merge] = []
         while merges:
             merge = heappop(merges)
             _, place, whole = merge
             if not pieces[place] or after[place] < 0 or pieces[place] + pieces[after[place]] != whole:
-                continue  # one of its halves has been merged otherwise
-            drawn += 1
+                continue  # one of its halves was merged with something else
+            used += 1
             if next(fates):
                 for other in left_out:
                     heappush(merges, other)
@@ -223,4 +221,4 @@ def merge_word(word: str, ranks: Mapping[str, float], fates: Iterator[int]) -> t
             offer(place, whole + pieces[follower])
         if before[place] >= 0:
             offer(before[place], pieces[before[place]] + whole)
-    return [piece for piece in pieces if piece], drawn
+    return [piece for piece in pieces if piece], used

@@ -1,19 +1,19 @@
-"""SentencePiece models of strangers, looked at before the library opens one.
+"""Check untrusted SentencePiece models before the library opens them.
 
-A model is a message of protocol buffers. The library builds a tree of all pieces, which takes minutes and gigabytes for
-pieces that nobody learnt.
+A model is a protocol buffers message. The library builds a tree of all pieces, which can take minutes and gigabytes for
+a hostile model.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-MOST_BYTES = 2**23  # of a model; those of 256,000 pieces have 5 MB
+MOST_BYTES = 2**23  # most bytes of a model; one with 256,000 pieces has 5 MB
 MOST_PIECES = 300_000
-_PIECES = 1  # number of their field
+_PIECES = 1  # field number of pieces
 
 
 def open_model(model: bytes) -> Any:
-    """Return the SentencePiece processor of a model; a ValueError says what is wrong with it."""
+    """Return the SentencePiece processor of a model; raise ValueError if something is wrong with it."""
     from sentencepiece import SentencePieceProcessor
 
     _check(model)
@@ -27,7 +27,7 @@ def open_model(model: bytes) -> Any:
 
 def _check(model: bytes) -> None:
     if len(model) > MOST_BYTES:
-        raise ValueError(f"it has {len(model):,} bytes, and SentencePiece models of at most {MOST_BYTES:,} are read")
+        raise ValueError(f"it has {len(model):,} bytes, but SentencePiece models may have at most {MOST_BYTES:,}")
     if sum(1 for number in _fields(model) if number == _PIECES) > MOST_PIECES:
         raise ValueError(f"it has more than {MOST_PIECES:,} pieces")
 
@@ -53,7 +53,7 @@ def _fields(message: bytes) -> Iterator[int]:
 
 
 def _number(message: bytes, place: int) -> tuple[int, int]:
-    """Read a number of seven bits a byte, the lowest first; return it and the place behind it."""
+    """Read a number with seven bits per byte, lowest first; return it and the place after it."""
     value = shift = 0
     while place < len(message) and shift < 70:
         byte = message[place]

@@ -1,4 +1,4 @@
-"""Cutting text at spaces by a loop that numba compiles: each word is found once, in a hash table over the bytes."""
+"""Split text at spaces in a loop compiled by numba: each word is found once, in a hash table over the bytes."""
 
 from secrets import randbits
 from typing import NamedTuple
@@ -7,14 +7,14 @@ import numpy as np
 from numba import njit
 
 _PRIME = 0x100000001B3
-_SEED = randbits(62)  # no text can be made whose words all meet in one place of the table
+_SEED = randbits(62)  # random, so that no text can be made whose words all collide
 _POSITIVE, _SEVEN_BYTES = 2**62 - 1, 2**56 - 1
-_FIRST_SIZE = 1 << 14  # of the table, which is never more than half full
+_FIRST_SIZE = 1 << 14  # initial table size; it is never more than half full
 _ZERO, _TAB, _LINE, _RETURN, _SPACE = 0, 9, 10, 13, 32
 
 
 class Words(NamedTuple):
-    """The different words of some lines as they first occur, the number of each word of the text, and words by line."""
+    """Distinct words of some lines in order of occurrence, the number of each word of the text, and words per line."""
 
     distinct: list[str]
     numbers: np.ndarray
@@ -22,19 +22,19 @@ class Words(NamedTuple):
 
 
 def words_of(text: str, lines: int) -> Words:
-    """Return the words of so many lines, which a line feed parts."""
+    """Return the words of `lines` lines, which line feeds separate."""
     content = np.frombuffer(text.encode(), np.uint8)
     numbers, lengths = np.empty(len(content) // 2 + 1, np.int32), np.zeros(max(lines, 1), np.int64)
-    table, found = np.full(_FIRST_SIZE, -1, np.int32), np.empty((4, _FIRST_SIZE // 2), np.int64)
+    table, entries = np.full(_FIRST_SIZE, -1, np.int32), np.empty((4, _FIRST_SIZE // 2), np.int64)
     place = line = count = distinct = 0
     while place < len(content):
         place, line, count, distinct = _number_words(
-            content, _SEED, place, line, count, distinct, numbers, lengths, table, *found
+            content, _SEED, place, line, count, distinct, numbers, lengths, table, *entries
         )
-        if distinct == found.shape[1]:
-            found = np.concatenate([found, np.empty_like(found)], axis=1)
-            table = _table_of(found[2, :distinct], 2 * found.shape[1])
-    joined = _join(content, found[0, :distinct], found[1, :distinct]).tobytes().decode()
+        if distinct == entries.shape[1]:
+            entries = np.concatenate([entries, np.empty_like(entries)], axis=1)
+            table = _table_of(entries[2, :distinct], 2 * entries.shape[1])
+    joined = _join(content, entries[0, :distinct], entries[1, :distinct]).tobytes().decode()
     return Words(joined.split("\n")[:-1], numbers[:count], lengths[:lines])
 
 
@@ -45,7 +45,7 @@ def _is_space(byte):
 
 @njit(cache=True, nogil=True)
 def _table_of(hashes, size):
-    """Return a hash table of this size with all words that were found."""
+    """Return a hash table of this size with all words found so far."""
     table = np.full(size, -1, np.int32)
     for word in range(len(hashes)):
         slot = hashes[word] & (size - 1)
@@ -57,10 +57,10 @@ def _table_of(hashes, size):
 
 @njit(cache=True, nogil=True)
 def _number_words(content, seed, place, line, count, distinct, numbers, lengths, table, starts, ends, hashes, tails):
-    """Number the words from a place on, to the end or until there is no room for another; return how far it came.
+    """Number the words from a place on, to the end or until the table is full; return how far it came.
 
-    A word is known by its length, its last seven bytes and, if it is longer, the others. The search for it stands in
-    the loop, since numba counts references to the arrays of every call, which takes longer than the search.
+    A word is identified by its length, its last seven bytes and, if it is longer, the others. The search is inside the
+    loop, since numba counts references to the arrays of every call, which takes longer than the search.
     """
     mask, room = len(table) - 1, len(starts)
     while place < len(content) and distinct < room:
@@ -98,7 +98,7 @@ def _number_words(content, seed, place, line, count, distinct, numbers, lengths,
 
 @njit(cache=True, nogil=True)
 def _join(content, starts, ends):
-    """Return the bytes of some words, with a line feed behind each."""
+    """Return the bytes of some words, with a line feed after each."""
     joined = np.empty((ends - starts).sum() + len(starts), np.uint8)
     at = 0
     for word in range(len(starts)):

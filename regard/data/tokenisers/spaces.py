@@ -1,4 +1,4 @@
-"""Text that was cut into words before: every run of characters between two spaces is a token."""
+"""Tokeniser for text that is already split into words: every run of characters between spaces is a token."""
 
 import re
 from collections import Counter
@@ -9,19 +9,19 @@ from regard.base.compiled import pays_to_compile
 from regard.data.tokenisers.symbols import SILENT, clean
 from regard.data.tokenisers.words import EncodedRow, WordTokeniser, frequent_words
 
-# The white space of ASCII and the null character, which end a word for other tools too; a no-break space is a letter.
+# ASCII white space and the null character end a word, as in other tools; a no-break space is a letter.
 _WORD = re.compile(r"[^\0\t-\r ]+")
-_USUAL_LENGTH = 5  # of a word and the space behind it
+_USUAL_LENGTH = 5  # characters of a word and the space after it
 _AT_ONCE = 10_000  # lines
 
 
 def split_at_spaces(text: str) -> list[str]:
-    """The words of a text whose words are parted by spaces, punctuation marks included."""
+    """Split a text at spaces; punctuation marks count as words."""
     return _WORD.findall(text)
 
 
 def count_spaced_words(texts: Iterable[str], most: int, at_least: int) -> list[str]:
-    """Return the most frequent words of texts whose words spaces part, as `count_words` does."""
+    """Return the most frequent words of texts split at spaces, as `count_words` does."""
     counts, read, rest = Counter[str](), 0, iter(texts)
     while lines := list(islice(rest, _AT_ONCE)):
         read += sum(map(len, lines))
@@ -39,7 +39,7 @@ def count_spaced_words(texts: Iterable[str], most: int, at_least: int) -> list[s
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Return clean text in which nothing but the end of a line is a line feed."""
+    """Join lines into clean text in which line feeds occur only at line ends."""
     text = "\n".join(lines)
     if text.count("\n") >= len(lines):
         text = "\n".join(line.replace("\n", " ") for line in lines)
@@ -47,10 +47,10 @@ def _joined(lines: Sequence[str]) -> str:
 
 
 class SpaceTokeniser(WordTokeniser):
-    """Words as they are parted in the text, and nothing more: `don't .` is two words.
+    """Words as separated in the text: `don't .` is two words.
 
-    Any word may be in its vocabulary, `<unk>` and `</s>` too: written in a text they are words like others, and none
-    of them is the unknown or the end token. Lost are unknown words, and how many spaces there were.
+    Any word may be in its vocabulary, even `<unk>` and `</s>`: in a text they are ordinary words, not the unknown or
+    the end token. Unknown words and the number of spaces are lost.
     """
 
     split = staticmethod(split_at_spaces)

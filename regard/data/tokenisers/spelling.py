@@ -1,4 +1,4 @@
-"""Spelling of text that a tokeniser was not trained on: words it takes apart, and words it cannot write."""
+"""Measure how a tokeniser spells text it was not trained on: words split into letters, and words it cannot write."""
 
 import re
 import unicodedata
@@ -10,15 +10,15 @@ from pydantic import BaseModel, ConfigDict
 from regard.base.faults import Fault
 from regard.data.tokenisers.tokeniser import Tokeniser
 
-MEASURED = 20_000  # sentences of a side that are looked at
-TOO_UNKNOWN = 0.5  # of the words
-FEWEST_LETTERS = 3  # of a word that counts as taken apart
+MEASURED = 20_000  # sentences of a side to examine
+TOO_UNKNOWN = 0.5  # share of the words
+FEWEST_LETTERS = 3  # in a word that counts as split into letters
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 _SPACE = "▁"
 
 
 class Spelling(BaseModel):
-    """The words of a side: how many there are, are spelled in single letters or bytes, have unknown characters."""
+    """Counts of a side's words: all, those spelled in single letters or bytes, those with unknown characters."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -28,27 +28,31 @@ class Spelling(BaseModel):
     example: str = ""  # the first word with an unknown character
 
     def check(self, side: str) -> None:
-        """Refuse text of which a tokeniser can write too little to learn it."""
+        """Refuse text of which a tokeniser can write too little."""
         if self.unknown > TOO_UNKNOWN * self.words:
             raise Fault(
-                f"{self.unknown / self.words:.0%} of the {side}'s words have characters for which the tokeniser to "
-                f"start with has no token, as {self.example!r}; begin from nothing, with a tokeniser of its own."
+                f"{self.unknown / self.words:.0%} of the {side}'s words have characters for which the "
+                f"tokeniser to start with has no token, such as {self.example!r}; train from scratch, with a "
+                "new tokeniser."
             )
 
 
 def spellings_line(spellings: Mapping[str, Spelling]) -> str:
     """Describe the spelling of a corpus's sides in a sentence."""
-    apart = " and ".join(f"{own.apart / own.words:.1%} of the {side}'s" for side, own in spellings.items())
+    apart = " and ".join(
+        f"{side_spelling.apart / side_spelling.words:.1%} of the {side}'s" for side, side_spelling in spellings.items()
+    )
     unknown = [
-        f"{own.unknown / own.words:.1%} of the {side}'s have characters without a token, as {own.example!r}"
-        for side, own in spellings.items()
-        if own.unknown
+        f"{side_spelling.unknown / side_spelling.words:.1%} of the {side}'s have characters without a token, "
+        f"such as {side_spelling.example!r}"
+        for side, side_spelling in spellings.items()
+        if side_spelling.unknown
     ]
-    return "; ".join([f"the tokenisers it starts with spell {apart} words in single letters or bytes", *unknown])
+    return "; ".join([f"the existing tokenisers spell {apart} words in single letters or bytes", *unknown])
 
 
 class _Kinds(NamedTuple):
-    """The tokens of a single letter or byte, and those of a single character of any kind."""
+    """Tokens of a single letter or byte, and those of a single character of any kind."""
 
     letters: frozenset[int]
     single: frozenset[int]
@@ -71,12 +75,12 @@ def spelling(tokeniser: Tokeniser, texts: Sequence[str]) -> Spelling:
 
 
 def _by_word(tokens: Sequence[int], numbers: Sequence[int]) -> Iterable[tuple[int, list[int]]]:
-    """The number of each word, and its tokens."""
-    found: dict[int, list[int]] = {}
+    """Return the number of each word, and its tokens."""
+    by_number: dict[int, list[int]] = {}
     for token, number in zip(tokens, numbers, strict=True):
         if number >= 0:
-            found.setdefault(number, []).append(token)
-    return found.items()
+            by_number.setdefault(number, []).append(token)
+    return by_number.items()
 
 
 def _word(text: str, number: int) -> str:
@@ -85,7 +89,7 @@ def _word(text: str, number: int) -> str:
 
 
 def _kinds(tokeniser: Tokeniser) -> _Kinds:
-    """Which tokens are single; none are where no token has several letters, for then nothing is taken apart."""
+    """Return the single-character tokens; none if no token has several letters, since then nothing is split."""
     pieces = [piece.removeprefix(_SPACE) for piece in tokeniser.pieces(range(tokeniser.size))]
     bytes_ = {token for token, piece in enumerate(pieces) if _BYTE.fullmatch(piece)}
     silent = {tokeniser.pad, tokeniser.begin, tokeniser.end, tokeniser.unknown}
@@ -93,6 +97,6 @@ def _kinds(tokeniser: Tokeniser) -> _Kinds:
     if all(len(piece) <= 1 for piece in text.values()):
         return _Kinds(frozenset(), frozenset())
     single = {token for token, piece in text.items() if len(piece) <= 1}
-    # A Chinese or Japanese character is a word, or near it.
+    # A Chinese or Japanese character is nearly a word.
     letters = {t for t in single if text[t].isalpha() and unicodedata.east_asian_width(text[t]) not in "WF"}
     return _Kinds(frozenset(letters | bytes_), frozenset(single | bytes_))

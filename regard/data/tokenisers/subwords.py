@@ -1,4 +1,4 @@
-"""Subwords and characters by SentencePiece: training, cutting, sampling, and an exact way back to the text."""
+"""Subwords and characters with SentencePiece: training, splitting, sampling, and exact decoding."""
 
 import io
 import unicodedata
@@ -23,25 +23,25 @@ from regard.data.tokenisers.symbols import (
 
 SubwordKind = Literal["unigram", "bpe", "characters"]
 
-# SentencePiece writes a space as ▁, so a ▁ of the text goes in disguise: as an escape, which no text should contain,
-# and a digit. An escape that is in the text nevertheless is escaped too.
+# SentencePiece writes a space as ▁, so a ▁ of the text is disguised: as an escape character, which no text should
+# contain, and a digit. An escape character in the text is escaped too.
 _SPACE, _ESCAPE = "▁", "\U0010ffff"
 _ESCAPED_ESCAPE, _ESCAPED_SPACE = _ESCAPE + "0", _ESCAPE + "1"
 
 _MODEL_TYPES = {"unigram": "unigram", "bpe": "bpe", "characters": "char"}
-_COVERAGE = 0.9999  # of the sample's characters; the rarest are spelled as bytes
-_LINE = 1000  # characters: at most 4000 bytes, and SentencePiece passes over lines of more than 4192
-_BOUNDARY = "\t"  # SentencePiece lets no piece cross it when it trains, and makes none of it
+_COVERAGE = 0.9999  # share of the sample's characters; the rarest are spelled as bytes
+_LINE = 1000  # characters: at most 4000 bytes, and SentencePiece skips lines of more than 4192
+_BOUNDARY = "\t"  # no piece crosses it in SentencePiece's training, or contains it
 _RESERVED = frozenset({_SPACE, _ESCAPE, "▅"})  # ▅ stands for rare characters inside SentencePiece's trainer
 
 
 class SubwordTokeniser:
-    """A SentencePiece model with the text's own ▁ kept apart from spaces, and with keyed sampling."""
+    """A SentencePiece model that distinguishes the text's own ▁ from spaces, with keyed sampling."""
 
     pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
 
     def __init__(self, model: bytes, kind: SubwordKind, sampling: float) -> None:
-        """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
+        """Open `model` as SentencePiece serialises it; raise ValueError if something is wrong with it."""
         self._model, self._kind, self._sampling = model, kind, sampling
         self.spells = kind == "characters"
         self._processor = processor = _open_model(model)
@@ -73,7 +73,7 @@ class SubwordTokeniser:
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        # As `_token_texts` has them, all at once: silent tokens have no text, so a space in front is the first word's.
+        # Like `_token_texts`, but at once: silent tokens have no text, so a leading space is the first word's.
         text = join_fragments([self._fragments[token] for token in tokens]).removeprefix(" ")
         if _ESCAPE in text:
             text = text.replace(_ESCAPED_SPACE, _SPACE).replace(_ESCAPED_ESCAPE, _ESCAPE)
@@ -99,12 +99,12 @@ class SubwordTokeniser:
         text = clean(text)
         if _SPACE in text or _ESCAPE in text:
             if not self._bytes:
-                return text.replace(_SPACE, _ESCAPE)  # unknown, as it must be where nothing can be spelled
+                return text.replace(_SPACE, _ESCAPE)  # unknown, since nothing can be spelled in bytes
             text = text.replace(_ESCAPE, _ESCAPED_ESCAPE).replace(_SPACE, _ESCAPED_SPACE)
         return text
 
     def _token_texts(self, tokens: Sequence[int]) -> Iterator[bytes]:
-        """The text of each token, without the space that SentencePiece puts before the first word."""
+        """Yield the text of each token, without the space that SentencePiece adds before the first word."""
         started = False
         for token in tokens:
             fragment = self._fragments[token]
@@ -114,14 +114,14 @@ class SubwordTokeniser:
             yield fragment
 
     def _looked_up(self, pieces: list[str]) -> list[int]:
-        """The tokens of `pieces`; unknown characters are spelled, or else make one unknown token per run."""
-        known = self._tokens
+        """Return the tokens of `pieces`; unknown characters are spelled, or become one unknown token per run."""
+        token_of = self._tokens
         try:
-            return [known[piece] for piece in pieces]
+            return [token_of[piece] for piece in pieces]
         except KeyError:
             tokens: list[int] = []
         for piece in pieces:
-            token = known.get(piece)
+            token = token_of.get(piece)
             if token is not None:
                 tokens.append(token)
             elif self._bytes:
@@ -132,14 +132,14 @@ class SubwordTokeniser:
 
     def _make_sampler(self) -> Sampler:
         scores = dict(zip(self._names, self._processor.get_score(list(range(self.size))), strict=True))
-        known = {piece: scores[piece] for piece in self._tokens}
+        piece_scores = {piece: scores[piece] for piece in self._tokens}
         if self._kind == "bpe":
-            return DropoutSampler({piece: -score for piece, score in known.items()}, self._sampling)
-        return UnigramSampler(known, self._sampling)
+            return DropoutSampler({piece: -score for piece, score in piece_scores.items()}, self._sampling)
+        return UnigramSampler(piece_scores, self._sampling)
 
 
 def _open_model(model: bytes) -> Any:
-    """Return the SentencePiece processor of a model that is one of ours."""
+    """Return the SentencePiece processor of a model that regard trained."""
     processor = open_model(model)
     special = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
     if special != (PAD, UNKNOWN, BEGIN, END) or processor.piece_to_id(_SPACE) == UNKNOWN:
@@ -148,7 +148,7 @@ def _open_model(model: bytes) -> Any:
 
 
 def train_subwords(kind: SubwordKind, vocabulary: int, byte_fallback: bool, texts: Sequence[str]) -> bytes:
-    """A SentencePiece model of at most `vocabulary` tokens, as a pure function of the arguments.
+    """Train a SentencePiece model of at most `vocabulary` tokens, as a pure function of the arguments.
 
     Equal lines count once: SentencePiece's time grows with the square of a run of equal lines.
     """
@@ -173,35 +173,35 @@ def train_subwords(kind: SubwordKind, vocabulary: int, byte_fallback: bool, text
         unk_id=UNKNOWN,
         bos_id=BEGIN,
         eos_id=END,
-        num_threads=4,  # fixed: sums are rounded differently with other numbers of threads
+        num_threads=4,  # fixed: another number of threads rounds sums differently
         minloglevel=2,
     )
     return model.getvalue()
 
 
 def _frequent_characters(lines: Sequence[str], most: int, coverage: float) -> set[str]:
-    """The most frequent characters that make up this share of the lines, at most so many."""
+    """Return the most frequent characters that make up this share of the lines, at most `most`."""
     counts = Counter[str]()
     for line in lines:
         counts.update(line)
     for character in [*counts]:
         if character == " " or character in _RESERVED or unicodedata.category(character) == "Cc":
             del counts[character]
-    enough, kept = coverage * counts.total(), set[str]()
+    enough, characters = coverage * counts.total(), set[str]()
     covered = 0
     for character in sorted(counts, key=lambda character: (-counts[character], character))[:most]:
         if covered >= enough:
             break
         covered += counts[character]
-        kept.add(character)
-    return kept
+        characters.add(character)
+    return characters
 
 
 class _Boundaries(dict[int, str]):
-    """For `str.translate`: keeps spaces and the given characters and makes a boundary of all others."""
+    """For `str.translate`: keeps spaces and the given characters, and turns all others into a boundary."""
 
-    def __init__(self, kept: set[str]) -> None:
-        super().__init__((ord(character), character) for character in kept | {" "})
+    def __init__(self, characters: set[str]) -> None:
+        super().__init__((ord(character), character) for character in characters | {" "})
 
     def __missing__(self, code: int) -> str:
         return _BOUNDARY

@@ -13,17 +13,17 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """The NFC form of a text; lone surrogates, which are no Unicode text, become U+FFFD."""
+    """Return the NFC form of a text; lone surrogates, which are not valid Unicode, become U+FFFD."""
     return text if text.isascii() else unicodedata.normalize("NFC", whole_characters(text))
 
 
 def whole_characters(text: str) -> str:
-    """A text in which lone surrogates have become U+FFFD."""
+    """Return a text with lone surrogates replaced by U+FFFD."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def join_fragments(fragments: Iterable[bytes]) -> str:
-    """The text whose UTF-8 these fragments are; bytes that make no character become U+FFFD."""
+    """Return the text whose UTF-8 these fragments are; invalid bytes become U+FFFD."""
     return b"".join(fragments).decode("utf-8", errors="replace")
 
 
@@ -31,10 +31,10 @@ _SPACE = ord(" ")
 
 
 def word_numbers(tokens: Sequence[int], fragments: Iterable[bytes], silent: Container[int] = SILENT) -> list[int]:
-    """For each token the number of the word it is part of, -1 for the `silent`, which stand for no text.
+    """Return for each token the number of its word, or -1 for `silent` tokens, which stand for no text.
 
-    Words are what spaces part in the joined fragments, and never empty; a space belongs to the word after it, if there
-    is one.
+    Words are separated by spaces in the joined fragments, and never empty; a space belongs to the word after it, if
+    there is one.
     """
     numbers, words, inside = [], 0, False
     for token, fragment in zip(tokens, fragments, strict=True):

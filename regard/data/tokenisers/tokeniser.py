@@ -1,7 +1,7 @@
-"""Raw text to tokens and back: what every tokeniser can do, the options that make one, training and loading.
+"""Text to tokens and back: the interface of tokenisers, their options, training and loading.
 
-All but the word tokeniser and those of imported models give back the NFC form of any Unicode text exactly, spaces and
-control characters included; one that ignores case gives it back in lower case.
+All but the word tokeniser and those of imported models restore the NFC form of any Unicode text exactly, including
+spaces and control characters; one that ignores case restores it in lower case.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _MARK = ";"
 
 
 def split_features(text: str) -> list[str]:
-    """Return the letters of a lemma and its features, each with its mark; a text without a space is letters alone."""
+    """Return the letters of a lemma, then its features, each with its mark; without a space, only letters."""
     lemma, space, features = text.strip().rpartition(" ")
     if not space:
         return list(features)
@@ -33,7 +33,7 @@ def split_features(text: str) -> list[str]:
 
 
 class FeatureTokeniser(WordTokeniser):
-    """Letters and features as tokens; those that no training text has are unknown, and lost."""
+    """Letters and features as tokens; those not in the training text are unknown, and lost."""
 
     split = staticmethod(split_features)
 
@@ -48,7 +48,7 @@ class FeatureTokeniser(WordTokeniser):
 
 Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "features", "wordpiece", "gpt2", "marian"]
 
-_READERS = {  # what reads the files of kinds that models of other tools have
+_READERS = {  # readers of the files of other tools' tokenisers
     "wordpiece": "regard.data.tokenisers.wordpiece:read_wordpieces",
     "gpt2": "regard.data.tokenisers.byte_pairs:read_byte_pairs",
     "marian": "regard.data.tokenisers.marian:read_marian",
@@ -57,7 +57,7 @@ _SAMPLED = ("unigram", "bpe")
 _OF_WORDS = ("words", "spaces")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
-# Of the files; of all others just a model.
+# File suffixes; all other kinds have just a model.
 _SUFFIXES = {
     "bytes": (),
     "words": ("json",),
@@ -70,28 +70,27 @@ _SUFFIXES = {
 
 
 class TokeniserOptions(Options):
-    """Options for cutting text into tokens."""
+    """Options for splitting text into tokens."""
 
     kind: Kind = Field(
         "unigram",
-        description="What the tokens are; words, and spaces for text that was cut into words before, lose unknown "
-        "words and the exact spacing, features are letters and, behind the last space, what a form is to be, as "
-        "in walk V;PST, wordpiece is BERT's and loses the spacing, the others lose nothing; "
-        "gpt2 and marian come with an imported model and cannot be trained.",
+        description="Kind of tokens. words, and spaces for text that is already tokenised, lose unknown "
+        "words and the exact spacing; features are letters and, after the last space, features "
+        "of the form to write, as in walk V;PST; wordpiece is BERT's and loses the spacing; "
+        "the others lose nothing. gpt2 and marian come with an imported model and cannot be "
+        "trained.",
     )
     target_kind: Kind | None = Field(
-        None, description="What the tokens of the target are, if not the same; needs shared = false."
+        None, description="Kind of tokens of the target, if different; needs shared = false."
     )
     vocabulary: int = Field(
         8000,
         ge=16,
         le=2**24,
-        description="The most tokens there may be; a small corpus gets fewer, and bytes always has 260.",
+        description="Most tokens in the vocabulary; a small corpus gets fewer, and bytes always has 260.",
     )
-    shared: bool = Field(True, description="One vocabulary for both languages.")
-    ignore_case: bool = Field(
-        False, description="Read the source in lower case, whatever it is written in; needs shared = false."
-    )
+    shared: bool = Field(True, description="Use one vocabulary for both languages.")
+    ignore_case: bool = Field(False, description="Read the source in lower case; needs shared = false.")
     at_least: int = Field(
         1, ge=1, description="Words that occur less often than this in the training text are unknown (words, spaces)."
     )
@@ -99,25 +98,26 @@ class TokeniserOptions(Options):
         True,
         description="Spell unknown characters as bytes (unigram, bpe, characters); otherwise they are lost.",
     )
-    lower_case: bool = Field(True, description="Whether pieces are of text in lower case (wordpiece).")
+    lower_case: bool = Field(True, description="Convert text to lower case (wordpiece).")
     strip_accents: bool | None = Field(
-        None, description="Whether letters lose their accents; if not given, where lower_case is true (wordpiece)."
+        None, description="Remove accents from letters; by default if lower_case is true (wordpiece)."
     )
     sampling: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="Cut training text at random: for bpe the probability of skipping a merge (BPE-dropout), "
-        "for unigram the exponent of subword regularisation, where smaller is wilder; 0 is off.",
+        description="Tokenise training text at random: for bpe the probability of skipping a merge "
+        "(BPE-dropout), for unigram the exponent of subword regularisation, where smaller is "
+        "wilder; 0 is off.",
     )
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         for kind in (self.kind, self.target_kind or self.kind):
             if self.sampling and kind not in _SAMPLED:
-                raise ValueError(f"sampling needs kind unigram or bpe, for {kind} can be cut in one way only")
+                raise ValueError(f"sampling needs kind unigram or bpe, since {kind} has only one way to split a text")
             if self.at_least > 1 and kind not in _OF_WORDS:
-                raise ValueError(f"at_least needs kind words or spaces, for {kind} has no words")
+                raise ValueError(f"at_least needs kind words or spaces, since {kind} has no words")
             with_bytes = self.byte_fallback and kind in (*_SAMPLED, "characters")
             if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
                 raise ValueError(
@@ -129,9 +129,9 @@ class TokeniserOptions(Options):
     @model_validator(mode="after")
     def _sides_can_differ(self) -> Self:
         if self.shared and self.target_kind is not None:
-            raise ValueError("target_kind needs shared = false, for one vocabulary is of one kind")
+            raise ValueError("target_kind needs shared = false, since one vocabulary has one kind")
         if self.shared and self.ignore_case:
-            raise ValueError("ignore_case needs shared = false, for the target keeps its case")
+            raise ValueError("ignore_case needs shared = false, since the target keeps its case")
         return self
 
     @property
@@ -145,16 +145,16 @@ class TokeniserOptions(Options):
         return ByteTokeniser.size if self.kind == "bytes" else self.vocabulary
 
     def by_side(self) -> "list[TokeniserOptions]":
-        """The options of each tokeniser by itself: of the shared one, or of the source's and the target's."""
+        """Return the options of each tokeniser: of the shared one, or of the source's and the target's."""
         if self.shared:
             return [self]
         target = {"kind": self.target_kind or self.kind, "ignore_case": False}
-        return [self.model_copy(update={"target_kind": None} | own) for own in ({}, target)]
+        return [self.model_copy(update={"target_kind": None} | changes) for changes in ({}, target)]
 
 
 @runtime_checkable
 class Tokeniser(Protocol):
-    """Raw text to tokens and back."""
+    """Interface of tokenisers: raw text to tokens and back."""
 
     size: int
     pad: int
@@ -164,29 +164,29 @@ class Tokeniser(Protocol):
     spells: bool  # every token is a single letter
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of the NFC form of a text, without begin and end."""
+        """Return the tokens of the NFC form of a text, without begin and end."""
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
         """Encode many texts, faster than one by one."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens; pad, begin and end stand for none."""
+        """Return the text of tokens; pad, begin and end stand for none."""
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
-        """Each token as a person reads it: '▁' is a space, <0xC3> a byte, </s> the end."""
+        """Return each token as a person reads it: '▁' is a space, <0xC3> a byte, </s> the end."""
 
     def words(self, tokens: Sequence[int]) -> list[int]:
-        """Each token's word, by its number among those that spaces part in the text; -1 for pad, begin and end."""
+        """Return the number of each token's word, counted by spaces in the text; -1 for pad, begin and end."""
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """One of the ways to cut a text, the same for the same key; without sampling, what `encode` gives."""
+        """Return one of the ways to split a text, the same for the same key; without sampling, like `encode`."""
 
     def files(self, name: str) -> dict[str, bytes]:
         """Return the files from which `load_tokeniser` reads it under this name."""
 
 
 class CaselessTokeniser:
-    """Reads every text in lower case; in all else it is the tokeniser inside it."""
+    """Reads every text in lower case; otherwise like the tokeniser inside it."""
 
     def __init__(self, inner: Tokeniser) -> None:
         self._inner = inner
@@ -216,18 +216,18 @@ class CaselessTokeniser:
 
 
 def open_to(tokeniser: Tokeniser, text: str) -> Tokeniser:
-    """The tokeniser with the unknown words of `text` as tokens behind its vocabulary, where words are its tokens."""
+    """Return a word tokeniser with the unknown words of `text` as further tokens; others unchanged."""
     return tokeniser.extended(tokeniser.split(clean(text))) if isinstance(tokeniser, WordTokeniser) else tokeniser
 
 
 def words_in(tokeniser: Tokeniser, text: str) -> list[str]:
-    """The words of a text that its tokens stand for, one for each; none where tokens are no words."""
+    """Return the words that a text's tokens stand for, one for each; empty if tokens are not words."""
     inner = tokeniser._inner if isinstance(tokeniser, CaselessTokeniser) else tokeniser
     return inner.split(clean(text)) if isinstance(inner, WordTokeniser) else []
 
 
 def encode_in_a_row(tokeniser: Tokeniser, texts: list[str]) -> EncodedRow:
-    """Return the tokens of many texts one after another, and how many each text has."""
+    """Return the tokens of many texts in one array, and the length of each."""
     if isinstance(tokeniser, WordTokeniser):
         return tokeniser.encode_in_a_row(texts)
     return in_a_row(tokeniser.encode_all(texts))
@@ -236,16 +236,16 @@ def encode_in_a_row(tokeniser: Tokeniser, texts: list[str]) -> EncodedRow:
 def encode_pairs(
     source: Tokeniser, target: Tokeniser, pairs: Sequence[tuple[str, str]], tells_unknown: bool = False
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """The tokens of both sides of pairs; with `tells_unknown` one tokeniser, open to the source, cuts both."""
+    """Yield the tokens of both sides; with `tells_unknown`, one tokeniser, open to the source, splits both."""
     if tells_unknown:
         opened = ((open_to(source, pair[0]), pair) for pair in pairs)
-        return ((own.encode(pair[0]), own.encode(pair[1])) for own, pair in opened)
+        return ((pair_tokeniser.encode(pair[0]), pair_tokeniser.encode(pair[1])) for pair_tokeniser, pair in opened)
     sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
     return zip(source.encode_all(sources), target.encode_all(targets), strict=True)
 
 
 def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
-    """A tokeniser of one side, learned from a sample of raw texts, all of which subwords hold in memory meanwhile."""
+    """Train a tokeniser of one side on a sample of raw texts; for subwords, all of it is held in memory."""
     if options.ignore_case:
         return CaselessTokeniser(_train(options, (text.lower() for text in texts), progress))
     return _train(options, texts, progress)
@@ -279,7 +279,7 @@ def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) 
 
 
 def _read(texts: Iterable[str], progress: Progress) -> Iterator[str]:
-    """The texts that are not blank, of which there must be one."""
+    """Yield the texts that are not blank; refuse if there are none."""
     is_empty = True
     for number, text in enumerate(texts, 1):
         if number % _REPORT_EVERY == 0:
@@ -292,31 +292,31 @@ def _read(texts: Iterable[str], progress: Progress) -> Iterator[str]:
 
 
 def tokeniser_names(options: TokeniserOptions) -> list[str]:
-    """Under which names the tokenisers are stored, the source's first."""
+    """Return the names under which the tokenisers are stored, the source's first."""
     return ["tokeniser"] if options.shared else ["source", "target"]
 
 
 def tokenisers_in(files: Mapping[str, bytes], options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
-    """The tokenisers of the source and of the target, from the files of a model folder by their names."""
+    """Return the tokenisers of source and target from the files of a model folder."""
     tokenisers = []
-    for name, own in zip(tokeniser_names(options), options.by_side(), strict=True):
-        names = _file_names(name, own)
+    for name, side_options in zip(tokeniser_names(options), options.by_side(), strict=True):
+        names = _file_names(name, side_options)
         for file in names:
             if file not in files:
                 raise Fault(f"The tokeniser {file} is missing; the model folder is incomplete.")
-        tokenisers.append(_tokeniser_of([files[file] for file in names], names, own))
+        tokenisers.append(_tokeniser_of([files[file] for file in names], names, side_options))
     return tokenisers[0], tokenisers[-1]
 
 
 def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
     """Load both tokenisers from a folder."""
     named = zip(tokeniser_names(options), options.by_side(), strict=True)
-    tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
+    tokenisers = [load_tokeniser(folder, name, side_options) for name, side_options in named]
     return tokenisers[0], tokenisers[-1]
 
 
 def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
-    """The tokeniser of one side, stored in a model folder under this name."""
+    """Load the tokeniser of one side, stored in a model folder under this name."""
     paths = [folder / file for file in _file_names(name, options)]
     return _tokeniser_of([_contents(path) for path in paths], list(map(str, paths)), options)
 
@@ -343,7 +343,7 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return SpaceTokeniser(read_words(contents[0]))
         case "features":
             return FeatureTokeniser(read_words(contents[0]))
-        case "wordpiece" | "gpt2" | "marian":  # each has a parser of its own, which the others do without
+        case "wordpiece" | "gpt2" | "marian":  # each has its own parser, imported only when needed
             tokeniser: Tokeniser = find_place(_READERS[options.kind])(*contents)
             return tokeniser
     return SubwordTokeniser(contents[0], options.kind, options.sampling)
@@ -352,7 +352,7 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
 def _contents(path: Path) -> bytes:
     try:
         if path.stat().st_size > MOST_LISTED:
-            raise Fault(f"The tokeniser {path} has {path.stat().st_size:,} bytes, more than any needs.")
+            raise Fault(f"The tokeniser {path} has {path.stat().st_size:,} bytes, which is too large.")
         content = path.read_bytes()
     except FileNotFoundError:
         raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None

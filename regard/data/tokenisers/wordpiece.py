@@ -1,7 +1,7 @@
-"""WordPiece as BERT has it: words and punctuation marks first, then the longest pieces that a vocabulary knows.
+"""WordPiece as in BERT: split into words and punctuation marks, then into the longest known pieces.
 
-Case, accents and spacing are lost as its options say, and a word that cannot be spelt by pieces is unknown as a whole.
-A character is classed by Python's version of Unicode; other tools may have another, older one.
+Case, accents and spacing are lost as the options say. A word that cannot be spelled by pieces is unknown as a whole.
+Characters are classified by Python's version of Unicode; other tools may use an older one.
 """
 
 import json
@@ -17,13 +17,13 @@ from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.data.tokenisers.symbols import NAMES
 
 PAD, UNKNOWN, CLASS, SEPARATOR, MASK = MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-INSIDE = "##"  # begins a piece that goes on with a word
+INSIDE = "##"  # prefix of a piece that continues a word
 LONGEST_WORD = 100  # characters; a longer word is unknown
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
 _SPACE = "▁"  # SentencePiece's
-_CACHED = 2**17  # texts between two spaces that are remembered
-_HIDDEN = ("Cc", "Cf", "Co")  # categories of characters that stand for nothing to be read
-# Ideographs, each of which is a word: blocks of Unicode, first and last.
+_CACHED = 2**17  # texts between two spaces to cache
+_HIDDEN = ("Cc", "Cf", "Co")  # categories of invisible characters
+# Ideographs, each a word: Unicode blocks, first and last.
 _IDEOGRAPHS = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -37,7 +37,7 @@ _IDEOGRAPHS = (
 
 
 class WordPieceOptions(BaseModel):
-    """Normalisation before cutting; without `strip_accents`, accents are stripped where case is."""
+    """Normalisation before splitting; by default, accents are stripped if case is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -51,7 +51,7 @@ class WordPieceOptions(BaseModel):
 
 
 class _Stored(BaseModel):
-    """A tokeniser as a model folder keeps it."""
+    """A tokeniser as stored in a model folder."""
 
     model_config = ConfigDict(strict=True)
 
@@ -60,13 +60,17 @@ class _Stored(BaseModel):
 
 
 def split_text(text: str, options: WordPieceOptions) -> list[str]:
-    """The words and punctuation marks of a text, spelt as the options say (Devlin et al. 2019, in their code)."""
-    spelt = "".join(_spelling(character, options) for character in text)
+    """Return the words and punctuation marks of a text, spelled as the options say (Devlin et al. 2019, their code)."""
+    spelled = "".join(_spelling(character, options) for character in text)
     if options.strips_accents:
-        spelt = "".join(each for each in unicodedata.normalize("NFD", spelt) if unicodedata.category(each) != "Mn")
-    if options.lower_case:  # one by one: a sigma at the end of a word is as any other
-        spelt = spelt.lower() if spelt.isascii() else "".join(map(str.lower, spelt))
-    return [part for word in spelt.split() for part in _parts(word)]
+        spelled = "".join(
+            character_part
+            for character_part in unicodedata.normalize("NFD", spelled)
+            if unicodedata.category(character_part) != "Mn"
+        )
+    if options.lower_case:  # one by one, so that a final sigma is like any other
+        spelled = spelled.lower() if spelled.isascii() else "".join(map(str.lower, spelled))
+    return [part for word in spelled.split() for part in _parts(word)]
 
 
 def _spelling(character: str, options: WordPieceOptions) -> str:
@@ -78,7 +82,7 @@ def _spelling(character: str, options: WordPieceOptions) -> str:
 
 @lru_cache(maxsize=_CACHED)
 def _kind(character: str) -> str:
-    """Return the kind of a character for cutting text."""
+    """Return the kind of a character for splitting text."""
     code, category = ord(character), unicodedata.category(character)
     if character in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
         return "space"
@@ -91,7 +95,7 @@ def _kind(character: str) -> str:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """A word, and each of the punctuation marks in it and around it by itself."""
+    """Yield a word and each punctuation mark in or around it separately."""
     if word.isalnum():
         yield word
         return
@@ -107,15 +111,15 @@ def _parts(word: str) -> Iterator[str]:
 
 
 class WordPieceTokeniser:
-    """Pieces of words from a vocabulary; [CLS] and [SEP] are what other tokenisers call begin and end.
+    """Pieces of words from a vocabulary; [CLS] and [SEP] take the roles of begin and end.
 
-    The marks of `MARKS` are known wherever they stand in a text.
+    The marks of `MARKS` are recognised anywhere in a text.
     """
 
     spells = False
 
     def __init__(self, pieces: Sequence[str], options: WordPieceOptions) -> None:
-        """A ValueError says what is wrong with the pieces."""
+        """Check and index the pieces; raise ValueError if something is wrong with them."""
         self._pieces, self.options = list(pieces), options
         self._tokens = {piece: token for token, piece in enumerate(pieces)}
         if len(self._tokens) != len(self._pieces):
@@ -151,7 +155,7 @@ class WordPieceTokeniser:
         return [self._pieces[token] for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
-        """Every punctuation mark is a word here, for how it was spaced is not known."""
+        """Return word numbers; every punctuation mark is a word, since its spacing is unknown."""
         numbers, word = [], -1
         for token in tokens:
             silent = self._is_silent(token)
@@ -164,11 +168,11 @@ class WordPieceTokeniser:
         return self._pieces[token].startswith(INSIDE) and len(self._pieces[token]) > len(INSIDE)
 
     def spelling(self, token: int) -> str:
-        """The letters of a token, without the sign that it goes on with a word."""
+        """Return the letters of a token, without the continuation prefix."""
         return self._pieces[token].removeprefix(INSIDE) if self.goes_on(token) else self._pieces[token]
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """There is only one way to cut a text, whatever the key."""
+        """Return what `encode` does: there is only one way to tokenise a text."""
         return self.encode(text)
 
     def files(self, name: str) -> dict[str, bytes]:
@@ -179,7 +183,7 @@ class WordPieceTokeniser:
         return token in (self.pad, self.begin, self.end)
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
-        """Each token's text with the space before it, if any."""
+        """Yield each token's text with the space before it, if any."""
         is_first = True
         for token in tokens:
             if self._is_silent(token):
@@ -189,14 +193,14 @@ class WordPieceTokeniser:
             is_first = False
 
     def _encode_words(self, text: str) -> list[int]:
-        # Spaces always part words, so what stands between two of them is cut once and remembered.
+        # Spaces always separate words, so the text between two of them is split once and cached.
         return [token for chunk in text.split(" ") for token in self._remembered(chunk)]
 
     def _encode_chunk(self, text: str) -> tuple[int, ...]:
         return tuple(token for word in split_text(text, self.options) for token in self._cut(word))
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """The longest piece that begins the word, then the longest that goes on with it, and so on."""
+        """Return the longest piece that begins the word, then the longest that continues it, and so on."""
         if len(word) > LONGEST_WORD:
             return (self.unknown,)
         tokens, first = [], 0
@@ -213,27 +217,26 @@ class WordPieceTokeniser:
 
 
 def read_wordpieces(contents: bytes) -> WordPieceTokeniser:
-    """A tokeniser that `files` stored; a ValueError says that the contents are none."""
+    """Read a tokeniser that `files` stored; raise ValueError for anything else."""
     try:
         stored = _Stored.model_validate_json(contents)
     except ValidationError:
-        raise ValueError("it holds no list of pieces with its options") from None
+        raise ValueError("it does not hold a list of pieces with its options") from None
     return WordPieceTokeniser(stored.pieces, stored.options)
 
 
 def learn_wordpieces(texts: Iterable[str], vocabulary: int, options: WordPieceOptions) -> WordPieceTokeniser:
-    """A vocabulary of at most so many pieces, as a pure function of the arguments.
+    """Learn a vocabulary of at most `vocabulary` pieces, as a pure function of the arguments.
 
-    Its pieces are the merges of byte-pair encoding within words, as in the trainers that are public; that of the
-    authors, which chooses merges by likelihood, is not. Every letter that is learnt can begin a word and go on with
-    one.
+    Its pieces are byte-pair merges within words, as in public trainers; the authors' trainer, which chooses merges by
+    likelihood, is not public. Every learnt letter can both begin and continue a word.
     """
     split = lru_cache(maxsize=_CACHED)(partial(split_text, options=options))
     lines = [" ".join(word for chunk in _MARK.sub(" ", text).split(" ") for word in split(chunk)) for text in texts]
     room = vocabulary - len(MARKS)
-    learnt = SubwordTokeniser(train_subwords("bpe", room, False, lines), "bpe", 0.0)
-    pieces = learnt.pieces(range(len(NAMES), learnt.size))
+    merges = SubwordTokeniser(train_subwords("bpe", room, False, lines), "bpe", 0.0)
+    pieces = merges.pieces(range(len(NAMES), merges.size))
     letters = [piece for piece in pieces if len(piece) == 1 and piece != _SPACE]
-    spelt = [piece.removeprefix(_SPACE) if piece.startswith(_SPACE) else INSIDE + piece for piece in pieces]
-    known = dict.fromkeys([*letters, *(INSIDE + letter for letter in letters), *filter(None, spelt)])
-    return WordPieceTokeniser([*MARKS, *list(known)[:room]], options)
+    spelled = [piece.removeprefix(_SPACE) if piece.startswith(_SPACE) else INSIDE + piece for piece in pieces]
+    distinct = dict.fromkeys([*letters, *(INSIDE + letter for letter in letters), *filter(None, spelled)])
+    return WordPieceTokeniser([*MARKS, *list(distinct)[:room]], options)

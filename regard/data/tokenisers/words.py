@@ -23,7 +23,7 @@ _STRAIGHT_QUOTES = ("'", '"')
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Words, with ' - · inside them and . , : between digits; and runs of one punctuation mark or symbol."""
+    """Match words, with ' - · inside them and . , : between digits, and runs of one punctuation mark or symbol."""
     marks = (chr(code) for code in range(0x10000) if unicodedata.category(chr(code))[0] in "PS")
     mark = "".join(re.escape(character) for character in marks if character != "_") + _PICTURES
     word = rf"[^\s{mark}]+"
@@ -31,28 +31,28 @@ def _pattern() -> re.Pattern[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """The words and punctuation marks of a text in any script that puts spaces between words."""
+    """Return the words and punctuation marks of a text in any script that puts spaces between words."""
     return [match[0] for match in _pattern().finditer(text)]
 
 
 def count_words(
     texts: Iterable[str], most: int, at_least: int = 1, split: Callable[[str], list[str]] = split_words
 ) -> list[str]:
-    """The `most` most frequent words of those that occur at least so often.
+    """Return the `most` most frequent words that occur at least `at_least` times.
 
-    They come by frequency, and those that are equally frequent in the order of code points.
+    They are sorted by frequency, equally frequent ones by code points.
     """
     return frequent_words(Counter(word for text in texts for word in split(clean(text))), most, at_least)
 
 
 def frequent_words(counts: Mapping[str, int], most: int, at_least: int) -> list[str]:
-    """Return the `most` most frequent words, of equally frequent ones the first in the order of code points."""
+    """Return the `most` most frequent words; equally frequent ones are sorted by code points."""
     frequent = [word for word, count in counts.items() if count >= at_least]
     return sorted(frequent, key=lambda word: (-counts[word], word))[:most]
 
 
 class EncodedRow(NamedTuple):
-    """The tokens of many texts one after another, and how many each text has."""
+    """Tokens of many texts in one array, and the length of each text."""
 
     tokens: "np.ndarray"
     lengths: "np.ndarray"
@@ -69,9 +69,9 @@ def in_a_row(rows: Sequence[Sequence[int]]) -> EncodedRow:
 class WordTokeniser:
     """Every word or punctuation mark is a token.
 
-    Lost are the words outside the vocabulary, which all become the unknown token and are written as ⁇, and the
-    spacing: words are joined by single spaces and punctuation is attached where English and its neighbours
-    attach it, so double spaces, line breaks, '5 %' or text without spaces between words do not come back as they were.
+    Words outside the vocabulary are lost: they become the unknown token, written as ⁇. Spacing is lost too: words are
+    joined by single spaces, and punctuation is attached as in English and related languages. So double spaces, line
+    breaks, '5 %' or text without spaces between words are not restored.
     """
 
     pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
@@ -89,21 +89,21 @@ class WordTokeniser:
 
     def extended(self, words: Iterable[str]) -> Self:
         """Return a tokeniser with further words as tokens after its own, except those it knows."""
-        found = copy(self)
+        result = copy(self)
         new = dict.fromkeys(word for word in words if word not in self._tokens and word not in self._further_tokens)
-        found._further = [*self._further, *new]
-        found._further_tokens = {word: token for token, word in enumerate(found._further, len(self._names))}
-        found.size = len(self._names) + len(found._further)
-        return found
+        result._further = [*self._further, *new]
+        result._further_tokens = {word: token for token, word in enumerate(result._further, len(self._names))}
+        result.size = len(self._names) + len(result._further)
+        return result
 
     def token_of(self, word: str) -> int:
-        """The token of a word, or the unknown one."""
+        """Return the token of a word, or the unknown one."""
         return self._tokens.get(word) or self._further_tokens.get(word, UNKNOWN)
 
     def tokens_of(self, words: Iterable[str]) -> list[int]:
         """Return the token of each word, or the unknown one."""
-        known, further = self._tokens, self._further_tokens
-        return [known.get(word) or further.get(word, UNKNOWN) for word in words]
+        own_tokens, further = self._tokens, self._further_tokens
+        return [own_tokens.get(word) or further.get(word, UNKNOWN) for word in words]
 
     def encode(self, text: str) -> list[int]:
         return self.tokens_of(self.split(clean(text)))
@@ -112,7 +112,7 @@ class WordTokeniser:
         return [self.encode(text) for text in texts]
 
     def encode_in_a_row(self, texts: list[str]) -> EncodedRow:
-        """Return the tokens of many texts one after another, and how many each text has."""
+        """Return the tokens of many texts in one array, and the length of each."""
         return in_a_row(self.encode_all(texts))
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -125,23 +125,23 @@ class WordTokeniser:
         return word_numbers(tokens, (fragment.encode() for fragment in self._fragments(tokens)))
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
-        """There is only one way to cut a text into words, whatever the key."""
+        """Return what `encode` does: there is only one way to split a text into words."""
         return self.encode(text)
 
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.json": json.dumps({"words": self._words}, ensure_ascii=False, indent=0).encode()}
 
     def _look_up(self, texts: list[str], token: int) -> str:
-        """Return the text of a token in a list for the vocabulary; a further word is itself."""
+        """Return the text of a token from a list for the vocabulary; a further word is itself."""
         return texts[token] if token < len(texts) else self._further[token - len(texts)]
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
-        """Each token's text with the space that stands before it, if any."""
+        """Yield each token's text with the space before it, if any."""
         return spaced("" if token in SILENT else self._look_up(self._written, token) for token in tokens)
 
 
 def spaced(words: Iterable[str]) -> Iterator[str]:
-    """Each word or punctuation mark with the space that stands before it, if any, so that in a row they are a text."""
+    """Yield each word or punctuation mark with the space before it, if any, so that they join to a text."""
     glued, inside = True, dict.fromkeys(_STRAIGHT_QUOTES, False)
     for word in words:
         if not word:
@@ -161,16 +161,16 @@ def _opens(word: str) -> bool:
 
 
 def _closes(word: str) -> bool:
-    """Return True if it follows the word before it without a space."""
+    """Return True if the word follows the one before it without a space."""
     return word[0] in _CLOSING or unicodedata.category(word[0]) in ("Pe", "Pf")
 
 
 def read_words(contents: bytes) -> list[str]:
-    """The words of a tokeniser that `files` stored; a ValueError says that the contents are none."""
+    """Read the words of a tokeniser that `files` stored; raise ValueError for anything else."""
     stored = json.loads(contents.decode())
     words = stored.get("words") if isinstance(stored, dict) else None
     if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-        raise ValueError("it holds no list of words")
+        raise ValueError("it does not hold a list of words")
     if len(set(words)) != len(words):
         raise ValueError("it holds a word twice")
     return words

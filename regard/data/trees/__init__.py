@@ -1,1 +1,1 @@
-"""Phrase structure trees: read from treebanks, normalised, and written as plain text and back."""
+"""Phrase structure trees: read from treebanks, normalised, and converted to and from plain text."""

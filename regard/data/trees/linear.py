@@ -2,9 +2,9 @@
 
     (S (NP DT NN )NP (VP VBZ )VP . )S
 
-An opening bracket carries its label and so does the closing one. Words are not repeated: in their place stands the part
-of speech, or, as in the paper, XX. Punctuation marks keep their tags in both, for a parse is scored without them. The
-words are those of the sentence, in its order, so `fill` can put them back.
+Both opening and closing brackets carry the label. Words are replaced by their part of speech or, as in the paper, by
+XX. Punctuation marks keep their tags in both cases, since a parse is scored without them. The words are those of the
+sentence, in order, so `fill` can put them back.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from typing import Literal
 from regard.data.trees.tree import DEEPEST, NAMELESS_ROOT, Leaf, NoTree, Tree
 
 Leaves = Literal["tags", "marks"]
-Span = tuple[str, int, int]  # a label, the place of its first word, and the place behind its last
+Span = tuple[str, int, int]  # label, place of its first word, and place after its last
 
 MARK = "XX"
-PUNCTUATION = frozenset({",", ".", ":", "``", "''"})  # the tags that EVALB leaves out, by Collins' parameters
+PUNCTUATION = frozenset({",", ".", ":", "``", "''"})  # tags that EVALB ignores, by Collins' parameters
 
 
 def linearise(tree: Tree, leaves: Leaves) -> str:
-    """A tree as one line."""
+    """Return a tree as one line."""
     return " ".join(_tokens(tree, leaves))
 
 
@@ -36,7 +36,7 @@ def _tokens(tree: Tree, leaves: Leaves) -> Iterator[str]:
 
 
 def read_line(line: str) -> Tree:
-    """The tree of a line, whose words are the leaves as they stand there; what is no tree is refused."""
+    """Parse a line as a tree whose words are its leaves; refuse anything else."""
     tree, fault = _read(line)
     if fault:
         raise NoTree(fault)
@@ -44,19 +44,19 @@ def read_line(line: str) -> Tree:
 
 
 def mend_line(line: str) -> Tree:
-    """The tree of a line, mended where it is none.
+    """Parse a line as a tree, repairing it if necessary.
 
-    A closing bracket closes the innermost open phrase of its label and all that were opened inside it; without such a
-    phrase it is ignored, and so is an opening bracket inside too many others. What is open at the end is closed there,
-    and phrases without words are removed. Over several phrases or words that are left side by side a root is put.
+    A closing bracket closes the innermost open phrase of its label and everything opened inside it; without such a
+    phrase it is ignored. So is an opening bracket that is nested too deeply. Phrases open at the end are closed there,
+    and phrases without words are removed. If several phrases or words remain side by side, they get a common root.
     """
     return _read(line)[0]
 
 
 def _read(line: str) -> tuple[Tree, str]:
-    """The mended tree of a line, and the first thing that had to be mended, if anything."""
+    """Return the repaired tree of a line, and the first fault, if any."""
     roots: list[Tree | Leaf] = []
-    phrases: list[tuple[str, list[Tree | Leaf]]] = [("", roots)]  # the open ones, each with what it holds so far
+    phrases: list[tuple[str, list[Tree | Leaf]]] = [("", roots)]  # open phrases with their content so far
     faults: list[str] = []
 
     def close() -> None:
@@ -91,25 +91,25 @@ def _read(line: str) -> tuple[Tree, str]:
 
 
 def spans(tree: Tree) -> list[Span]:
-    """The phrases of a tree, outer ones before those inside them."""
-    found: list[Span] = []
+    """Return the phrases of a tree, outer ones before those inside them."""
+    phrases: list[Span] = []
 
     def walk(phrase: Tree, start: int) -> int:
-        place, number = start, len(found)
-        found.append((phrase.label, start, start))
+        place, number = start, len(phrases)
+        phrases.append((phrase.label, start, start))
         for child in phrase.children:
             place = walk(child, place) if isinstance(child, Tree) else place + 1
-        found[number] = (phrase.label, start, place)
+        phrases[number] = (phrase.label, start, place)
         return place
 
     walk(tree, 0)
-    return found
+    return phrases
 
 
 def fill(line: str, words: Sequence[str]) -> str:
-    """A line as a treebank writes it, `(S (NP (DT The) (NN cat)) …)`, with the words of its sentence.
+    """Return a line as treebanks write it, `(S (NP (DT The) (NN cat)) …)`, with the words of its sentence.
 
-    A line that is no tree is mended. Words beyond its leaves are left out; leaves beyond the words stay as they are.
+    A malformed line is repaired. Surplus words are left out; surplus leaves stay unchanged.
     """
     tree = mend_line(line)
     leaves = zip_longest(tree.leaves(), words)
@@ -117,7 +117,7 @@ def fill(line: str, words: Sequence[str]) -> str:
 
 
 def with_leaves(tree: Tree, leaves: Sequence[Leaf]) -> Tree:
-    """Return the phrases over other leaves, as many as it has."""
+    """Return the phrases of a tree over other leaves, which must be as many."""
     following = iter(leaves)
 
     def put(phrase: Tree) -> Tree:

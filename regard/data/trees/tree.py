@@ -1,8 +1,10 @@
-"""Trees of phrases, as treebanks write them and as they are scored: `( (S (NP-SBJ (DT A) (NN cat)) (VP (VBZ naps))))`.
+"""Phrase structure trees, as treebanks write them and as they are scored.
 
-A treebank says more than parsers are asked for. `normalise` keeps what is scored, as EVALB's users do: words that were
-never said (tagged `-NONE-`) and phrases that hold nothing else are removed, the functions behind a label (`NP-SBJ-1`,
-`PP=2`) are cut off, of two labels (`ADVP|PRT`) the first stays, and the nameless bracket around a tree goes.
+    ( (S (NP-SBJ (DT A) (NN cat)) (VP (VBZ naps))))
+
+A treebank says more than parsers predict. `normalise` keeps what is scored, as users of EVALB do: it removes unspoken
+words (tagged `-NONE-`) and phrases that hold nothing else, strips functions from labels (`NP-SBJ-1`, `PP=2`), keeps the
+first of two labels (`ADVP|PRT`), and drops the nameless bracket around a tree.
 """
 
 import re
@@ -11,13 +13,13 @@ from dataclasses import dataclass
 from typing import Union
 
 UNSAID = "-NONE-"
-NAMELESS_ROOT = "TOP"  # of a tree that consists of several
-DEEPEST = 200  # phrases in one another; those of newspapers are some thirty
+NAMELESS_ROOT = "TOP"  # for several trees side by side
+DEEPEST = 200  # nested phrases; newspapers reach about thirty
 _PIECES = re.compile(r"\(|\)|[^\s()]+")
 
 
 class NoTree(ValueError):
-    """Why a text is no tree, as the end of a sentence."""
+    """The reason why a text is not a tree, as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Tree:
-    """A phrase: its label and what it consists of."""
+    """A phrase: its label and its children."""
 
     label: str
     children: tuple[Union["Tree", Leaf], ...]
 
     def leaves(self) -> Iterator[Leaf]:
-        """Its words, in order."""
+        """Yield its words, in order."""
         for child in self.children:
             if isinstance(child, Leaf):
                 yield child
@@ -51,7 +53,7 @@ class Tree:
 
 
 def read_tree(text: str) -> Tree:
-    """The tree that a text holds, as it stands there."""
+    """Parse the tree in a text, unchanged."""
     open_labels: list[str] = []
     open_children: list[list[Tree | Leaf]] = [[]]
     pieces = _PIECES.findall(text)
@@ -65,19 +67,19 @@ def read_tree(text: str) -> Tree:
             is_named = bool(following) and following[0] not in "()"
             open_labels.append(following[0] if is_named else "")
             if len(open_labels) > DEEPEST:
-                raise NoTree(f"more than {DEEPEST} phrases are inside one another")
+                raise NoTree(f"more than {DEEPEST} phrases are nested")
             open_children.append([])
             place += 2 if is_named else 1
         elif piece == ")":
             if not open_labels:
-                raise NoTree("a bracket closes that was not opened")
+                raise NoTree("a bracket is closed that was not opened")
             children = open_children.pop()
             open_children[-1].append(Tree(open_labels.pop(), tuple(children)))
             place += 1
         else:
-            raise NoTree(f"'{piece}' stands in no bracket of its own")
+            raise NoTree(f"'{piece}' is not in brackets with a tag")
     if open_labels:
-        raise NoTree(f"{len(open_labels)} of its brackets stay open")
+        raise NoTree(f"{len(open_labels)} of its brackets are not closed")
     roots = open_children[0]
     if len(roots) != 1 or not isinstance(roots[0], Tree):
         raise NoTree("it is not one phrase")
@@ -85,7 +87,7 @@ def read_tree(text: str) -> Tree:
 
 
 def normalise(tree: Tree) -> Tree:
-    """The tree as it is scored; one without a word that was said is none."""
+    """Return the tree as it is scored; raise NoTree if it has no spoken word."""
     children = tuple(_said(tree.children))
     if not children:
         raise NoTree("it has no words")

@@ -1,1 +1,1 @@
-"""Vectors of words: kept in memory, read from the files of other tools, and written for them."""
+"""Word vectors: held in memory, and read and written in the formats of other tools."""

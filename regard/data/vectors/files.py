@@ -1,4 +1,4 @@
-"""Files of word vectors: which format one has, and reading and writing them, plain or packed."""
+"""Files of word vectors: recognise their format, read and write them, plain or compressed."""
 
 import gzip
 import lzma
@@ -24,17 +24,17 @@ from regard.data.vectors.word_vectors import WordVectors
 Format = Literal["word2vec", "word2vec-binary", "glove", "fasttext"]
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,12})[ \t\r]*")
-_START = 1 << 18  # bytes by which a format is known: more than the first line has
+_START = 1 << 18  # bytes read to recognise a format: more than the first line has
 _BLOCK = 1 << 20  # bytes read at once
 _WIDEST = 10_000  # numbers of one vector
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f]")
 _SPACE = re.compile(r"[\0\t-\r ]")
-# What people take for such files, by the first bytes.
+# Other files that users may try, by their first bytes.
 _OTHERS: dict[bytes, str] = {
-    b"\xba\x16\x4f\x2f": "a model of fastText's own; read its .vec file, or let fastText print the vectors",
+    b"\xba\x16\x4f\x2f": "a fastText model; read its .vec file, or let fastText print the vectors",
     b"\x80": "a pickle, such as gensim's `save` writes; write it with `save_word2vec_format` instead",
     b"PK": "a zip archive; unpack it first",
-    b"\x93NUMPY": "an array of numpy without words",
+    b"\x93NUMPY": "a numpy array without words",
     b"\x1f\x8b": "packed with gzip; its name should end in .gz",
     b"\xfd7zXZ": "packed with xz; its name should end in .xz",
     b"\x28\xb5\x2f\xfd": "packed with Zstandard; its name should end in .zst",
@@ -44,10 +44,10 @@ _OTHERS: dict[bytes, str] = {
 def read_vectors(
     path: Path, most: int | None = None, progress: Progress = silent, remark: Remark = ignore_remark
 ) -> WordVectors:
-    """The word vectors of a file in any of the formats, plain or packed (.gz, .xz, .zst): all, or the first `most`.
+    """Read the word vectors of a file in any format, plain or packed (.gz, .xz, .zst): all, or the first `most`.
 
-    What is wrong with the file as a whole is refused, naming the line, or in a binary file the word. Single rows that
-    cannot be used are left out, and a remark tells of them.
+    A file with a fault is refused, naming the line or, in a binary file, the word. Single unusable rows are left out,
+    with a remark.
     """
     with _open(path) as stream:
         start = stream.read(_START).removeprefix(BOM_UTF8)
@@ -74,14 +74,14 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
+        raise Fault(f"{path} is damaged or incomplete and cannot be decompressed ({error}).") from None
     except OSError as error:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Beginning of a file: how many words it promises, if it does, and their width."""
+    """Beginning of a file: the announced number of words, if any, and their width."""
 
     count: int | None
     width: int
@@ -89,31 +89,31 @@ class _Layout:
 
 
 def _recognise(start: bytes, name: str) -> _Layout:
-    """Which layout a file has that starts with these bytes."""
-    for magic, what in _OTHERS.items():
+    """Return the layout of a file that starts with these bytes."""
+    for magic, kind in _OTHERS.items():
         if start.startswith(magic):
-            raise Fault(f"{name} is {what}.")
+            raise Fault(f"{name} is {kind}.")
     line, _, rest = start.partition(b"\n")
     if header := _HEADER.fullmatch(line):
         count, width = int(header[1]), int(header[2])
         if not count or not 0 < width <= _WIDEST:
             raise Fault(
-                f"{name}, line 1: '{count} {width}' cannot be the number of words and how many numbers each has; "
-                f"there must be words, with 1 to {_WIDEST:,} numbers."
+                f"{name}, line 1: '{count} {width}' cannot be the number of words and numbers per word; there "
+                f"must be words, with 1 to {_WIDEST:,} numbers each."
             )
         first = rest.partition(b"\n")[0].decode("utf-8", "replace")
         return _Layout(count, width, binary=width_of_line(first) != width and _looks_binary(rest))
     width = 0 if _looks_binary(line) else width_of_line(line.decode("utf-8", "replace"))
     if not 0 < width <= _WIDEST:
         raise Fault(
-            f"{name} holds no word vectors: its first line is neither the number of words and their width, "
-            "as in word2vec's and fastText's files, nor a word and its numbers, as in GloVe's."
+            f"{name} holds no word vectors: its first line is neither the number of words and their width, as "
+            "in word2vec and fastText files, nor a word and its numbers, as in GloVe files."
         )
     return _Layout(None, width)
 
 
 def _looks_binary(content: bytes) -> bool:
-    """Return True if bytes hold what no text does; more bytes may complete the last letter."""
+    """Return True if the bytes cannot be text; the last character may be incomplete."""
     if _CONTROLS.search(content):
         return True
     try:
@@ -124,7 +124,7 @@ def _looks_binary(content: bytes) -> bool:
 
 
 def write_vectors(path: Path, vectors: WordVectors, format: Format) -> None:
-    """Write vectors in a format, packed where the name ends in .gz or .xz; the file is whole or not there."""
+    """Write vectors in a format, compressed if the name ends in .gz or .xz; the file is complete or absent."""
     for number, word in enumerate(vectors.words, 1):
         if not word or _SPACE.search(word):
             raise Fault(
@@ -145,7 +145,7 @@ def write_vectors(path: Path, vectors: WordVectors, format: Format) -> None:
 
 @contextmanager
 def _packed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """Open a file compressed as its name says; no time is written, so the same vectors give the same file."""
+    """Open a file compressed as its name says, without a timestamp, so that the same vectors give the same file."""
     match packing(path.name):
         case ".gz":
             with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as stream:
@@ -156,4 +156,4 @@ def _packed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         case "":
             yield file
         case other:
-            raise Fault(f"{path} cannot be written as {other}; vectors are packed as .gz or .xz, or left plain.")
+            raise Fault(f"{path} cannot be written as {other}; use .gz, .xz or no compression.")

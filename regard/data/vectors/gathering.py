@@ -1,4 +1,4 @@
-"""Vectors as they come out of a file, row by row: what cannot be used is left out and told, or refused."""
+"""Collect vectors from a file row by row; unusable rows are left out with a remark, or refused."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -9,15 +9,16 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
 
-_BROKEN_SHARE = 0.01  # of the words may be no UTF-8, as word2vec leaves them where it cuts long words; of more is none
-_FIRST_ROOM = 4096  # rows; whatever a header promises, memory is taken as rows come
+_BROKEN_SHARE = 0.01  # most words that may be invalid UTF-8, as word2vec leaves them when it truncates words
+_FIRST_ROOM = 4096  # rows; memory grows with the rows, whatever a header announces
 
 
 class Gathering:
     """Words and vectors of one file, in memory that grows in place.
 
-    Words are brought to NFC, as all text here. Of a word that comes twice the first vector counts, as for gensim. A row
-    without a word, or with a word that is not UTF-8, is left out. All of that is told at the end, with the first place.
+    Words are normalised to NFC, as all text here. If a word occurs twice, the first vector counts, as in gensim. A row
+    without a word, or with one that is not UTF-8, is left out. All of this is reported at the end, with the first
+    place.
     """
 
     def __init__(self, name: str, width: int, unit: str, most: int | None, remark: Remark) -> None:
@@ -25,30 +26,30 @@ class Gathering:
         self.words: list[str] = []
         self._matrix = np.empty((_FIRST_ROOM, width), dtype=np.float32)
         self._seen: set[str] = set()
-        self._rows = 0  # that were read, those left out included
+        self._rows = 0  # rows read, including those left out
         self._left_out: dict[str, list[int]] = {"repeat": [], "blank": [], "broken": []}
 
     @property
     def is_full(self) -> bool:
-        """True if there are as many words as were asked for."""
+        """True if the requested number of words is reached."""
         return self.most is not None and len(self.words) >= self.most
 
     def add(self, words: Sequence[str], rows: np.ndarray, first: int) -> None:
-        """Take rows (word, width) whose places in the file are numbered from `first`.
+        """Add rows (word, width) whose places in the file are numbered from `first`.
 
-        Bytes that are no UTF-8 are in a word as Python's surrogates.
+        Invalid UTF-8 bytes are in a word as Python's surrogates.
         """
         finite = np.isfinite(rows).all(axis=1)
         if not finite.all():
             place = first + int(np.argmin(finite))
             raise Fault(f"{self.name}, {self.unit} {place}: a number is not finite, or too large for float32.")
-        taken = [row for row, word in enumerate(words) if self._takes(word, first + row)]
+        usable = [row for row, word in enumerate(words) if self._takes(word, first + row)]
         self._rows += len(words)
         end = len(self.words)
         while len(self._matrix) < end:
-            # In place: a copy would for a while take the memory of two matrices.
+            # In place: a copy would briefly take the memory of two matrices.
             self._matrix.resize((len(self._matrix) * 3 // 2, self._matrix.shape[1]), refcheck=False)
-        self._matrix[end - len(taken) : end] = rows if len(taken) == len(rows) else rows[taken]
+        self._matrix[end - len(usable) : end] = rows if len(usable) == len(rows) else rows[usable]
 
     def _takes(self, word: str, place: int) -> bool:
         if self.is_full:
@@ -67,20 +68,20 @@ class Gathering:
         return False
 
     def report(self, progress: Progress, total: int | None) -> None:
-        """Say how many rows have been read."""
+        """Report how many rows have been read."""
         progress("reading vectors", self._rows, total)
 
     def finish(self) -> WordVectors:
-        """All vectors that can be used; a file most of whose words are no UTF-8 is refused."""
+        """Return all usable vectors; refuse a file with too many words that are not UTF-8."""
         broken = self._left_out["broken"]
         if len(broken) > _BROKEN_SHARE * self._rows:
             raise Fault(
-                f"{self.name}, {self.unit} {broken[0]}: not valid UTF-8, as {len(broken):,} of {self._rows:,} words; "
-                "is the file in another encoding?"
+                f"{self.name}, {self.unit} {broken[0]}: not valid UTF-8, like {len(broken):,} of "
+                f"{self._rows:,} words; is the file in another encoding?"
             )
         for kind, why in (
             ("broken", "words that are not valid UTF-8"),
-            ("repeat", "words that came before, of which the first vector counts"),
+            ("repeat", "repeated words, of which the first vector counts"),
             ("blank", "vectors without a word"),
         ):
             if places := self._left_out[kind]:

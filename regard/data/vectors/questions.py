@@ -1,4 +1,4 @@
-"""Questions to word vectors: analogies in sections, and word pairs with people's judgements."""
+"""Questions for word vectors: analogies in sections, and word pairs with human ratings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.data.lines import read_lines
 
-Analogy = tuple[str, str, str, str]  # the first is to the second as the third to the fourth
+Analogy = tuple[str, str, str, str]  # the first is to the second as the third is to the fourth
 
 
 @dataclass(frozen=True)
 class Section:
-    """Analogies of one sort, such as capitals of countries."""
+    """Analogies of one kind, such as capitals of countries."""
 
     name: str
     analogies: list[Analogy]
@@ -20,7 +20,7 @@ class Section:
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """Two words, and how alike people find them; only the order of judgements counts, whatever their scale."""
+    """Two words and their human similarity rating; only the order of ratings counts, whatever their scale."""
 
     first: str
     second: str
@@ -28,7 +28,7 @@ class JudgedPair:
 
 
 def read_analogies(path: Path) -> list[Section]:
-    """The sections of a file as word2vec's questions-words.txt: ': name' begins one, then four words a line."""
+    """Read the sections of a file like word2vec's questions-words.txt: ': name', then four words per line."""
     sections: list[Section] = []
     for number, line in _filled_lines(path):
         if line.startswith(":"):
@@ -36,7 +36,7 @@ def read_analogies(path: Path) -> list[Section]:
             continue
         words = line.split()
         if len(words) != 4:
-            raise Fault(f"{path}, line {number}: an analogy has four words, but this line has {len(words)}.")
+            raise Fault(f"{path}, line {number}: an analogy needs four words, but this line has {len(words)}.")
         if not sections:
             sections.append(Section(path.name, []))
         a, b, c, d = words
@@ -48,10 +48,10 @@ def read_analogies(path: Path) -> list[Section]:
 
 
 def read_judged_pairs(path: Path) -> list[JudgedPair]:
-    """The pairs of a file with columns between tabs: two words and a judgement, which is the last column.
+    """Read the pairs of a file with tab-separated columns: two words and a rating, which is the last column.
 
-    A fourth column of single letters, the first as in LX-WordSim-353 or the third as in LX-SimLex-999, says of which
-    sort a pair is. Lines with # are comments, and a first line without a number names the columns.
+    A fourth column of single letters, the first as in LX-WordSim-353 or the third as in LX-SimLex-999, gives the kind
+    of a pair. Lines with # are comments, and a first line without a number names the columns.
     """
     rows: list[list[str]] = []
     for number, line in _filled_lines(path):
@@ -61,10 +61,10 @@ def read_judged_pairs(path: Path) -> list[JudgedPair]:
         if not rows and not _is_number(cells[-1]):
             continue
         if len(cells) not in (3, 4) or not _is_number(cells[-1]):
-            raise Fault(f"{path}, line {number}: two words and a number between tabs are needed.")
+            raise Fault(f"{path}, line {number}: a line must hold two words and a number, separated by tabs.")
         rows.append(cells)
     if not rows:
-        raise Fault(f"{path} holds no pairs of words with judgements.")
+        raise Fault(f"{path} holds no word pairs with ratings.")
     sort_is_first = all(len(cells) == 4 and len(cells[0]) == 1 for cells in rows)
     place = 1 if sort_is_first else 0
     return [JudgedPair(cells[place], cells[place + 1], float(cells[-1])) for cells in rows]

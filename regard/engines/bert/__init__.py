@@ -1,1 +1,1 @@
-"""BERT to and from Hugging Face's folders: the same weights, tokens and outputs."""
+"""BERT to and from Hugging Face folders, with the same weights, tokens and outputs."""

@@ -1,4 +1,4 @@
-"""Configuration of a Hugging Face BERT, checked, and as options of ours."""
+"""The configuration of a Hugging Face BERT, checked and converted to our options."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from regard.engines.hugging_face.files import CONFIG, read_config_of
 from regard.models.bert.options import BertOptions
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
-# What must be so, for regard's BERT has nothing else.
+# Required values: regard's BERT supports nothing else.
 _ASKED = {"position_embedding_type": "absolute", "is_decoder": False, "tie_word_embeddings": True}
 
 
 class BertConfig(Options):
-    """`config.json`, of which the rest says nothing about what the model computes; the defaults are transformers'."""
+    """The fields of `config.json` that affect what the model computes; the defaults are those of transformers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -39,21 +39,21 @@ class BertConfig(Options):
 
 
 def read_config(folder: Path) -> BertConfig:
-    """The sizes of the model in a folder; one of another kind, or of a kind of BERT that ours is not, is refused."""
+    """Read the sizes of the model in a folder; refuse other models, and BERTs that ours cannot compute."""
     table = read_config_of(folder, BERT)
     with faults_of(folder / CONFIG):
         config = check(BertConfig, table, CONFIG)
         if config.hidden_act not in ACTIVATIONS:
-            known = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
-            raise Fault(f"hidden_act is '{config.hidden_act}', and regard has {known}.")
-        for name, asked in _ASKED.items():
-            if (value := getattr(config, name)) != asked:
-                raise Fault(f"{name} is {value!r}, and regard's BERT has {asked!r} alone.")
+            supported = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
+            raise Fault(f"hidden_act is '{config.hidden_act}', but regard supports only {supported}.")
+        for name, expected in _ASKED.items():
+            if (value := getattr(config, name)) != expected:
+                raise Fault(f"{name} is {value!r}, but regard's BERT supports only {expected!r}.")
     return config
 
 
 def model_table(config: BertConfig, pooler: bool) -> dict[str, Any]:
-    """The options of a BERT of ours that computes the same."""
+    """Return the options of our BERT that computes the same."""
     return {
         "layers": config.num_hidden_layers,
         "width": config.hidden_size,
@@ -70,7 +70,7 @@ def model_table(config: BertConfig, pooler: bool) -> dict[str, Any]:
 
 
 def config_table(options: BertOptions, tokeniser: WordPieceTokeniser) -> dict[str, Any]:
-    """`config.json` of a model of ours."""
+    """Return `config.json` for one of our models."""
     return {
         "model_type": BERT,
         "architectures": ["BertForMaskedLM"],

@@ -1,4 +1,4 @@
-"""A BERT of ours, written so that transformers' BertForMaskedLM loads it and gives the same logits."""
+"""Write one of our BERTs so that transformers' BertForMaskedLM loads it and gives the same logits."""
 
 from pathlib import Path
 
@@ -18,27 +18,27 @@ from regard.training.snapshot import named_weights
 
 
 def export_bert(model: Loaded, place: Path) -> None:
-    """Write a model of masked tokens into the folder `place`."""
+    """Write a masked language model into the folder `place`."""
     task = model.task
     if not isinstance(task, MaskedTokens):
-        said = f"a {model.recipe.family} for the task {model.recipe.task}"
-        raise Fault(f"What transformers reads as a BERT is a model of masked tokens, and this is {said}.")
+        kind = f"a {model.recipe.family} for the task {model.recipe.task}"
+        raise Fault(f"Only masked language models can be exported as BERT, and this is {kind}.")
     options, tokeniser = task.model.reader.options, task.tokeniser
     files = {CONFIG: to_json(config_table(options, tokeniser)), **vocabulary_files(tokeniser, options.longest)}
     tensors = _tensors(task)
-    shapes: dict[str, Shape] = {name: tuple(own.shape) for name, own in tensors.items()}
-    with whole_folder(place, FOLDERS[BERT]) as beside:
+    shapes: dict[str, Shape] = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    with whole_folder(place, FOLDERS[BERT]) as partial:
         for name, content in files.items():
-            write_file(beside / name, content)
-        with whole_file(beside / SAFETENSORS) as file:
+            write_file(partial / name, content)
+        with whole_file(partial / SAFETENSORS) as file:
             write_tensors(file, shapes, tensors.__getitem__, {"format": "pt"})
 
 
 def _tensors(task: MaskedTokens) -> dict[str, Tensor]:
-    """The weights by their names there; those of ours that hold several are seen in parts."""
-    own, options = named_weights(task), task.model.reader.options
+    """Return the weights by their names there; our combined matrices are split."""
+    weights, options = named_weights(task), task.model.reader.options
     return {
         name: piece
         for part in weight_parts(options.layers, options.pooler)
-        for name, piece in zip(part.theirs, own[part.ours].chunk(len(part.theirs)), strict=True)
+        for name, piece in zip(part.theirs, weights[part.ours].chunk(len(part.theirs)), strict=True)
     }

@@ -1,4 +1,4 @@
-"""A BERT in a Hugging Face folder becomes a model folder of ours, which gives the same states and fills masks alike."""
+"""Import a BERT from a Hugging Face folder into a model folder that gives the same states and fills masks alike."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -34,8 +34,8 @@ from regard.models.shapes import ShapesOnly
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
-_SPAN = 128  # tokens of a span that an imported model learns from, where it has as many places
-_OLD = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}  # in folders made of TensorFlow's
+_SPAN = 128  # tokens of a span that an imported model learns from, if it has enough positions
+_OLD = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}  # from TensorFlow
 
 
 def import_bert(
@@ -44,36 +44,36 @@ def import_bert(
     remark: Callable[[str], None] = lambda text: None,
     progress: Progress = silent,
 ) -> None:
-    """Make a model folder `out` of the BERT in `folder`."""
+    """Make a model folder `out` from the BERT in `folder`."""
     if folder.resolve().is_relative_to(out.resolve()):
-        raise Fault(f"{out} is or holds the BERT itself; write the imported one elsewhere.")
+        raise Fault(f"{out} is or contains the BERT itself; write the imported model elsewhere.")
     config = read_config(folder)
     tokeniser = read_vocabulary(folder, config.vocab_size)
-    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as beside:
+    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as partial:
         bert = _Bert(config, _Names(stored))
         if not bert.has_head:
-            remark("It has no layer that fills masks; until one is trained, what it fills them with means nothing.")
+            remark("It has no layer to fill masks; until one is trained, its answers mean nothing.")
         recipe = check_recipe(_recipe_table(folder, config, bert.has_pooler, tokeniser.options.model_dump()))
         files = tokeniser.files("tokeniser")
         with ShapesOnly():
             ours = named_weights(task_class(recipe).build(recipe, files))
-        shapes = {name: tuple(own.shape) for name, own in ours.items()}
+        shapes = {name: tuple(tensor.shape) for name, tensor in ours.items()}
         bert.check(shapes)
         header = f"Written by regard {__version__}: the recipe of {folder.resolve().name}, a BERT that was imported."
         weights = bert.converted(shapes, progress)
         written = {checkpoint.RECIPE: write(recipe, header).encode(), checkpoint.WEIGHTS: weights}
-        checkpoint.update_folder(beside, files | written)
+        checkpoint.update_folder(partial, files | written)
 
 
 def _recipe_table(folder: Path, config: BertConfig, pooler: bool, spelling: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe of an imported model; what it was trained on can only be named."""
-    known = {name: spelling[name] for name in ("lower_case", "strip_accents") if spelling[name] is not None}
+    """Return the recipe of an imported model; its training data can only be named."""
+    given_options = {name: spelling[name] for name in ("lower_case", "strip_accents") if spelling[name] is not None}
     return {
         "family": "bert",
         "task": "masked",
         "data": {
             "train": f"imported from {folder.resolve().name}; its training text is not here",
-            "tokeniser": {"vocabulary": max(16, config.vocab_size), **known},
+            "tokeniser": {"vocabulary": max(16, config.vocab_size), **given_options},
         },
         "model": model_table(config, pooler),
         "training": {"span": min(_SPAN, config.max_position_embeddings)},
@@ -81,10 +81,10 @@ def _recipe_table(folder: Path, config: BertConfig, pooler: bool, spelling: Mapp
 
 
 class _Names:
-    """Stored weights by the names that a whole model has for them.
+    """Stored weights by the names of a complete model.
 
-    A folder may hold the encoder alone, without `bert.` before its names, and old ones call the parts of norms gamma
-    and beta.
+    A folder may hold the encoder alone, without the prefix `bert.`, and old ones call the parts of norms gamma and
+    beta.
     """
 
     def __init__(self, stored: StoredWeights) -> None:
@@ -127,25 +127,25 @@ class _Bert:
         return stored if self.has_head else {name: part for name, part in stored.items() if not _is_of_head(name)}
 
     def check(self, shapes: dict[str, Shape]) -> None:
-        """Refuse weights that are not those of such a model, before any of them is read."""
+        """Refuse weights that do not belong to such a model, before reading any of them."""
         expected = set(UNUSED)
         for part in self.parts.values():
             rows, *rest = shapes[part.ours]
             for name in part.theirs:
                 if name == THEIR_BIAS and name not in self.stored.names:
-                    name = "cls.predictions.decoder.bias"  # it is one with this, and may be kept by this name alone
+                    name = "cls.predictions.decoder.bias"  # the same tensor, which may be stored under this name only
                 self.stored.expect(name, (rows // len(part.theirs), *rest))
                 expected.add(name)
         for name in sorted(self.stored.names.keys() - expected):
-            raise Fault(f"{self.stored.stored.path} holds '{name}', for which config.json has no place.")
+            raise Fault(f"{self.stored.stored.path} holds '{name}', which does not fit config.json.")
         tied = "cls.predictions.decoder.weight"
         if tied in self.stored.names:
             self.stored.expect(tied, shapes[TOKENS])
             if not torch.equal(self.stored[tied], self.stored[self.parts[TOKENS].theirs[0]]):
-                raise Fault(f"'{tied}' in {self.stored.stored.path} is not the matrix of the vectors of tokens.")
+                raise Fault(f"'{tied}' in {self.stored.stored.path} differs from the token embeddings.")
 
     def converted(self, shapes: dict[str, Shape], progress: Progress) -> bytes:
-        """Our weights, as safetensors; but for the tensor in hand, no second copy of them is held."""
+        """Return our weights as safetensors; besides the current tensor, no second copy of them is in memory."""
         parts, done = self.parts, 0
 
         def tensor(name: str) -> Tensor:
@@ -153,7 +153,7 @@ class _Bert:
             progress("importing tensors", done := done + 1, len(shapes))
             if name not in parts:
                 return _new_head(name, shapes[name])
-            theirs = [self._named(each) for each in parts[name].theirs]
+            theirs = [self._named(their_name) for their_name in parts[name].theirs]
             return torch.cat(theirs) if len(theirs) > 1 else theirs[0]
 
         buffer = io.BytesIO()
@@ -161,8 +161,8 @@ class _Bert:
         return buffer.getvalue()
 
     def _named(self, name: str) -> Tensor:
-        known = name in self.stored.names or name != THEIR_BIAS
-        return self.stored[name if known else "cls.predictions.decoder.bias"]
+        is_there = name in self.stored.names or name != THEIR_BIAS
+        return self.stored[name if is_there else "cls.predictions.decoder.bias"]
 
 
 def _is_of_head(name: str) -> bool:

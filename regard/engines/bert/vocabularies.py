@@ -1,4 +1,4 @@
-"""WordPiece vocabularies as Hugging Face's folders have them: vocab.txt, or tokenizer.json with all else in it."""
+"""WordPiece vocabularies in Hugging Face folders: vocab.txt, or tokenizer.json with everything in it."""
 
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class _Whole(BaseModel):
 
 
 def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
-    """The tokeniser of a model that has so many tokens; a vocabulary of another model is refused."""
+    """Read the tokeniser of a model with this many tokens; refuse the vocabulary of another model."""
     if (folder / VOCABULARY).is_file():
         path = folder / VOCABULARY
         pieces, options = read_listed(path), _spelling_of(folder)
@@ -74,9 +74,9 @@ def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
         path = folder / WHOLE
         pieces, options = _read_whole(path)
     else:
-        raise Fault(f"{folder} has neither {VOCABULARY} nor {WHOLE}, so the pieces of its words are not known.")
+        raise Fault(f"{folder} has neither {VOCABULARY} nor {WHOLE}, so its word pieces are unknown.")
     if len(pieces) != tokens:
-        raise Fault(f"{path} has {len(pieces):,} pieces, but config.json says {tokens:,}: it is that of another model.")
+        raise Fault(f"{path} has {len(pieces):,} pieces, but config.json says {tokens:,}; it belongs to another model.")
     try:
         return WordPieceTokeniser(pieces, options)
     except ValueError as error:
@@ -89,7 +89,7 @@ def _spelling_of(folder: Path) -> WordPieceOptions:
     try:
         return _Spelling.model_validate(table).options()
     except ValidationError:
-        raise Fault(f"{path} does not say how text is spelt before it is cut.") from None
+        raise Fault(f"{path} does not say how text is normalised.") from None
 
 
 def _read_whole(path: Path) -> tuple[list[str], WordPieceOptions]:
@@ -97,25 +97,29 @@ def _read_whole(path: Path) -> tuple[list[str], WordPieceOptions]:
         whole = _Whole.model_validate(read_json(path))
     except ValidationError:
         raise Fault(f"{path} holds no WordPiece tokeniser of a BERT.") from None
-    own = whole.model
-    if (own.type, own.continuing_subword_prefix, own.max_input_chars_per_word) != ("WordPiece", INSIDE, LONGEST_WORD):
+    pieces = whole.model
+    if (pieces.type, pieces.continuing_subword_prefix, pieces.max_input_chars_per_word) != (
+        "WordPiece",
+        INSIDE,
+        LONGEST_WORD,
+    ):
         raise Fault(f"{path} holds a tokeniser that splits words differently from BERT's.")
-    if sorted(own.vocab.values()) != list(range(len(own.vocab))):
-        raise Fault(f"{path} is damaged: its pieces are not numbered from 0 on.")
+    if sorted(pieces.vocab.values()) != list(range(len(pieces.vocab))):
+        raise Fault(f"{path} is damaged: its pieces are not numbered from 0.")
     normal = whole.normalizer
     options = WordPieceOptions(
         lower_case=normal.lowercase,
         strip_accents=normal.strip_accents,
         part_ideographs=normal.handle_chinese_chars,
     )
-    return sorted(own.vocab, key=own.vocab.__getitem__), options
+    return sorted(pieces.vocab, key=pieces.vocab.__getitem__), options
 
 
 def vocabulary_files(tokeniser: WordPieceTokeniser, longest: int) -> dict[str, bytes]:
-    """The files of a tokeniser, as BertTokenizer reads them."""
+    """Return the files of a tokeniser, as BertTokenizer reads them."""
     pieces = tokeniser.pieces(range(tokeniser.size))
     if broken := [piece for piece in pieces if "\n" in piece or piece.endswith("\r")]:
-        raise Fault(f"The piece {broken[0]!r} cannot stand on a line of {VOCABULARY}.")
+        raise Fault(f"The piece {broken[0]!r} cannot be a line of {VOCABULARY}.")
     table = {
         "tokenizer_class": "BertTokenizer",
         "do_lower_case": tokeniser.options.lower_case,

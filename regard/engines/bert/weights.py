@@ -7,13 +7,12 @@ READER, THEIRS = "model.reader", "bert"
 TOKENS = f"{READER}.tokens"
 BIAS, THEIR_BIAS = "model.bias", "cls.predictions.bias"
 POOLER, THEIR_POOLER = f"{READER}.pooler", f"{THEIRS}.pooler.dense"
-# What fills masks, beside the vectors of tokens.
+# The layers that fill masks, besides the token embeddings.
 HEAD = {
     "model.transform": "cls.predictions.transform.dense",
     "model.norm": "cls.predictions.transform.LayerNorm",
 }
-# Stored beside the weights that are used: the output layer is the vectors of tokens again, and whether a text follows
-# another is not asked.
+# Stored but not used: the output layer repeats the token embeddings, and next-sentence prediction is not supported.
 UNUSED = (
     "bert.embeddings.position_ids",
     "cls.predictions.decoder.weight",
@@ -38,19 +37,19 @@ _OF_BLOCK = {
 
 
 class WeightPart(NamedTuple):
-    """A tensor of ours, and those of theirs that it is made of, one under another."""
+    """One of our tensors, and those of theirs that are stacked to make it."""
 
     ours: str
     theirs: tuple[str, ...]
 
 
 def weight_parts(layers: int, pooler: bool) -> list[WeightPart]:
-    """All tensors of a model of masked tokens."""
+    """Return all tensors of a masked language model."""
     parts = [WeightPart(f"{READER}.{ours}", (f"{THEIRS}.{theirs}",)) for ours, theirs in _TABLES.items()]
     parts += _with_bias(f"{READER}.norm", f"{THEIRS}.embeddings.LayerNorm")
     for number in range(layers):
         for ours, theirs in _OF_BLOCK.items():
-            names = (f"{THEIRS}.encoder.layer.{number}.{each}" for each in theirs)
+            names = (f"{THEIRS}.encoder.layer.{number}.{their_name}" for their_name in theirs)
             parts += _with_bias(f"{READER}.blocks.{number}.{ours}", *names)
     if pooler:
         parts += _with_bias(POOLER, THEIR_POOLER)

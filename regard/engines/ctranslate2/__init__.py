@@ -1,1 +1,1 @@
-"""CTranslate2: models written for it, and translating with it."""
+"""CTranslate2: export models to it, and translate with it."""

@@ -1,4 +1,4 @@
-"""A model folder to CTranslate2: the network, the vocabularies and, if wanted, a lexical shortlist."""
+"""Export a model folder to CTranslate2: the network, the vocabularies and optionally a lexical shortlist."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from regard.models.transformer.network import Transformer
 from regard.training import checkpoint
 
 Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]
-_UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # what parts names in the shortlist, or no name at all
+_UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # characters that separate names in the shortlist, or an empty name
 
 
 def export_ctranslate2(
@@ -31,28 +31,28 @@ def export_ctranslate2(
 ) -> None:
     """Write the model in `folder` to the folder `out`, which may hold an earlier export and nothing else.
 
-    With `shortlist` the tokens that each source token can become are learnt from the data the model was trained on.
+    With `shortlist`, the tokens that each source token can become are learnt from the model's training data.
     """
     files = checkpoint.read_folder(folder)
     model = load_able(folder, "translate", device="cpu")
     network, task = model.task.model, model.task
     if not isinstance(network, Transformer):
-        raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")
+        raise Fault(f"CTranslate2 supports only Transformers, and {folder} is of the family {model.recipe.family}.")
     spec = describe_network(network, task.source, task.target)
     names = token_names(task.source, task.target)
     listed = None
     if shortlist:
         listed = learnt_for(folder, model.recipe.data.prepared, task.source, task.target, progress).text(*names)
     spec.optimize(quantisation)
-    with whole_folder(out, FOLDERS[CTRANSLATE2]) as beside:
-        spec.save(str(beside))
+    with whole_folder(out, FOLDERS[CTRANSLATE2]) as partial:
+        spec.save(str(partial))
         if listed is not None:
-            (beside / SHORTLIST).write_text(listed, encoding="utf-8")
-        write_record(beside, quantisation, origins(files))
+            (partial / SHORTLIST).write_text(listed, encoding="utf-8")
+        write_record(partial, quantisation, origins(files))
 
 
 def describe_network(network: Transformer, source: Tokeniser, target: Tokeniser) -> Any:
-    """CTranslate2's description of a translator: its network, and its tokens by name."""
+    """Return CTranslate2's description of a translator: its network, and its tokens by name."""
     spec = transformer_spec(network)
     source_names, target_names = token_names(source, target)
     spec.register_source_vocabulary(source_names)
@@ -68,15 +68,17 @@ def describe_network(network: Transformer, source: Tokeniser, target: Tokeniser)
 
 
 def token_names(source: Tokeniser, target: Tokeniser) -> tuple[list[str], list[str]]:
-    """A distinct name without spaces for each token of both sides, special tokens alike on both.
+    """Return a distinct name without spaces for each token of both sides, with the same special tokens on both.
 
-    The names are the pieces, so that the export can be used with the SentencePiece model alone; where these will not
-    do, they are the tokens' numbers, which may differ between the sides for the special ones, so these keep names.
+    The names are the pieces, so that the export works with the SentencePiece model alone. If that is impossible, they
+    are the tokens' numbers; special tokens keep names, since their numbers may differ between the sides.
     """
     sides = (source, target)
     names = [side.pieces(range(side.size)) for side in sides]
-    special = [[own[token] for token in (side.unknown, side.end)] for own, side in zip(names, sides, strict=True)]
-    if special[0] == special[1] and all(_are_suitable(own) for own in names):
+    special = [
+        [side_names[token] for token in (side.unknown, side.end)] for side_names, side in zip(names, sides, strict=True)
+    ]
+    if special[0] == special[1] and all(_are_suitable(side_names) for side_names in names):
         return names[0], names[1]
     return _token_names(source), _token_names(target)
 

@@ -1,4 +1,4 @@
-"""The files of an export that CTranslate2 reads as text, examined first: it trusts them, and a wrong one can end it."""
+"""Check the text files of an export before CTranslate2 reads them: it trusts them, and a wrong one can crash it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.exported import SHORTLIST
 
 CONFIG = "config.json"
-_SEPARATE = ("source_vocabulary.json", "target_vocabulary.json")  # where the two sides share none
+_SEPARATE = ("source_vocabulary.json", "target_vocabulary.json")  # if the two sides have separate vocabularies
 
 
 class _Config(Options):
@@ -33,7 +33,7 @@ class _Config(Options):
 def check_files(
     folder: Path, files: Mapping[str, bytes], source: Tokeniser, target: Tokeniser
 ) -> tuple[list[str], list[str]]:
-    """Return the names of the source's and the target's tokens; refuse files of a model between other tokenisers."""
+    """Return the names of the source and target tokens; refuse files of a model with other tokenisers."""
     source_names, target_names = _read_names(files, source, target, folder)
     _check_config(folder / CONFIG, files.get(CONFIG, b""), target, target_names)
     if SHORTLIST in files:
@@ -73,14 +73,20 @@ def _check_config(path: Path, content: bytes, target: Tokeniser, names: Sequence
 
 
 def _check_shortlist(path: Path, content: bytes, source_names: Sequence[str], target_names: Sequence[str]) -> None:
-    """The first line has the target tokens of every sentence, behind a tab; the others those of a source token each."""
+    """Check the shortlist: its first line lists the target tokens of every sentence, after a tab, the others those of a
+    source token each.
+    """
     written = {*target_names}
     try:
         *lines, last = content.decode("utf-8").split("\n")
-        named = {name: found.split(" ") for name, found in (line.split("\t") for line in lines)}
-    except ValueError:  # no UTF-8, or another number of parts
+        named = {name: listed.split(" ") for name, listed in (line.split("\t") for line in lines)}
+    except ValueError:  # not UTF-8, or another number of parts
         named = {}
     first, *others = [*named] or ["none"]
     is_whole = first == "" and last == "" and len(named) == len(lines)
-    if not (is_whole and {*others} <= {*source_names} and all(written.issuperset(each) for each in named.values())):
+    if not (
+        is_whole
+        and {*others} <= {*source_names}
+        and all(written.issuperset(candidates) for candidates in named.values())
+    ):
         raise Fault(f"{path} is damaged: it does not list tokens of the model.")

@@ -1,8 +1,8 @@
-"""A Transformer of ours in CTranslate2's terms: which weight goes where, and what cannot be said there.
+"""One of our Transformers in CTranslate2's terms: which weight goes where, and what it cannot express.
 
 CTranslate2 has one linear layer for queries, keys and values of a self-attention, and one for keys and values of a
-cross-attention. Its own sinusoids are laid out otherwise than the published ones, so positions are written out as a
-table, one row a place.
+cross-attention. Its sinusoids are laid out differently from the published ones, so positions are written as a table,
+one row per position.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from regard.models.parts import FeedForward, Residual
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
 from regard.models.transformer.options import TransformerOptions
 
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}  # CTranslate2's GELU is the exact one, as torch's is
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}  # CTranslate2's GELU is exact, like torch's
 
-# What CTranslate2 can express of the options that shape the network; all other options leave its form alone.
+# Values that CTranslate2 can express, for options that shape the network.
 _EXPRESSIBLE: dict[str, Sequence[str]] = {
     "norm": ("before", "after"),
     "positions": ("sinusoidal", "learned", "rotary", "none"),
@@ -37,7 +37,7 @@ _KNOWN = {
 
 
 def check_expressible(options: TransformerOptions) -> None:
-    """Refuse a Transformer that CTranslate2 cannot compute, naming the option that makes it so."""
+    """Refuse a Transformer that CTranslate2 cannot compute, naming the option at fault."""
     for name, field in type(options).model_fields.items():
         value = getattr(options, name)
         if name in _EXPRESSIBLE and value not in _EXPRESSIBLE[name]:
@@ -48,7 +48,7 @@ def check_expressible(options: TransformerOptions) -> None:
 
 
 def transformer_spec(network: Transformer) -> Any:
-    """CTranslate2's description of the network, its weights filled in."""
+    """Return CTranslate2's description of the network, with its weights."""
     from ctranslate2.specs import transformer_spec as specs
 
     options = network.options
@@ -59,7 +59,7 @@ def transformer_spec(network: Transformer) -> Any:
         options.decoder_layers,
         decoder_heads,
         **_form(options, decoder_heads),
-        # The last block but one, all its heads: `Model.align` says why.
+        # The last block but one, all heads: see `Model.align`.
         alignment_layer=max(0, options.decoder_layers - 2),
         alignment_heads=decoder_heads,
     )
@@ -128,7 +128,7 @@ def _fill_around(spec: Any, heads: MultiHead, around: Residual) -> None:
 
 
 def _keys_and_values(heads: MultiHead) -> list[nn.Module]:
-    """The layer that makes keys and values; where they are one, it is written twice."""
+    """Return the layer that makes keys and values, twice if they are shared."""
     return [heads.to_key_value] * (2 if heads.options.shared_key_value else 1)
 
 
@@ -139,7 +139,7 @@ def _fill_feed_forward(spec: Any, net: FeedForward, around: Residual) -> None:
 
 
 def _fill_linear(spec: Any, *layers: nn.Module) -> None:
-    """Several linear layers as one, their outputs side by side."""
+    """Write several linear layers as one, with their outputs side by side."""
     spec.weight = np.concatenate([_array(layer.weight) for layer in layers])
     biases = [layer.bias for layer in layers if layer.bias is not None]
     if biases:
@@ -151,7 +151,7 @@ def _fill_norm(spec: Any, norm: nn.Module) -> None:
 
 
 def _places(places: nn.Module, options: TransformerOptions) -> np.ndarray:
-    """Return what is added at each place, found by encoding zeros."""
+    """Return what is added at each position, by encoding zeros."""
     with torch.no_grad():
         nothing = torch.zeros(1, options.longest, options.width, device=_device(places))
         return _array(places(nothing)[0])

@@ -1,1 +1,1 @@
-"""GPT-2 as Hugging Face has it: models read and written."""
+"""GPT-2 in Hugging Face's format: import and export."""

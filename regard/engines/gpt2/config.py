@@ -1,4 +1,4 @@
-"""`config.json` of a GPT-2, checked, to and from options of ours."""
+"""The `config.json` of a GPT-2, checked, to and from our options."""
 
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,19 @@ ACTIVATIONS = {
     "silu": "swish",
     "swish": "swish",
 }
-# What ours computes, whatever else `config.json` may ask for.
+# The only values that our network computes.
 _ASKED: dict[str, Any] = {
     "scale_attn_weights": True,
     "scale_attn_by_inverse_layer_idx": False,
     "add_cross_attention": False,
     "layer_norm_epsilon": 1e-5,
 }
-# And what GPT-2 computes, whatever else an option of ours may ask for.
+# The only values of our options that GPT-2 computes.
 _OURS: dict[str, Any] = {"norm": "before", "positions": "learned"}
 
 
 class GPT2Config(Options):
-    """`config.json`, of which the rest says nothing about what the model computes; the defaults are transformers'."""
+    """The fields of `config.json` that affect what the model computes; the defaults are those of transformers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -53,23 +53,23 @@ class GPT2Config(Options):
 
 
 def read_config(folder: Path) -> GPT2Config:
-    """The sizes of the model in a folder; one of another kind, or that computes otherwise, is refused."""
+    """Read the sizes of the model in a folder; refuse other models, and those that compute differently."""
     table = read_config_of(folder, "gpt2")
     with faults_of(folder / CONFIG):
         config = check(GPT2Config, table, CONFIG)
-    for name, asked in _ASKED.items():
-        if (value := getattr(config, name)) != asked:
-            raise Fault(f"{folder / CONFIG} says {name} = {value}, and regard computes as with {asked}.")
+    for name, expected in _ASKED.items():
+        if (value := getattr(config, name)) != expected:
+            raise Fault(f"{folder / CONFIG} says {name} = {value}, but regard supports only {expected}.")
     if config.activation_function not in ACTIVATIONS:
-        known = ", ".join(ACTIVATIONS)
-        raise Fault(f"The model's activation is '{config.activation_function}', and regard has {known}.")
+        supported = ", ".join(ACTIVATIONS)
+        raise Fault(f"The model's activation is '{config.activation_function}', but regard supports only {supported}.")
     if not config.eos_token_id < config.vocab_size:
-        raise Fault(f"{folder / CONFIG} ends texts by token {config.eos_token_id}, of {config.vocab_size} tokens.")
+        raise Fault(f"{folder / CONFIG} ends texts with token {config.eos_token_id} of only {config.vocab_size}.")
     return config
 
 
 def model_table(config: GPT2Config) -> dict[str, Any]:
-    """The options of a network that computes the same."""
+    """Return the options of our network that computes the same."""
     return {
         "layers": config.n_layer,
         "width": config.n_embd,
@@ -85,10 +85,10 @@ def model_table(config: GPT2Config) -> dict[str, Any]:
 
 
 def config_table(options: GPTOptions, tokens: int, end: int) -> dict[str, Any]:
-    """`config.json` of a network of ours; one that GPT-2 cannot express is refused with the option at fault."""
-    for name, asked in _OURS.items():
-        if (value := getattr(options, name)) != asked:
-            raise Fault(f"GPT-2 cannot express model.{name} = '{value}'; it is always '{asked}'.")
+    """Return `config.json` for one of our networks; refuse one that GPT-2 cannot express, naming the option."""
+    for name, expected in _OURS.items():
+        if (value := getattr(options, name)) != expected:
+            raise Fault(f"GPT-2 cannot express model.{name} = '{value}'; it is always '{expected}'.")
     if options.key_value_heads not in (None, options.heads):
         raise Fault(
             f"GPT-2 cannot express model.key_value_heads = {options.key_value_heads}; each of its heads has its own."

@@ -1,4 +1,4 @@
-"""A decoder-only Transformer of ours, written so that transformers' GPT2LMHeadModel loads it and gives its logits."""
+"""Write one of our decoder-only Transformers so that transformers' GPT2LMHeadModel loads it with the same logits."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from regard.training.snapshot import named_weights
 
 
 def export_gpt2(model: Loaded, out: Path, remark: Remark = ignore_remark) -> None:
-    """Write a model as a Hugging Face folder `out`; what GPT-2 cannot express is refused with the option at fault."""
+    """Write a model as a Hugging Face folder `out`; refuse what GPT-2 cannot express, naming the option."""
     task = model.task
     if not isinstance(getattr(task, "model", None), GPT):
         raise Fault(f"GPT-2 is a decoder-only Transformer, and this model is {with_article(model.recipe.family)}.")
@@ -31,7 +31,7 @@ def export_gpt2(model: Loaded, out: Path, remark: Remark = ignore_remark) -> Non
     files = {CONFIG: to_json(config_table(options, tokeniser.size, end)), **tokeniser_files(tokeniser, options.context)}
     never = {"suppress_tokens": list(network.never)} if network.never else {}
     files[GENERATION] = to_json({"bos_token_id": end, "eos_token_id": end, "pad_token_id": end, **never})
-    own = named_weights(task)
+    weights = named_weights(task)
     parts = {
         part.theirs if part.theirs == THEIR_OUT else PREFIX + part.theirs: part
         for part in parts_of(options.layers, options.tied)
@@ -39,13 +39,13 @@ def export_gpt2(model: Loaded, out: Path, remark: Remark = ignore_remark) -> Non
 
     def tensor(name: str) -> Tensor:
         part = parts[name]
-        return part.stored([own[each] for each in part.ours])
+        return part.stored([weights[name_of_ours] for name_of_ours in part.ours])
 
-    with torch.no_grad(), whole_folder(out, FOLDERS[GPT2]) as beside:
+    with torch.no_grad(), whole_folder(out, FOLDERS[GPT2]) as partial:
         for name, content in files.items():
-            write_file(beside / name, content)
+            write_file(partial / name, content)
         shapes: dict[str, Shape] = {name: tuple(tensor(name).shape) for name in parts}
-        with whole_file(beside / SAFETENSORS) as file:
+        with whole_file(partial / SAFETENSORS) as file:
             write_tensors(file, shapes, tensor, {"format": "pt"})
     if isinstance(task.tokeniser, ByteTokeniser):
-        remark("Its lines end with </s>: write that in the place of line breaks for other tools, and text in NFC.")
+        remark("Its lines end with </s>: in other tools, write that instead of line breaks, and text in NFC.")

@@ -1,4 +1,4 @@
-"""A GPT-2 in a Hugging Face folder becomes a model folder of ours, which gives the same logits."""
+"""Import a GPT-2 from a Hugging Face folder into a model folder that gives the same logits."""
 
 import io
 from functools import lru_cache
@@ -21,13 +21,13 @@ from regard.models.shapes import ShapesOnly
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
-_MASKS = (".attn.bias", ".attn.masked_bias")  # which older files have among their weights
+_MASKS = (".attn.bias", ".attn.masked_bias")  # stored among the weights in older files
 
 
 def import_gpt2(folder: Path, out: Path, progress: Progress = silent) -> None:
-    """Make a model folder `out` of the GPT-2 in `folder`."""
+    """Make a model folder `out` from the GPT-2 in `folder`."""
     if folder.resolve().is_relative_to(out.resolve()):
-        raise Fault(f"{out} is or holds the GPT-2 itself; write the imported one elsewhere.")
+        raise Fault(f"{out} is or contains the GPT-2 itself; write the imported model elsewhere.")
     config = read_config(folder)
     tokeniser, name = read_tokeniser(folder, config), folder.resolve().name
     recipe = check_recipe(
@@ -45,13 +45,13 @@ def import_gpt2(folder: Path, out: Path, progress: Progress = silent) -> None:
     files = tokeniser.files("tokeniser")
     with ShapesOnly():
         ours = named_weights(task_class(recipe).build(recipe, files))
-    shapes = {each: tuple(tensor.shape) for each, tensor in ours.items()}
-    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as beside:
+    shapes = {name_of_ours: tuple(tensor.shape) for name_of_ours, tensor in ours.items()}
+    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as partial:
         weights = _GPT2Weights(stored, list(parts_of(config.n_layer, config.tie_word_embeddings)))
         weights.check(shapes)
         header = f"Written by regard {__version__}: the recipe of {name}, a GPT-2 that was imported."
         files |= {checkpoint.RECIPE: write(recipe, header).encode()}
-        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: weights.converted(shapes, progress)})
+        checkpoint.update_folder(partial, files | {checkpoint.WEIGHTS: weights.converted(shapes, progress)})
 
 
 class _GPT2Weights:
@@ -65,24 +65,24 @@ class _GPT2Weights:
         return part.theirs if part.theirs == THEIR_OUT else self.prefix + part.theirs
 
     def check(self, shapes: dict[str, Shape]) -> None:
-        """Refuse weights that are not those of such a model, before any of them is read."""
-        expected = {THEIR_OUT}  # where it is tied, some files have it twice
+        """Refuse weights that do not belong to such a model, before reading any of them."""
+        expected = {THEIR_OUT}  # if it is tied, some files have it twice
         for part in self.parts:
             whole = (sum(shapes[name][0] for name in part.ours), *shapes[part.ours[0]][1:])
             self.stored.expect(self._name(part), whole[::-1] if part.turned else whole)
             expected.add(self._name(part))
         for name in sorted(self.stored.shapes.keys() - expected):
             if not name.endswith(_MASKS):
-                raise Fault(f"{self.stored.path} holds '{name}', for which config.json has no place.")
+                raise Fault(f"{self.stored.path} holds '{name}', which does not fit config.json.")
 
     def converted(self, shapes: dict[str, Shape], progress: Progress) -> bytes:
-        """Our weights, as safetensors."""
+        """Return our weights as safetensors."""
         places: dict[str, tuple[Part, int]] = {
             name: (part, place) for part in self.parts for place, name in enumerate(part.ours)
         }
         done = 0
 
-        @lru_cache(maxsize=2)  # of the tensor that several of ours are in
+        @lru_cache(maxsize=2)  # for a tensor that holds several of ours
         def split(part: Part) -> tuple[Tensor, ...]:
             return part.own(self.stored[self._name(part)], [shapes[name][0] for name in part.ours])
 

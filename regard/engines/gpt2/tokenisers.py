@@ -1,4 +1,4 @@
-"""The tokeniser files of a GPT-2: `vocab.json` and `merges.txt`, or `tokenizer.json`, read and written."""
+"""The tokeniser files of a GPT-2: read and write `vocab.json` and `merges.txt`, or `tokenizer.json`."""
 
 import json
 from pathlib import Path
@@ -13,20 +13,23 @@ from regard.engines.gpt2.config import GPT2Config
 from regard.engines.hugging_face.files import TOKENISER, read_json, read_listed, to_json
 
 VOCABULARY, MERGES, WHOLE = "vocab.json", "merges.txt", "tokenizer.json"
-_VERSION = "#version"  # begins the first line of merges.txt
+_VERSION = "#version"  # starts the first line of merges.txt
 
 
 def read_tokeniser(folder: Path, config: GPT2Config) -> BytePairTokeniser:
-    """The tokeniser in a folder; one of another model is refused."""
+    """Read the tokeniser in a folder; refuse one of another model."""
     if (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
-        found, names = (read_json(folder / VOCABULARY), _read_merges(folder / MERGES)), f"{VOCABULARY} and {MERGES}"
+        vocabulary, names = (
+            (read_json(folder / VOCABULARY), _read_merges(folder / MERGES)),
+            f"{VOCABULARY} and {MERGES}",
+        )
         added = _added_tokens(read_json(folder / WHOLE)) if (folder / WHOLE).is_file() else {}
     elif (folder / WHOLE).is_file():
         table, names = read_json(folder / WHOLE), WHOLE
-        found, added = _read_whole(folder / WHOLE, table), _added_tokens(table)
+        vocabulary, added = _read_whole(folder / WHOLE, table), _added_tokens(table)
     else:
         raise Fault(f"{folder} has neither {VOCABULARY} and {MERGES} nor {WHOLE}, so its tokens have no text.")
-    numbers, pairs = found
+    numbers, pairs = vocabulary
     words = _words_by_number(numbers | added, folder, config.vocab_size, names)
     try:
         return BytePairTokeniser(words, pairs, config.eos_token_id, list(added.values()))
@@ -46,7 +49,7 @@ def _words_by_number(numbers: dict[str, Any], folder: Path, tokens: int, names: 
 
 
 def _read_merges(path: Path) -> list[Pair]:
-    """Read the pairs of `merges.txt`, one a line behind a line with its version."""
+    """Read the pairs of `merges.txt`, one per line after a line with its version."""
     lines = read_listed(path)
     first = 1 if lines[0].startswith(_VERSION) else 0
     pairs = []
@@ -59,37 +62,37 @@ def _read_merges(path: Path) -> list[Pair]:
 
 
 def _read_whole(path: Path, table: dict[str, Any]) -> tuple[dict[str, Any], list[Pair]]:
-    """The words and pairs of `tokenizer.json`, if it is of the kind that GPT-2 has."""
+    """Read the words and pairs of `tokenizer.json`, if it is of GPT-2's kind."""
     model = table.get("model")
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict) or "merges" not in model:
-        raise Fault(f"{path} holds no byte-pair encoding, as GPT-2 has it.")
-    pairs = [tuple(each.split(" ")) if isinstance(each, str) else tuple(each) for each in model["merges"]]
+        raise Fault(f"{path} holds no byte-pair encoding like GPT-2's.")
+    pairs = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
     if any(len(pair) != 2 for pair in pairs):
-        raise Fault(f"{path} has a merge that is not of two words.")
+        raise Fault(f"{path} has a merge that does not join two words.")
     return model["vocab"], [(one, two) for one, two in pairs]
 
 
 def _added_tokens(table: dict[str, Any]) -> dict[str, int]:
-    """Tokens that `tokenizer.json` has beside its words: the end, and whatever someone has added."""
+    """Return the tokens that `tokenizer.json` has besides its words: the end, and any that were added."""
     added = table.get("added_tokens", [])
-    return {str(each["content"]): int(each["id"]) for each in added if isinstance(each, dict)}
+    return {str(token["content"]): int(token["id"]) for token in added if isinstance(token, dict)}
 
 
 def as_byte_pairs(tokeniser: Tokeniser) -> BytePairTokeniser:
-    """Return the tokeniser as byte pairs, of which single bytes are a case without pairs; refuse others."""
+    """Return the tokeniser as byte pairs; single bytes are the case without pairs, others are refused."""
     if isinstance(tokeniser, BytePairTokeniser):
         return tokeniser
     if isinstance(tokeniser, ByteTokeniser):
         others = [tokeniser.pad, tokeniser.unknown, tokeniser.begin]
         return BytePairTokeniser([*NAMES, *byte_symbols()], [], tokeniser.end, others)
     raise Fault(
-        "GPT-2 cuts text into pairs of bytes, and this model has other tokens; train one with data.tokeniser.kind = "
+        "GPT-2 needs byte-pair tokens, and this model has others; train one with data.tokeniser.kind = "
         "'bytes', or start from an imported GPT-2."
     )
 
 
 def tokeniser_files(tokeniser: BytePairTokeniser, context: int) -> dict[str, bytes]:
-    """The files by which transformers cuts text into the same tokens."""
+    """Return the files with which transformers tokenises text the same way."""
     words, (end,) = tokeniser.vocabulary(), tokeniser.pieces([tokeniser.end])
     merges = [f"{_VERSION}: 0.2", *(" ".join(pair) for pair in tokeniser.pairs), ""]
     marks = {f"{name}_token": end for name in ("bos", "eos", "unk")}
@@ -103,7 +106,7 @@ def tokeniser_files(tokeniser: BytePairTokeniser, context: int) -> dict[str, byt
 
 
 def _whole(tokeniser: BytePairTokeniser, words: dict[str, int]) -> dict[str, Any]:
-    """`tokenizer.json`, as the library tokenizers has it."""
+    """Return `tokenizer.json`, as the tokenizers library writes it."""
     by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     silent = sorted(tokeniser.silent)

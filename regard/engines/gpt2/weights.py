@@ -1,4 +1,4 @@
-"""The weights of a GPT-2 by our names and by Hugging Face's, whose matrices lie on their sides."""
+"""The weights of a GPT-2 by our names and by Hugging Face's, whose matrices are transposed."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-PREFIX = "transformer."  # which the published files do without
+PREFIX = "transformer."  # missing in the published files
 EMBEDDING, PLACES, OUT = "model.embedding.weight", "model.places.places.weight", "model.output.weight"
 THEIR_OUT = "lm_head.weight"
 _MODULES = {
@@ -20,24 +20,24 @@ _QUERY, _KEY_VALUE, _ALL = "look_back.to_query", "look_back.to_key_value", "attn
 
 
 class Part(NamedTuple):
-    """A tensor of theirs, those of ours that it is made of, one under another, and whether it lies on its side."""
+    """One of their tensors, those of ours that are stacked to make it, and whether it is transposed."""
 
     theirs: str
     ours: tuple[str, ...]
     turned: bool = False
 
     def stored(self, tensors: list[Tensor]) -> Tensor:
-        """Theirs of ours."""
+        """Return their tensor from ours."""
         whole = torch.cat(tensors) if len(tensors) > 1 else tensors[0]
         return whole.T if self.turned else whole
 
     def own(self, tensor: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
-        """Ours of theirs, which have so many rows."""
+        """Return our tensors, with these numbers of rows, from theirs."""
         return (tensor.T if self.turned else tensor).split(sizes)
 
 
 def parts_of(layers: int, tied: bool) -> Iterator[Part]:
-    """All tensors; theirs without what may stand before their names."""
+    """Yield all tensors; their names are without the prefix."""
     yield Part("wte.weight", (EMBEDDING,))
     yield Part("wpe.weight", (PLACES,))
     for number in range(layers):

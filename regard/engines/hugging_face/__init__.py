@@ -1,1 +1,1 @@
-"""Folders as Hugging Face's transformers has them, whatever model they hold: tables and weights, read and written."""
+"""Folders in the format of Hugging Face's transformers: read and write tables and weights of any model."""

@@ -1,4 +1,4 @@
-"""The tables of a folder as transformers writes them, and weights written as safetensors."""
+"""The tables of a transformers folder, and writing weights as safetensors."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ from regard.base.parsing import MOST_LISTED, parse_json
 
 CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
 
-_MOST_LINES = 2**20  # of a vocabulary; the largest have a quarter of that
+_MOST_LINES = 2**20  # in a vocabulary; the largest have a quarter of that
 Shape = tuple[int, ...]
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read the table in a file of JSON, what is null left out."""
+    """Read the table in a JSON file, without null values."""
     table = parse_json(read_bounded(path, MOST_LISTED), str(path), MOST_LISTED)
     if not isinstance(table, dict):
         raise Fault(f"{path} is damaged: it does not hold a table.")
@@ -27,7 +27,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_listed(path: Path) -> list[str]:
-    """Read the lines of a vocabulary, or of what is joined in one."""
+    """Read the lines of a vocabulary, or of its merges."""
     content = read_bounded(path, MOST_LISTED)
     if content.count(b"\n") > _MOST_LINES:
         raise Fault(f"{path} has more than {_MOST_LINES:,} lines, more than any vocabulary needs.")
@@ -39,26 +39,26 @@ def read_listed(path: Path) -> list[str]:
 
 
 def read_config_of(folder: Path, kind: str) -> dict[str, Any]:
-    """Read `config.json` of a model of this kind; refuse a folder of another kind."""
+    """Read the `config.json` of a model of this kind; refuse other kinds."""
     if not folder.is_dir():
         raise Fault(f"There is no folder {folder}.")
     if not (folder / CONFIG).is_file():
         raise Fault(f"{folder} is not a Hugging Face model folder: it has no {CONFIG}.")
     table = read_json(folder / CONFIG)
-    if (found := table.get("model_type")) != kind:
-        raise Fault(f"{folder / CONFIG} is of a model of type {found!r}, and only {kind!r} can be imported.")
+    if (model_type := table.get("model_type")) != kind:
+        raise Fault(f"{folder / CONFIG} describes a model of type {model_type!r}; only {kind!r} can be imported here.")
     return table
 
 
 def to_json(table: Mapping[str, Any]) -> bytes:
-    """A table as such folders have it."""
+    """Return a table as JSON in the format of such folders."""
     return (json.dumps(table, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def write_tensors(
     file: BinaryIO, shapes: Mapping[str, Shape], tensor: Callable[[str], Tensor], metadata: Mapping[str, str] | None
 ) -> None:
-    """Write float32 tensors as safetensors, each made when its turn comes, so that no second copy of all is held.
+    """Write float32 tensors as safetensors, each made in its turn, so that memory never holds a second copy of all.
 
     The bytes are those that the safetensors library would write.
     """
@@ -71,7 +71,7 @@ def write_tensors(
     text += b" " * (-len(text) % 8)
     file.write(len(text).to_bytes(8, "little") + text)
     for name in sorted(shapes):
-        made = tensor(name).detach().to("cpu", torch.float32)
-        if made.shape != shapes[name]:
-            raise ValueError(f"{name} is of shape {tuple(made.shape)}, but {shapes[name]} was announced")
-        file.write(made.contiguous().numpy().astype("<f4", copy=False).data)
+        values = tensor(name).detach().to("cpu", torch.float32)
+        if values.shape != shapes[name]:
+            raise ValueError(f"{name} has the shape {tuple(values.shape)}, but {shapes[name]} was announced")
+        file.write(values.contiguous().numpy().astype("<f4", copy=False).data)

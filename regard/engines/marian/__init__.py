@@ -1,1 +1,1 @@
-"""Marian models (Junczys-Dowmunt et al. 2018) as Hugging Face stores them: brought in, and ours written as such."""
+"""Marian models (Junczys-Dowmunt et al. 2018) as Hugging Face stores them: import and export."""

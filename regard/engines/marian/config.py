@@ -1,4 +1,4 @@
-"""Configuration of a Hugging Face Marian model, checked, and as options of a Transformer of ours."""
+"""The configuration of a Hugging Face Marian model, checked and converted to our Transformer's options."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ STOPS: dict[bool | str, str] = {False: "settled", True: "first", "never": "exhau
 
 
 class MarianConfig(Options):
-    """`config.json`, of which the rest says nothing about what the model computes; the defaults are transformers'."""
+    """The fields of `config.json` that affect what the model computes; the defaults are those of transformers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -49,7 +49,7 @@ class MarianConfig(Options):
     def end(self) -> int:
         ends = self.eos_token_id if isinstance(self.eos_token_id, list) else [self.eos_token_id]
         if len(ends) != 1:
-            raise Fault(f"{CONFIG} has {len(ends)} tokens that end an output, and regard knows one.")
+            raise Fault(f"{CONFIG} has {len(ends)} tokens that end an output, but regard supports only one.")
         return ends[0]
 
 
@@ -70,7 +70,7 @@ class Generation(Options):
 
 
 def read_config(folder: Path) -> MarianConfig:
-    """The sizes of the model in a folder; one of another kind is refused."""
+    """Read the sizes of the model in a folder; refuse other models."""
     table = read_config_of(folder, "marian")
     with faults_of(folder / CONFIG):
         return check(MarianConfig, table, CONFIG)
@@ -84,10 +84,10 @@ def read_generation(folder: Path) -> Generation:
 
 
 def model_table(config: MarianConfig) -> dict[str, Any]:
-    """The options of a Transformer that computes the same."""
+    """Return the options of our Transformer that computes the same."""
     if config.activation_function not in ACTIVATIONS:
-        known = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
-        raise Fault(f"The model's activation is '{config.activation_function}', and regard has {known}.")
+        supported = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
+        raise Fault(f"The model's activation is '{config.activation_function}', but regard supports only {supported}.")
     return {
         "encoder_layers": config.encoder_layers,
         "decoder_layers": config.decoder_layers,
@@ -109,9 +109,9 @@ def model_table(config: MarianConfig) -> dict[str, Any]:
 
 
 def decoding_table(generation: Generation, longest: int, remark: Callable[[str], None]) -> dict[str, Any]:
-    """The options of a search that finds what transformers would find; what cannot be expressed is told.
+    """Return search options that find what transformers would find; report what cannot be expressed.
 
-    Transformers counts the token it begins with as part of an output, and limits all outputs alike.
+    Transformers counts the begin token as part of an output, and limits all outputs alike.
     """
     table = {
         "beam": generation.num_beams,
@@ -127,8 +127,8 @@ def decoding_table(generation: Generation, longest: int, remark: Callable[[str],
     try:
         check(DecodingOptions, table, "the search")
     except Fault as fault:
-        remark(f"Its search is not kept, for {'; '.join(fault.sentences)}: regard's own is used.")
+        remark(f"Its search cannot be used ({'; '.join(fault.sentences)}); regard's default is used instead.")
         return {}
     if generation.renormalize_logits and (table["unrepeated"] or table["repetition_penalty"] != 1):
-        remark("Its search shares out the probability of repeats that it forbids; regard's does not, and may differ.")
+        remark("Its search redistributes the probability of forbidden repeats; regard's does not and may differ.")
     return table

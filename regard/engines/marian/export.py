@@ -1,4 +1,4 @@
-"""A Transformer of ours, written so that transformers' MarianMTModel loads it and gives the same logits."""
+"""Write one of our Transformers so that transformers' MarianMTModel loads it and gives the same logits."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from regard.models.transformer.options import TransformerOptions
 from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 
-# What Marian is like, whatever else an option may say.
+# The only values that Marian supports.
 _ASKED: dict[str, Any] = {
     "norm": "after",
     "positions": "sinusoidal",
@@ -36,37 +36,37 @@ _ASKED: dict[str, Any] = {
 
 
 def export_marian(model: Loaded, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
-    """Write a model as a Hugging Face folder `out`; one that Marian cannot express is refused with the option at fault.
+    """Write a model as a Hugging Face folder `out`; refuse one that Marian cannot express, naming the option.
 
-    Settings of the search that transformers does not have stay behind: its length penalty is length^alpha.
+    Search settings that transformers lacks are not exported: its length penalty is length^alpha.
     """
     task, network = model.task, model.task.model
     if not isinstance(network, Transformer):
-        raise Fault(f"Marian is a Transformer, and this model is of the family {model.recipe.family}.")
+        raise Fault(f"Marian needs a Transformer, and this model is of the family {model.recipe.family}.")
     options = network.options
     _check(options)
     files = tokeniser_files(task.source, task.target, model.recipe.data, options.longest)
     files[CONFIG] = to_json(_config(task, network))
     files[GENERATION] = to_json(_generation(task, model.recipe))
-    with whole_folder(out, FOLDERS[MARIAN]) as beside:
+    with whole_folder(out, FOLDERS[MARIAN]) as partial:
         for name, content in files.items():
-            write_file(beside / name, content)
+            write_file(partial / name, content)
         tensors = _Tensors(network)
-        with whole_file(beside / SAFETENSORS) as file:
+        with whole_file(partial / SAFETENSORS) as file:
             write_tensors(file, tensors.shapes, tensors, {"format": "pt"})
     if isinstance(task.source, MarianTokeniser) and task.source.vocabulary.code:
-        remark(f"Other tools know nothing of the chosen language: begin each text with {task.source.vocabulary.code}.")
+        remark(f"Other tools do not know the chosen language: begin each text with {task.source.vocabulary.code}.")
 
 
 def _check(options: TransformerOptions) -> None:
-    for name, asked in _ASKED.items():
-        if (value := getattr(options, name)) != asked:
-            said = f"Marian cannot express model.{name} = {_show(value)}; it is always {_show(asked)}"
-            raise Fault(f"{said}, so train one with --set model.{name}={str(asked).lower()}.")
+    for name, expected in _ASKED.items():
+        if (value := getattr(options, name)) != expected:
+            problem = f"Marian cannot express model.{name} = {_show(value)}; it is always {_show(expected)}"
+            raise Fault(f"{problem}; train a model with --set model.{name}={str(expected).lower()}.")
     heads = {options.heads, options.decoder_heads or options.heads}
     if options.key_value_heads is not None and {options.key_value_heads} != heads:
-        given = options.key_value_heads
-        raise Fault(f"Marian cannot express model.key_value_heads = {given}; each of its heads has its own.")
+        count = options.key_value_heads
+        raise Fault(f"Marian cannot express model.key_value_heads = {count}; each of its heads has its own.")
 
 
 def _show(value: Any) -> str:
@@ -129,11 +129,11 @@ def _generation(task: Translation, recipe: Any) -> dict[str, Any]:
 
 
 class _Tensors:
-    """The weights of a Transformer by Marian's names, each made when it is asked for."""
+    """The weights of a Transformer by Marian's names, each made on demand."""
 
     def __init__(self, network: Transformer) -> None:
         self.own, self.bias = (
-            {f"model.{name}": own for name, own in named_weights(network).items()},
+            {f"model.{name}": weight for name, weight in named_weights(network).items()},
             network.output_bias,
         )
         self.back = order(network.options.width).argsort()
@@ -165,12 +165,13 @@ class _Tensors:
 
 
 def _embeddings(network: Transformer) -> dict[str, Tensor]:
-    """The matrices of tokens, those that are tied under one name."""
+    """Return the token matrices; tied ones appear once."""
     source, target = network.source_embedding.weight.detach(), network.target_embedding.weight.detach()
     shared, tied = network.source_embedding is network.target_embedding, network.options.tied
     if shared and tied:
         return {"model.shared.weight": source}
-    # Written apart even where ours are one: with the output layer apart, versions of transformers disagree on sharing.
+    # Written separately even if ours are shared: with a separate output layer, versions of transformers disagree on
+    # sharing.
     both = {"model.encoder.embed_tokens.weight": source, "model.decoder.embed_tokens.weight": target}
     both |= {"model.shared.weight": source} if shared else {}
     return both if tied else both | {"lm_head.weight": network.out.weight.detach()}

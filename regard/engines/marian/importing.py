@@ -1,8 +1,8 @@
-"""A Marian model in a Hugging Face folder becomes a model folder of ours.
+"""Import a Marian model from a Hugging Face folder into a model folder.
 
-It gives the same logits as transformers' MarianMTModel but for the tokens that its search forbids, of which padding is
-always one: here they get none of the probability. (Marian itself knows no padding. The row that transformers adds for
-it has learnt nothing; its search forbids it and, in the public models, shares out its probability.)
+It gives the same logits as transformers' MarianMTModel except for the tokens that its search forbids, always including
+padding: here they get no probability. (Marian itself has no padding. The row that transformers adds for it is
+untrained; its search forbids it and, in the public models, redistributes its probability.)
 """
 
 import io
@@ -50,13 +50,13 @@ from regard.tasks.translation.options import TranslationRecipe
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
 
-NEVER = -1e9  # the bias of a token that is never written: finite, so that all weights are numbers
-CLEANED = 256  # tokens of a pair that is not too long to be learnt from, where the model takes as many
+NEVER = -1e9  # the bias of a forbidden token: finite, so that all weights are numbers
+CLEANED = 256  # longest pair to learn from, if the model takes as many tokens
 
 _SHARED, _OUT = "model.shared.weight", "lm_head.weight"
 _ENCODER, _DECODER = "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"
 _PLACES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
-_NEAR = 1e-2  # how far stored sinusoids may be off: half precision rounds them
+_NEAR = 1e-2  # tolerance for stored sinusoids, which half precision rounds
 
 
 def import_marian(
@@ -66,15 +66,15 @@ def import_marian(
     remark: Callable[[str], None] = lambda text: None,
     progress: Progress = silent,
 ) -> None:
-    """Make a model folder `out` of the Marian model in `folder`.
+    """Make a model folder `out` from the Marian model in `folder`.
 
-    With a `code`, such as por, a model of several languages always writes that one.
+    With a `code`, such as por, a model for several languages always writes that one.
     """
     if folder.resolve().is_relative_to(out.resolve()):
-        raise Fault(f"{out} is or holds the Marian model itself; write the imported one elsewhere.")
+        raise Fault(f"{out} is or contains the Marian model itself; write the imported model elsewhere.")
     config, generation = read_config(folder), read_generation(folder)
     source, target = read_tokenisers(folder, config, code, remark)
-    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as beside:
+    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as partial:
         marian = _Marian(config, stored, _forbidden(config, generation, remark))
         table = _recipe_table(folder, marian, code)
         table["decoding"] = decoding_table(generation, config.max_position_embeddings, remark)
@@ -86,11 +86,11 @@ def import_marian(
         name = folder.resolve().name
         header = f"Written by regard {__version__}: the recipe of {name}, a Marian model that was imported."
         files = {checkpoint.RECIPE: write(recipe, header).encode(), **source.files("source"), **target.files("target")}
-        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: marian.converted(shapes, progress)})
+        checkpoint.update_folder(partial, files | {checkpoint.WEIGHTS: marian.converted(shapes, progress)})
 
 
 def _recipe_table(folder: Path, marian: "_Marian", code: str | None) -> dict[str, Any]:
-    """The recipe of an imported model; what it was trained on can only be named."""
+    """Return the recipe of an imported model; its training data can only be named."""
     config, longest = marian.config, marian.config.max_position_embeddings
     return {
         "data": {
@@ -109,16 +109,16 @@ def _recipe_table(folder: Path, marian: "_Marian", code: str | None) -> dict[str
 
 
 def _forbidden(config: MarianConfig, generation: Generation, remark: Callable[[str], None]) -> list[int]:
-    """The tokens that are never written."""
+    """Return the tokens that are never written."""
     if any(len(phrase) > 1 for phrase in generation.bad_words_ids):
-        remark("The phrases of several tokens that its search forbids are not kept.")
+        remark("Forbidden phrases of several tokens are dropped from its search.")
     alone = [phrase[0] for phrase in generation.bad_words_ids if len(phrase) == 1]
     possible = set(range(config.target_tokens)) - {config.end}
     return sorted(possible & {config.pad_token_id, *alone})
 
 
 class _Embeddings(NamedTuple):
-    """The names of the stored matrices that embed source and target, and whether they are one."""
+    """The names of the stored matrices that embed source and target, and whether they are shared."""
 
     source: str
     target: str
@@ -135,14 +135,14 @@ class _Marian:
 
     @cached_property
     def embeddings(self) -> _Embeddings:
-        config, there = self.config, self.stored.shapes
+        config, stored = self.config, self.stored.shapes
         share = config.share_encoder_decoder_embeddings
         if share and config.tie_word_embeddings:
-            name = next((name for name in (_SHARED, _ENCODER, _DECODER, _OUT) if name in there), _SHARED)
+            name = next((name for name in (_SHARED, _ENCODER, _DECODER, _OUT) if name in stored), _SHARED)
             return _Embeddings(name, name, True)
-        # Where the output layer is apart, older versions of transformers share the embeddings and newer ones do not.
-        source, target = (own if own in there or not share else _SHARED for own in (_ENCODER, _DECODER))
-        if config.tie_word_embeddings and target not in there and _OUT in there:
+        # With a separate output layer, older versions of transformers share the embeddings and newer ones do not.
+        source, target = (own_name if own_name in stored or not share else _SHARED for own_name in (_ENCODER, _DECODER))
+        if config.tie_word_embeddings and target not in stored and _OUT in stored:
             target = _OUT
         return _Embeddings(source, target, share and self._same(source, target))
 
@@ -153,7 +153,7 @@ class _Marian:
 
     @cached_property
     def parts(self) -> dict[str, WeightPart]:
-        """All tensors of ours but the bias."""
+        """All of our tensors except the bias."""
         config, embeddings = self.config, self.embeddings
         parts = [WeightPart(SOURCE, (embeddings.source,), reads=True)]
         parts += [] if embeddings.shared else [WeightPart(TARGET, (embeddings.target,), reads=True)]
@@ -163,7 +163,7 @@ class _Marian:
         return {part.ours: part for part in parts}
 
     def check(self, shapes: dict[str, Shape]) -> None:
-        """Refuse weights that are not those of such a model, before any of them is read."""
+        """Refuse weights that do not belong to such a model, before reading any of them."""
         expected = {_SHARED, _ENCODER, _DECODER, _OUT, THEIR_BIAS, *_PLACES}
         for part in self.parts.values():
             rows, *rest = shapes[part.ours]
@@ -173,7 +173,7 @@ class _Marian:
         if THEIR_BIAS in self.stored.shapes:
             self.stored.expect(THEIR_BIAS, (1, self.config.target_tokens))
         for name in sorted(self.stored.shapes.keys() - expected):
-            raise Fault(f"{self.stored.path} holds '{name}', for which config.json has no place.")
+            raise Fault(f"{self.stored.path} holds '{name}', which does not fit config.json.")
         for name in set(_PLACES) & self.stored.shapes.keys():
             self._check_places(name)
 
@@ -182,10 +182,10 @@ class _Marian:
         self.stored.expect(name, (longest, width))
         usual = sinusoids(torch.arange(longest), width)[:, order(width).argsort()]
         if not torch.allclose(self.stored[name], usual, atol=_NEAR):
-            raise Fault(f"'{name}' in {self.stored.path} does not hold sinusoids, as Marian's positions do.")
+            raise Fault(f"'{name}' in {self.stored.path} does not hold sinusoids, which Marian uses as positions.")
 
     def converted(self, shapes: dict[str, Shape], progress: Progress) -> bytes:
-        """Our weights, as safetensors; but for the tensor in hand, no second copy of them is held."""
+        """Return our weights as safetensors; besides the current tensor, no second copy of them is in memory."""
         places, factors, done = order(self.config.d_model), self._factors(), 0
 
         def tensor(name: str) -> Tensor:
@@ -194,9 +194,9 @@ class _Marian:
             if name == BIAS:
                 return self._bias()
             part = self.parts[name]
-            stacked = [self.stored[each] for each in part.theirs]
-            made = arrange(torch.cat(stacked) if len(stacked) > 1 else stacked[0], part, places)
-            return made * factors[name] if name in factors else made
+            stacked = [self.stored[their_name] for their_name in part.theirs]
+            weight = arrange(torch.cat(stacked) if len(stacked) > 1 else stacked[0], part, places)
+            return weight * factors[name] if name in factors else weight
 
         buffer = io.BytesIO()
         write_tensors(buffer, shapes, tensor, None)
@@ -212,7 +212,9 @@ class _Marian:
         return {SOURCE: 1 / root, TARGET: 1 / root, **tied}
 
     def _bias(self) -> Tensor:
-        given = self.stored[THEIR_BIAS] if THEIR_BIAS in self.stored.shapes else torch.zeros(self.config.target_tokens)
-        bias = given.flatten().clone()
+        stored_bias = (
+            self.stored[THEIR_BIAS] if THEIR_BIAS in self.stored.shapes else torch.zeros(self.config.target_tokens)
+        )
+        bias = stored_bias.flatten().clone()
         bias[self.forbidden] = NEVER
         return bias

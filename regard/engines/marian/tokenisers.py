@@ -1,4 +1,4 @@
-"""The tokenisers of a Marian folder: read from its SentencePiece models and vocabularies, and written as such."""
+"""The tokenisers of a Marian folder: read and write its SentencePiece models and vocabularies."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _SHOWN_CODES = 5
 def read_tokenisers(
     folder: Path, config: MarianConfig, code: str | None, remark: Callable[[str], None]
 ) -> tuple[MarianTokeniser, MarianTokeniser]:
-    """The tokenisers of source and target; with a code, as in >>por<<, every source is asked for in that language."""
+    """Read the tokenisers of source and target; with a code, as in >>por<<, every source asks for that language."""
     about = _settings(folder)
     names = {kind: _name(about.get(f"{kind}_token"), usual) for kind, usual in _USUAL.items()}
     vocabulary = _numbers(folder / VOCABULARY, config.vocab_size)
@@ -45,7 +45,7 @@ def read_tokenisers(
 
 
 def languages(folder: Path, code: str | None) -> dict[str, str]:
-    """The languages that a folder names, as options of the data."""
+    """Return the languages that a folder names, as data options."""
     about = _settings(folder)
     named = {"source_language": about.get("source_lang"), "target_language": code or about.get("target_lang")}
     return {name: value for name, value in named.items() if isinstance(value, str) and value}
@@ -56,7 +56,7 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 
 def _name(token: Any, usual: str) -> str:
-    """A special token's name, which may stand inside a table."""
+    """Return a special token's name, which may be inside a table."""
     content = token.get("content") if isinstance(token, dict) else token
     return content if isinstance(content, str) else usual
 
@@ -72,12 +72,12 @@ def _numbers(path: Path, most: int) -> dict[str, int]:
 
 def _number(vocabulary: dict[str, int], piece: str, path: Path) -> int:
     if piece not in vocabulary:
-        raise Fault(f"{path} has no '{piece}', which stands for unknown pieces.")
+        raise Fault(f"{path} has no '{piece}', the piece for unknown words.")
     return vocabulary[piece]
 
 
 def _vocabulary(path: Path, numbers: dict[str, int], size: int, special: tuple[int, int, int, int]) -> MarianVocabulary:
-    """The pieces by their numbers; `special` are pad, unknown, begin and end."""
+    """Return the pieces by number; `special` are pad, unknown, begin and end."""
     pieces = [""] * size
     for piece, number in numbers.items():
         pieces[number] = piece
@@ -94,7 +94,7 @@ def _choose_code(
     some = ", ".join(codes[:_SHOWN_CODES]) + (", …" if len(codes) > _SHOWN_CODES else "")
     if code is None:
         if codes:
-            remark(f"The model writes several languages: begin each text with one of {some}, or import it for one.")
+            remark(f"The model writes several languages: begin each text with one of {some}, or import one language.")
         return vocabulary
     if f">>{code}<<" not in codes:
         raise Fault(f"{folder} has no code for the language '{code}'; it has {some or 'none'}.")
@@ -109,7 +109,7 @@ def _tokeniser(path: Path, vocabulary: MarianVocabulary) -> MarianTokeniser:
 
 
 def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longest: int) -> dict[str, bytes]:
-    """Return the tokeniser files of a model of ours; refuse tokens that are not SentencePiece's."""
+    """Return the tokeniser files of one of our models; refuse tokens that are not SentencePiece's."""
     models, numbers = zip(*(_describe(side, data) for side in (source, target)), strict=True)
     names = target.pieces([target.pad, target.unknown, target.begin, target.end])
     about = {
@@ -129,11 +129,11 @@ def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longes
 
 
 def _describe(tokeniser: Tokeniser, data: PairData) -> tuple[bytes, dict[str, int]]:
-    """The SentencePiece model of a tokeniser and the numbers of its pieces."""
+    """Return the SentencePiece model of a tokeniser and the numbers of its pieces."""
     if isinstance(tokeniser, CaselessTokeniser):
-        raise Fault("Marian reads text in the case it is written in, so data.tokeniser.ignore_case stands in the way.")
+        raise Fault("Marian is case-sensitive, so a model with data.tokeniser.ignore_case cannot be exported.")
     if not isinstance(tokeniser, SubwordTokeniser | MarianTokeniser):
         kinds = " and ".join(dict.fromkeys(side.kind for side in data.tokeniser.by_side()))
-        raise Fault(f"Marian cuts text with SentencePiece, so data.tokeniser.kind = {kinds} stands in the way.")
+        raise Fault(f"Marian needs SentencePiece tokens, so data.tokeniser.kind = {kinds} cannot be exported.")
     pieces = tokeniser.pieces(range(tokeniser.size))
     return tokeniser.files("it")["it.model"], {piece: token for token, piece in enumerate(pieces) if piece}

@@ -1,12 +1,12 @@
-"""The weights of a Marian model by our names and by Hugging Face's, and the way from one to the other.
+"""The weights of a Marian model by our names and by Hugging Face's, and how to convert them.
 
-Both are the published Transformer with the norm behind each sublayer; three things differ.
+Both are the published Transformer with the norm after each sublayer; three things differ.
 
 - Ours keeps keys and values in one matrix.
-- Marian's sinusoids have all sines before all cosines, ours pair them. The order of a state's coordinates means nothing
-  to the blocks, so all weights that read or write states are put into the other order, and the same is computed.
-- Ours scales embeddings by √width, Marian may not. Embeddings are then divided by it, and where they are the output
-  layer too, the norm before it, the last one, is multiplied by it.
+- Marian's sinusoids have all sines before all cosines, ours pair them. The blocks do not depend on the order of a
+  state's coordinates, so all weights that read or write states are reordered, and the result is the same.
+- Ours scales embeddings by √width, Marian may not. Embeddings are then divided by it, and if they are tied to the
+  output layer, the last norm before it is multiplied by it.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NORMS = {
 
 
 class WeightPart(NamedTuple):
-    """A tensor of ours, those of theirs it is made of, stacked, and whether its axes are coordinates of states."""
+    """One of our tensors, those of theirs stacked in it, and whether its axes are coordinates of states."""
 
     ours: str
     theirs: tuple[str, ...]
@@ -35,7 +35,7 @@ class WeightPart(NamedTuple):
 
 
 def block_parts(side: str, number: int) -> Iterator[WeightPart]:
-    """The weights of a block; `side` is encoder or decoder."""
+    """Yield the weights of a block; `side` is encoder or decoder."""
     ours, theirs = f"model.{side}.{number}", f"model.{side}.layers.{number}"
     modules = [
         WeightPart("feed_forward.inner", ("fc1",), reads=True),
@@ -57,12 +57,12 @@ def block_parts(side: str, number: int) -> Iterator[WeightPart]:
 
 
 def order(width: int) -> Tensor:
-    """Which of Marian's coordinates each of ours is: sine and cosine of one angle side by side."""
+    """Return which of Marian's coordinates each of ours is: sine and cosine of one angle side by side."""
     return torch.arange(width).view(2, -1).T.flatten()
 
 
 def arrange(tensor: Tensor, part: WeightPart, places: Tensor) -> Tensor:
-    """The tensor with its coordinates of states in the order of `places`."""
+    """Return the tensor with its state coordinates in the order of `places`."""
     if part.writes:
         tensor = tensor.index_select(0, places)
     return tensor.index_select(-1, places) if part.reads else tensor

@@ -1,1 +1,1 @@
-"""ONNX: models written as graphs, and translating with onnxruntime."""
+"""ONNX: export models as graphs, and translate with onnxruntime."""

@@ -1,4 +1,4 @@
-"""The multi-head attention of `regard.attention` as nodes of an ONNX graph, every score and every kind of positions."""
+"""The multi-head attention of `regard.attention` as nodes of an ONNX graph, with every score and kind of positions."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ from regard.attention.scores import Additive, Bilinear, product_scale
 from regard.engines.onnx.graph import OnnxGraph
 
 _LOWEST = torch.finfo(torch.float32).min
-_FAR = 2**31 - 1  # the end of an axis, however long
+_FAR = 2**31 - 1  # the end of an axis of any length
 
 
 class Remembered(NamedTuple):
-    """The keys and values of what is looked at, (batch, head, key, depth)."""
+    """The keys and values to attend to, (batch, head, key, depth)."""
 
     keys: str
     values: str
 
 
 def linear(graph: OnnxGraph, name: str, module: torch.nn.Linear, states: str) -> str:
-    """W x + b."""
+    """Build W x + b."""
     product = graph.product(states, f"{name}.weight", module.weight)
     if module.bias is None:
         return product
@@ -29,14 +29,14 @@ def linear(graph: OnnxGraph, name: str, module: torch.nn.Linear, states: str) ->
 
 
 class Heads:
-    """One multi-head attention; `places` are where its tokens stand, and a turn by them is worked out for `longest`.
+    """One multi-head attention; `places` are the positions of its tokens, and rotations are tabulated up to `longest`.
 
-    With `single` all that looks is one token a row, and so is what is newly remembered, which needs no transposing.
+    With `single`, each row has one query token and one new key, which need no transposing.
     """
 
     def __init__(self, graph: OnnxGraph, name: str, heads: MultiHead, longest: int, single: bool = False) -> None:
         self.graph, self.name, self.heads, self.longest, self.single = graph, name, heads, longest, single
-        self.weights = ""  # of the last look, (batch, head, query, key)
+        self.weights = ""  # of the last attention, (batch, head, query, key)
 
     def remember(self, memory: str, places: str) -> Remembered:
         """Build what `MultiHead.remember` computes."""
@@ -61,7 +61,7 @@ class Heads:
         return self.graph.op("Transpose", parted, perm=[0, 2, 1, 3])
 
     def __call__(self, states: str, seen: Remembered, mask: str | None, places: str) -> str:
-        """Look from `states`; `mask` is True where a query may look, and without it that is everywhere."""
+        """Attend from `states`; `mask` is True where a query may look; without it, everywhere."""
         graph, heads = self.graph, self.heads
         projected = linear(graph, f"{self.name}.to_query", heads.to_query, states)
         query = self._rotate(self._split(projected, heads.heads), places)
@@ -84,20 +84,22 @@ class Heads:
     def _scores(self, query: str, keys: str) -> str:
         graph, score = self.graph, self.heads.look.score
         if isinstance(score, Additive):
-            asked = linear(graph, f"{self.name}.score.of_query", score.of_query, query)
+            from_query = linear(graph, f"{self.name}.score.of_query", score.of_query, query)
             both = graph.op(
-                "Add", graph.op("Unsqueeze", asked, graph.whole([3])), graph.op("Unsqueeze", keys, graph.whole([2]))
+                "Add",
+                graph.op("Unsqueeze", from_query, graph.whole([3])),
+                graph.op("Unsqueeze", keys, graph.whole([2])),
             )
             energy = linear(graph, f"{self.name}.score.energy", score.energy, graph.op("Tanh", both))
             return graph.op("Squeeze", energy, graph.whole([-1]))
         scale = product_scale(score, self.heads.key_depth)
         if scale is None:
-            raise ValueError(f"no graph is known for the score {score}")
+            raise ValueError(f"there is no graph for the score {score}")
         product = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 1, 3, 2]))
         return graph.op("Mul", product, graph.number(scale))
 
     def _spread(self, tensor: str) -> str:
-        """Each head of keys or values once for every head of queries in its group."""
+        """Repeat each head of keys or values for every query head in its group."""
         heads, groups = self.heads.heads, self.heads.key_value_heads
         if heads == groups:
             return tensor
@@ -108,7 +110,7 @@ class Heads:
         return self.graph.op("Reshape", tiled, shape)
 
     def _rotate(self, states: str, places: str) -> str:
-        """Rotary positions: every pair of coordinates (a, b) becomes a · (cos, sin) + b · (−sin, cos)."""
+        """Apply rotary positions: every pair of coordinates (a, b) becomes a · (cos, sin) + b · (−sin, cos)."""
         if self.heads.options.positions != "rotary":
             return states
         graph, depth = self.graph, self.heads.key_depth
@@ -120,7 +122,7 @@ class Heads:
         return graph.op("Add", *(graph.op("Mul", self._double(states, n), turn) for n, turn in enumerate(turned)))
 
     def _double(self, states: str, start: int) -> str:
-        """Every other coordinate, each twice: a a c c … or b b d d … of a b c d …."""
+        """Return every other coordinate twice: a a c c … or b b d d … of a b c d …."""
         graph = self.graph
         bounds = (graph.whole([start]), graph.whole([_FAR]), graph.whole([3]), graph.whole([2]))
         half = graph.op("Unsqueeze", graph.op("Slice", states, *bounds), graph.whole([-1]))
@@ -137,5 +139,5 @@ class Heads:
 
 
 def _unit(depth: int, start: int) -> torch.Tensor:
-    """1 at every other coordinate from `start` on."""
+    """Return 1 at every other coordinate from `start` on."""
     return torch.tensor([1.0 - start, float(start)]).repeat(depth // 2)

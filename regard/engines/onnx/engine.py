@@ -1,7 +1,7 @@
-"""Translating with onnxruntime: the export in a model folder, without torch.
+"""Translate with onnxruntime: the export in a model folder, without torch.
 
-A matrix in eight bits is brought into the order of the processor once, when the engine is loaded, so that a single
-sentence is translated in a fraction of the time that others take. Each core works on a sentence of its own.
+An int8 matrix is packed for the processor once, when the engine is loaded, so that a single sentence takes a fraction
+of the time that others take. Each core works on its own sentence.
 """
 
 import math
@@ -30,12 +30,12 @@ from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translatio
 from regard.engines.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
-_NAP = 0.01  # seconds between two looks at whether anyone wants something else
-_OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
+_NAP = 0.01  # seconds between two checks for other work
+_OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, besides the caches
 
 
 def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
-    """The export in a model folder, ready to translate so many sentences at once (one for each core if not given).
+    """Load the export in a model folder to translate this many sentences at once, by default one per core.
 
     Every file of it is checked, and that the model has not changed since.
     """
@@ -50,7 +50,7 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
 
 
 def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
-    """The graphs of an export, and its shortlist if it has one, for outputs of these tokens."""
+    """Load the graphs of an export, and its shortlist if it has one, for outputs of these tokens."""
     listing = None
     if (folder / LISTED).is_file():
         try:
@@ -62,38 +62,40 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 
 def _open(path: Path) -> Any:
-    with importing("onnx", "Translating by an ONNX export"):
+    with importing("onnx", "Translating with an ONNX export"):
         import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its own kinds, of no common family
+    except Exception as error:  # its own exception types, without a common base
         raise Fault(f"onnxruntime cannot read {path}: {str(error).splitlines()[0].rstrip('.')}.") from None
 
 
 @dataclass(frozen=True)
 class _Listing:
-    """A shortlist, and a graph that gives the rows of the output layer for what is on it."""
+    """A shortlist, and a graph that returns the rows of the output layer for its tokens."""
 
     graph: Any
     shortlist: Shortlist
     end: int
 
     def of(self, source: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The tokens that a sentence may be translated with, the end first, and their part of the output layer."""
+        """Return the tokens that a sentence may be translated with, the end first, and their part of the output
+        layer.
+        """
         candidates = np.array([self.end, *sorted(self.shortlist.candidates(source) - {self.end})])
         return candidates, _run(self.graph, {"candidates": candidates})
 
 
 @dataclass(frozen=True)
 class Graphs:
-    """A graph that reads a sentence, and one that writes a token more."""
+    """A graph that reads a sentence, and one that writes one more token."""
 
     encoder: Any
     step: Any
-    tokens: int  # that an output may have
+    tokens: int  # size of the target vocabulary
     listing: _Listing | None = None
 
     def read(self, source: Sequence[int]) -> "_Sentence":
@@ -105,22 +107,22 @@ class Graphs:
         return _Sentence(self.step, memory | layer, len(candidates), candidates)
 
 
-def _run(graph: Any, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _run(graph: Any, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     names = [output.name for output in graph.get_outputs()]
-    return dict(zip(names, graph.run(names, given), strict=True))
+    return dict(zip(names, graph.run(names, inputs), strict=True))
 
 
 class _Sentence:
-    """A sentence that is being translated: what was read, and what each row of its beam has written.
+    """A sentence being translated: its encoding, and what each row of its beam has written.
 
-    There are `most` tokens to choose among. With `candidates` the step knows them by their places among these.
+    There are `most` tokens to choose from. With `candidates`, the step numbers them by their places in that list.
     """
 
     def __init__(
         self, step: Any, memory: dict[str, np.ndarray], most: int, candidates: np.ndarray | None = None
     ) -> None:
         self._step, self._memory, self._most, self._candidates = step, memory, most, candidates
-        inputs = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("past.")}
+        inputs = {tensor.name: tensor.shape for tensor in step.get_inputs() if tensor.name.startswith("past.")}
         self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
 
@@ -129,21 +131,21 @@ class _Sentence:
         past = self._past
         if [*origins] != [*range(len(next(iter(past.values()))))]:
             past = {name: table[[*origins]] for name, table in past.items()}
-        given = {"target": np.array(tokens)[:, None], "count": np.array([min(count, self._most)])}
-        best, ranked, end, attention, *present = self._step.run(self._wanted, given | self._memory | past)
+        inputs = {"target": np.array(tokens)[:, None], "count": np.array([min(count, self._most)])}
+        best, ranked, end, attention, *present = self._step.run(self._wanted, inputs | self._memory | past)
         self._past = dict(zip(past, present, strict=True))
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
 
 
 def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:
-    """Wait for a search in another thread; the caller may do other work meanwhile."""
+    """Wait for a search in another thread; meanwhile the caller may do other work."""
     while has_pauses() and not wait([future], timeout=_NAP).done:
         between_steps()
     return future.result()
 
 
 class OnnxEngine:
-    """A translator by onnxruntime between the tokenisers of a model."""
+    """An onnxruntime translator between the tokenisers of a model."""
 
     name: Literal["onnx"] = "onnx"
     shares_shortlist = False  # each sentence has its own
@@ -157,35 +159,35 @@ class OnnxEngine:
         workers: int | None = None,
     ) -> None:
         self.source, self.target = tokenisers
-        self.decoding = decoding  # the search that the model's recipe asks for
-        self.longest = self.learnt = longest  # tokens of a text, its end counted
-        self.language = ""  # of the texts, if it is known
+        self.decoding = decoding  # the search set in the model's recipe
+        self.longest = self.learnt = longest  # tokens of a text, including its end
+        self.language = ""  # of the texts, if known
         self._graphs, self._workers = graphs, workers or len(os.sched_getaffinity(0))
 
     def translate(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[list[Written]]:
-        """The best outputs for each text, best first; with `explained`, the best of each is explained.
+        """Return the best outputs for each text, best first; with `explained`, the best of each is explained.
 
-        They have scores whether or not these are wanted (`scored`), for here they cost nothing.
+        They always have scores, whatever `scored` says, because here scores cost nothing.
         """
         if name := first_unsupported(options):
             value = getattr(options, name)
             raise Fault(f"onnxruntime cannot follow decoding.{name} = {value!r}; translate with torch.")
-        # The longest come first, so that no core is left waiting at the end.
+        # The longest come first, so that no core waits at the end.
         rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
         outputs = [[NOTHING] for _ in texts]
         workers = ThreadPoolExecutor(self._workers)
         try:
-            # In a copy of this context each, so that a search in another thread knows too when to give up.
-            found = [workers.submit(copy_context().run, self._search, row, options) for row in rows]
-            for row, future in zip(rows, found, strict=True):
+            # Each in a copy of this context, so that searches in other threads also know when to stop.
+            futures = [workers.submit(copy_context().run, self._search, row, options) for row in rows]
+            for row, future in zip(rows, futures, strict=True):
                 outputs[row.number] = [
-                    self._write(row, each, options, explained and not place)
-                    for place, each in enumerate(_await(future))
+                    self._write(row, hypothesis, options, explained and not place)
+                    for place, hypothesis in enumerate(_await(future))
                 ]
         finally:
-            workers.shutdown(cancel_futures=True)  # who interrupts does not wait for all that is left
+            workers.shutdown(cancel_futures=True)  # an interruption does not wait for the rest
         return outputs
 
     def translations(
@@ -196,14 +198,14 @@ class OnnxEngine:
 
     def _search(self, row: Row, options: DecodingOptions) -> list[PlainHypothesis]:
         sentence = self._graphs.read([*row.tokens, self.source.end])
-        found = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
-        if not found or math.isnan(found[0].total):
+        hypotheses = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
+        if not hypotheses or math.isnan(hypotheses[0].total):
             raise TextFault(row.number, NO_NUMBERS)
-        return found
+        return hypotheses
 
-    def _write(self, row: Row, found: PlainHypothesis, options: DecodingOptions, explained: bool) -> Written:
+    def _write(self, row: Row, hypothesis: PlainHypothesis, options: DecodingOptions, explained: bool) -> Written:
         if not explained:
-            return Written(found.tokens, found.score(options), [], [])
-        words = self.target.words(found.tokens), self.source.words(row.tokens)
-        links = word_links([looked.tolist() for looked in found.attention], *words)
-        return Written(found.tokens, found.score(options), found.scores, links)
+            return Written(hypothesis.tokens, hypothesis.score(options), [], [])
+        words = self.target.words(hypothesis.tokens), self.source.words(row.tokens)
+        links = word_links([weights.tolist() for weights in hypothesis.attention], *words)
+        return Written(hypothesis.tokens, hypothesis.score(options), hypothesis.scores, links)

@@ -1,9 +1,9 @@
-"""A Transformer of ours for ONNX runtimes: a graph that reads, and a graph that writes some tokens more.
+"""Export one of our Transformers for ONNX runtimes: a graph that reads, and a graph that writes more tokens.
 
-`encoder.onnx` gives the keys and values of the source that each block of the decoder looks at. `decoder.onnx` takes
-them, what was written before (at first of length zero) and new tokens, and gives logits and what is written by then. As
-everywhere here, a sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and
-one token a row, and ends with what a search asks for; `onnx_engine` drives it.
+`encoder.onnx` returns the source keys and values that each block of the decoder attends to. `decoder.onnx` takes them,
+the caches of earlier tokens (at first of length zero) and new tokens, and returns logits and the extended caches. A
+sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and one token per row,
+with the outputs that a search needs; `onnx_engine` drives it.
 """
 
 import json
@@ -32,24 +32,24 @@ def export_onnx(
     made_from: dict[str, str] | None = None,
     shortlist: Shortlist | None = None,
 ) -> None:
-    """Write a model to the folder `out`: graphs, weights, tokenisers and what one must know of them.
+    """Write a model to the folder `out`: graphs, weights, tokenisers and facts about them.
 
-    With `made_from`, the checksums of the model's own files, the engine takes it for theirs as long as they are those.
-    With a `shortlist` it writes nothing else than that has for a sentence.
+    With `made_from`, the checksums of the model's own files, the engine uses the export as long as they match. With a
+    `shortlist`, it writes only the tokens listed for a sentence.
     """
     network = model.task.model
     if not isinstance(network, Transformer):
-        raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+        raise Fault(f"An ONNX export needs a Transformer, and this model is of the family {model.recipe.family}.")
     if network.options.encoder != "transformer":
-        raise Fault("ONNX graphs here have an encoder of attention, and this one is model.encoder = 'recurrent'.")
+        raise Fault("ONNX exports need a Transformer encoder, and this model has model.encoder = 'recurrent'.")
     if network.options.copies:
-        raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
-    with whole_folder(out, FOLDERS[ONNX]) as beside:
-        _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
+        raise Fault("ONNX exports need a fixed vocabulary, and this model copies words (model.copies = true).")
+    with whole_folder(out, FOLDERS[ONNX]) as partial:
+        _write_graphs(model, network, partial, quantisation == "int8", shortlist is not None)
         if shortlist is not None:
-            write_file(beside / LISTED, shortlist.to_bytes())
+            write_file(partial / LISTED, shortlist.to_bytes())
         if made_from is not None:
-            write_record(beside, quantisation, made_from)
+            write_record(partial, quantisation, made_from)
 
 
 def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:

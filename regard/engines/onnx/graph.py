@@ -1,7 +1,7 @@
-"""ONNX graphs put together node by node; their weights lie in one file beside them, each tensor once.
+"""Build ONNX graphs node by node; their weights are in one file next to them, each tensor once.
 
-Matrices can have eight bits: every row of them is divided by a scale of its own and rounded. What they are multiplied
-by is rounded too, when the graph runs, by one scale for all its rows; so such a graph is for one sentence at a time.
+Matrices can be int8: every row is divided by its own scale and rounded. Their inputs are rounded too when the graph
+runs, with one scale for all rows, so such a graph is for one sentence at a time.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-OPSET, FORMAT = 17, 8  # the oldest that know a layer norm, so that older runtimes can read what is written
-_PAGE = 4096  # runtimes map a file into memory by pages
-_LARGEST = 127  # whole number of eight bits, with a sign
+OPSET, FORMAT = 17, 8  # the oldest with layer norm, for older runtimes
+_PAGE = 4096  # runtimes memory-map files by pages
+_LARGEST = 127  # signed int8
 _KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int8): TensorProto.INT8}
 
-Shape = list[int | str]  # a name for an axis whose length is known only when the graph runs
+Shape = list[int | str]  # a name stands for an axis whose length is known only at run time
 
 
 class Store:
@@ -27,7 +27,7 @@ class Store:
         self.places: dict[str, TensorProto] = {}
 
     def put(self, name: str, array: np.ndarray) -> TensorProto:
-        """A reference to an array of this name, which is written the first time."""
+        """Return a reference to an array of this name; it is written the first time."""
         if name not in self.places:
             start = -(-self.end // _PAGE) * _PAGE
             self.file.write(b"\0" * (start - self.end))
@@ -42,14 +42,14 @@ class Store:
 
 
 class Rounded(NamedTuple):
-    """Whole numbers of eight bits, and by what each row or column of them is to be multiplied."""
+    """Int8 numbers, and the scale of each row or column."""
 
     whole: str
     scale: str
 
 
 class OnnxGraph:
-    """A graph under construction. Tensors in it are known by their names; with `rounded`, matrices have eight bits."""
+    """A graph under construction. Its tensors are known by name; with `rounded`, matrices are int8."""
 
     def __init__(self, store: Store, rounded: bool = False) -> None:
         self.store, self.rounded = store, rounded
@@ -65,14 +65,14 @@ class OnnxGraph:
         return name
 
     def output(self, tensor: str, name: str, shape: Shape, kind: int = TensorProto.FLOAT) -> None:
-        """Hand a tensor that a node has made out under a name of its own."""
+        """Make a node's tensor an output under this name."""
         if tensor in self._renamed:
             tensor = self.op("Identity", tensor)
         self._renamed[tensor] = name
         self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """A node with one output, whose name is returned."""
+        """Add a node with one output; return the output's name."""
         name = f"{kind}.{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name
@@ -82,7 +82,7 @@ class OnnxGraph:
         return name
 
     def rows_of(self, name: str, table: Tensor, numbers: str) -> str:
-        """The rows of a table that have these numbers."""
+        """Return the rows of a table with these numbers."""
         if not self.rounded:
             return self.op("Gather", self.weight(name, table), numbers, axis=0)
         rows = self._rounded_weight(name, table)
@@ -91,7 +91,7 @@ class OnnxGraph:
         return self.op("Mul", whole, scale)
 
     def product(self, states: str, name: str, matrix: Tensor) -> str:
-        """States times the transpose of a matrix (out, in)."""
+        """Return states times the transpose of a matrix (out, in)."""
         if not self.rounded:
             return self.op("MatMul", states, self.op("Transpose", self.weight(name, matrix), perm=[1, 0]))
         columns = self._rounded_weight(name, matrix)
@@ -101,31 +101,31 @@ class OnnxGraph:
             self._rounded_states[states] = names
         whole, scale, zero = self._rounded_states[states]
         product = self.op("MatMulInteger", whole, self.op("Transpose", columns.whole, perm=[1, 0]), zero)
-        # In this order runtimes see a product in eight bits, and make one step of it.
+        # In this order runtimes recognise an int8 product and fuse it.
         return self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), self.op("Mul", scale, columns.scale))
 
     def _rounded_weight(self, name: str, matrix: Tensor) -> Rounded:
         numbers = _floats(matrix)
         scale = np.maximum(np.abs(numbers).max(1), np.float32(1e-30)) / np.float32(_LARGEST)
-        found = Rounded(f"{name}.whole", f"{name}.scale")
-        for part, array in zip(found, (np.rint(numbers / scale[:, None]).astype(np.int8), scale), strict=True):
+        result = Rounded(f"{name}.whole", f"{name}.scale")
+        for part, array in zip(result, (np.rint(numbers / scale[:, None]).astype(np.int8), scale), strict=True):
             self.constants[part] = self.store.put(part, array)
-        return found
+        return result
 
     def split(self, tensor: str, sizes: Sequence[int]) -> list[str]:
-        """A tensor parted along its last axis."""
+        """Split a tensor along its last axis."""
         names = [f"part.{len(self.nodes)}.{number}" for number in range(len(sizes))]
         self.nodes.append(helper.make_node("Split", [tensor, self.whole([*sizes])], names, axis=-1))
         return names
 
     def best(self, scores: str, count: str) -> tuple[str, str]:
-        """The highest scores of each row, as many as a vector of one number says, and where they stand."""
+        """Return the `count` highest scores of each row, and their positions; `count` is a vector of one number."""
         names = [f"{kind}.{len(self.nodes)}" for kind in ("best", "tokens")]
         self.nodes.append(helper.make_node("TopK", [scores, count], names, axis=-1))
         return names[0], names[1]
 
     def whole(self, value: int | list[int]) -> str:
-        """A constant of whole numbers."""
+        """Return a constant of whole numbers."""
         return self._constant(np.array(value, dtype=np.int64))
 
     def number(self, value: float) -> str:
@@ -144,10 +144,10 @@ class OnnxGraph:
         return self.op("Range", first, end, self.whole(1))
 
     def model(self, name: str, facts: dict[str, str]) -> Any:
-        """The finished graph."""
+        """Return the finished graph."""
         for node in self.nodes:
             for names in (node.input, node.output):
-                names[:] = [self._renamed.get(each, each) for each in names]
+                names[:] = [self._renamed.get(tensor_name, tensor_name) for tensor_name in names]
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, list(self.constants.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="regard")
         model.ir_version = FORMAT

@@ -1,4 +1,4 @@
-"""The Transformer as two ONNX graphs: one that reads, and one that writes some tokens more."""
+"""The Transformer as two ONNX graphs: one that reads, and one that writes more tokens."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
@@ -18,7 +18,7 @@ _ROOT_HALF = 0.5**0.5
 
 
 class Slots(NamedTuple):
-    """The names under which keys and values come in or go out, and their shapes."""
+    """The names of keys and values as inputs or outputs of a graph, and their shapes."""
 
     names: Remembered
     shapes: list[Shape]
@@ -33,13 +33,13 @@ def decoder_blocks(network: Transformer) -> list[DecoderBlock]:
 
 
 class _Builder:
-    """A graph of a Transformer under construction; its tensors of states are (row, time, width)."""
+    """A graph of a Transformer under construction; its states are (row, time, width)."""
 
     def __init__(self, network: Transformer, graph: OnnxGraph) -> None:
         self.network, self.options, self.graph = network, network.options, graph
 
     def embed(self, side: str, tokens: str, places: str) -> str:
-        """Embeddings, scaled, with the positions that are added to them."""
+        """Return scaled embeddings with their positions added."""
         graph, width = self.graph, self.options.width
         embedding = self.network.source_embedding if side == "source" else self.network.target_embedding
         rows = graph.rows_of(self._embedding_name(side), embedding.weight, tokens)
@@ -55,7 +55,7 @@ class _Builder:
         return "embedding" if shared else f"{side}_embedding"
 
     def _place_table(self, side: str) -> Tensor | None:
-        """Return what is added at each place, for all places."""
+        """Return what is added at each position, for all positions."""
         if self.options.positions not in ("sinusoidal", "learned"):
             return None
         places = self.network.source_places if side == "source" else self.network.target_places
@@ -74,13 +74,13 @@ class _Builder:
         return graph.op("LayerNormalization", states, *weights, axis=-1, epsilon=module.eps)
 
     def around(self, name: str, residual: Residual, states: str, sublayer: Callable[[str], str]) -> str:
-        """Residual and norm around a sublayer."""
+        """Apply residual and norm around a sublayer."""
         if residual.before:
             return self.graph.op("Add", states, sublayer(self.norm(name, residual.norm, states)))
         return self.norm(name, residual.norm, self.graph.op("Add", states, sublayer(states)))
 
     def feed_forward(self, name: str, block: EncoderBlock | DecoderBlock, states: str) -> str:
-        """The feed-forward net of a block, with what stands around it."""
+        """Build the feed-forward net of a block, with residual and norm."""
         net = block.feed_forward
 
         def inside(states: str) -> str:
@@ -112,20 +112,20 @@ class _Builder:
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
 
     def real(self, lengths: str, keys: str) -> str:
-        """Mask (batch, 1, 1, key) of what is no padding, for as many keys as there are, a scalar."""
+        """Return the mask (batch, 1, 1, key) of real tokens; `keys` is the number of keys, a scalar."""
         graph = self.graph
         limits = graph.op("Unsqueeze", lengths, graph.whole([1, 2, 3]))
         return graph.op("Less", graph.range(graph.whole(0), keys), limits)
 
     def slots(self, kind: str, rows: str, time: str) -> list[Slots]:
-        """Return the names of a kind's keys and values at the border, for each decoder block."""
-        found = []
+        """Return the names of a kind's keys and values as inputs or outputs, for each decoder block."""
+        all_slots = []
         for number, block in enumerate(decoder_blocks(self.network)):
             heads = block.cross if kind == "memory" else block.self_look
             names = Remembered(f"{kind}.keys.{number}", f"{kind}.values.{number}")
             depths = (heads.key_depth, heads.value_depth)
-            found.append(Slots(names, [[rows, heads.key_value_heads, time, depth] for depth in depths]))
-        return found
+            all_slots.append(Slots(names, [[rows, heads.key_value_heads, time, depth] for depth in depths]))
+        return all_slots
 
     def hand_out(self, tensors: Remembered, slots: Slots) -> None:
         for tensor, name, shape in zip(tensors, slots.names, slots.shapes, strict=True):
@@ -133,7 +133,7 @@ class _Builder:
 
 
 def encoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
-    """source (batch, source) and lengths (batch) to the keys and values that each block of the decoder looks at."""
+    """Build the graph from source (batch, source) and lengths (batch) to the keys and values for each decoder block."""
     build = _Builder(network, graph)
     source = graph.input("source", TensorProto.INT64, ["batch", "source"])
     lengths = graph.input("lengths", TensorProto.INT64, ["batch"])
@@ -159,7 +159,7 @@ def _encode(build: _Builder, name: str, block: EncoderBlock, states: str, real: 
 
 
 def decoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
-    """target (row, target), the memory and what was written before to logits and what is written by then."""
+    """Build the graph from target (row, target), memory and caches to logits and extended caches."""
     build = _Builder(network, graph)
     states, _ = _write_states(build)
     graph.output(build.logits(states), "logits", ["row", "target", network.out.out_features])
@@ -167,9 +167,9 @@ def decoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str])
 
 
 def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
-    """candidates (candidate), some target tokens, to their rows of the output layer, and their biases where it has any.
+    """Build the graph from candidates (candidate), some target tokens, to their rows of the output layer and biases.
 
-    With a shortlist `step_graph` takes these instead of the whole layer.
+    With a shortlist, `step_graph` takes these instead of the whole layer.
     """
     build, shape = _Builder(network, graph), cast(Shape, ["candidate"])
     candidates = graph.input("candidates", TensorProto.INT64, shape)
@@ -184,9 +184,9 @@ def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, st
 def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
     """Build the step for one sentence and one token per row, with the outputs that a search needs.
 
-    That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the
-    source each row looked, on the mean of the heads of the last block but one. What is `listed` has been given the rows
-    of the output layer that may be written, of which the first is the end's.
+    These are the log-probabilities of the `count` best continuations of each row, that of the end, and each row's
+    attention to the source, averaged over the heads of the last block but one. With `listed`, the input has the rows of
+    the output layer that may be written, the end first.
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
@@ -210,10 +210,10 @@ def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], en
 
 
 def _write_states(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
-    """The states behind new target tokens, and how each block looked at the source.
+    """Return the states after new target tokens, and each block's attention to the source.
 
-    Keys and values of all that is written by then are handed out. What is `alone`, one token of one sentence in each
-    row, may look at everything.
+    The keys and values of all tokens so far become outputs. With `alone`, one token of one sentence per row, everything
+    may be attended to.
     """
     graph, network = build.graph, build.network
     target = graph.input("target", TensorProto.INT64, ["row", "target"])
@@ -237,14 +237,14 @@ class _Writing:
 
     def __init__(self, build: _Builder, target: str, lengths: str | None, memory: str, past: str) -> None:
         self.build, self.graph = build, build.graph
-        self.looks: list[str] = []  # at the source, by each block so far
+        self.looks: list[str] = []  # attention to the source, by each block so far
         graph = self.graph
         first = graph.size(past, 2)
         end = graph.op("Add", first, graph.size(target, 1))
         self.places = graph.range(first, end)
         self.alone, self.behind, self.real = lengths is None, None, None
         if lengths is not None:
-            self.behind = graph.op(  # a query sees the keys up to its own place
+            self.behind = graph.op(  # a query sees the keys up to its own position
                 "LessOrEqual",
                 graph.range(graph.whole(0), end),
                 graph.op("Unsqueeze", self.places, graph.whole([1])),
@@ -256,7 +256,7 @@ class _Writing:
     def block(
         self, name: str, block: DecoderBlock, states: str, memory: Remembered, past: Remembered
     ) -> tuple[str, Remembered]:
-        """The states after a block, and its keys and values of all that is written by then."""
+        """Return the states after a block, and its keys and values of all tokens so far."""
         build, graph = self.build, self.graph
         look = build.heads(f"{name}.self_look", block.self_look, self.alone)
         cross = build.heads(f"{name}.cross", block.cross, self.alone)
@@ -269,11 +269,11 @@ class _Writing:
             return look(states, present[0], self.behind, self.places)
 
         def look_at_source(states: str) -> str:
-            # The rows of one sentence share its memory: to the attention they are more queries.
+            # The rows of one sentence share its memory: for attention they are more queries.
             shared = states if self.alone else graph.op("Reshape", states, self.by_sentence)
-            found = cross(shared, memory, self.real, self.places)
+            context = cross(shared, memory, self.real, self.places)
             self.looks.append(cross.weights)
-            return found if self.alone else graph.op("Reshape", found, graph.op("Shape", states))
+            return context if self.alone else graph.op("Reshape", context, graph.op("Shape", states))
 
         states = build.around(f"{name}.around_self", block.around_self, states, look_back)
         states = build.around(f"{name}.around_cross", block.around_cross, states, look_at_source)

@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2019, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding").
 
-Departures: whether one text follows another is not learnt (as in RoBERTa, Liu et al. 2019), one vector of a text may be
-the mean or the maximum of its states instead of that of [CLS], and the learned positions begin as sinusoids.
+Departures: there is no next-sentence objective (as in RoBERTa, Liu et al. 2019), the vector of a text may be the mean
+or the maximum of its states instead of that of [CLS], and the learned positions begin as sinusoids.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
 from regard.models.transformer.network import EncoderBlock
 
-_OF_ONE, _OF_TWO = 2, 3  # marks around one text, and around two
+_OF_ONE, _OF_TWO = 2, 3  # special tokens around one text, and around two
 
 
 class Marks(NamedTuple):
-    """The tokens of padding, of what stands before a text ([CLS]) and behind it ([SEP])."""
+    """Special tokens: padding, before a text ([CLS]) and behind it ([SEP])."""
 
     pad: int
     begin: int
@@ -34,7 +34,7 @@ class Marks(NamedTuple):
 
 
 class Framed(NamedTuple):
-    """Texts with their marks, and the segment of each place: 1 in a second text and its mark, where there is one."""
+    """Texts with their special tokens, and the segment of each place: 1 in a second text and its mark, if any."""
 
     tokens: Int[Tensor, "batch place"]
     lengths: Int[Tensor, " batch"]
@@ -42,21 +42,21 @@ class Framed(NamedTuple):
 
 
 def frame(texts: TextRows, marks: Marks) -> Framed:
-    """The texts between their marks; what is asked about each, where there is such a thing, is a second text."""
+    """Put the texts between their special tokens; the aspect of each text, if any, becomes a second text."""
     tokens, lengths = texts.tokens, texts.lengths
     batch, time = tokens.shape
     second = 0 if texts.aspects is None else texts.aspects.shape[1] + 1
     places = torch.arange(time + _OF_ONE + second, device=tokens.device)[None]
-    first_end = lengths[:, None] + 1  # where the mark behind the first text stands
-    own = tokens.gather(1, (places - 1).clamp(0, time - 1).expand(batch, -1))
-    framed = torch.where(places < first_end, own, marks.pad)
+    first_end = lengths[:, None] + 1  # place of the mark behind the first text
+    first_text = tokens.gather(1, (places - 1).clamp(0, time - 1).expand(batch, -1))
+    framed = torch.where(places < first_end, first_text, marks.pad)
     framed = framed.masked_fill(places == 0, marks.begin).masked_fill(places == first_end, marks.end)
     if texts.aspects is None or texts.aspect_lengths is None:
         return Framed(framed, lengths + _OF_ONE, None)
     second_end = first_end + texts.aspect_lengths[:, None] + 1
-    other = texts.aspects.gather(1, (places - first_end - 1).clamp(0, texts.aspects.shape[1] - 1))
+    second_text = texts.aspects.gather(1, (places - first_end - 1).clamp(0, texts.aspects.shape[1] - 1))
     is_second = places > first_end
-    framed = torch.where(is_second & (places < second_end), other, framed)
+    framed = torch.where(is_second & (places < second_end), second_text, framed)
     framed = framed.masked_fill(places == second_end, marks.end)
     segments = (is_second & (places <= second_end)).long()
     return Framed(framed, lengths + texts.aspect_lengths + _OF_TWO, segments)
@@ -68,31 +68,31 @@ def room_for_text(longest: int, second: int | None) -> int:
 
 
 def keep_ends(texts: TextRows, longest: int) -> TextRows:
-    """Texts of which as much of the beginning and of the end is left as there is room for, and the middle is not.
+    """Shorten texts that are too long: keep as much of the beginning and end as fits, and drop the middle.
 
-    As "head and tail" of Sun et al. 2019, How to Fine-Tune BERT for Text Classification; here both are as long.
+    This is "head and tail" of Sun et al. 2019, How to Fine-Tune BERT for Text Classification; here the parts are equal.
     """
     tokens, lengths = texts.tokens, texts.lengths
     room = lengths.new_tensor(longest - _OF_ONE).expand(len(lengths))
     if texts.aspect_lengths is not None:
         room = longest - _OF_TWO - texts.aspect_lengths
-    left = lengths.minimum(room)[:, None]
+    remaining = lengths.minimum(room)[:, None]
     places = torch.arange(min(tokens.shape[1], longest - _OF_ONE), device=tokens.device)[None]
-    chosen = places + torch.where(places >= left // 2, lengths[:, None] - left, 0)
-    return texts._replace(tokens=tokens.gather(1, chosen.clamp(max=tokens.shape[1] - 1)), lengths=left[:, 0])
+    chosen = places + torch.where(places >= remaining // 2, lengths[:, None] - remaining, 0)
+    return texts._replace(tokens=tokens.gather(1, chosen.clamp(max=tokens.shape[1] - 1)), lengths=remaining[:, 0])
 
 
-_SPREAD = 0.02  # of the weights that a new model begins with (section A.2, in the authors' code)
+_SPREAD = 0.02  # standard deviation of a new model's weights (section A.2, in the authors' code)
 
 
 class Bert(OrderedReader):
-    """States for the tokens of a text or of a pair of texts; with `pools`, one vector of them as well.
+    """States for the tokens of a text or of a pair of texts; with `pools`, also one vector for the whole.
 
-    What is given beside each token or word, such as how it is capitalised, joins the states that come out.
+    Extra features of each token or word, such as its capitalisation, are concatenated to the output states.
     """
 
-    inputs = None  # its vectors of tokens are its own
-    is_in_sections = False  # whether its blocks are whole one at a time
+    inputs = None  # it has its own token embeddings
+    is_in_sections = False  # True if its blocks are whole one at a time
 
     def __init__(self, options: BertOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
@@ -108,11 +108,11 @@ class Bert(OrderedReader):
         for table in (self.tokens, self.segments):
             nn.init.normal_(table, std=_SPREAD)
         with torch.no_grad():
-            # Neighbours are a turn apart from the start: from places drawn by chance, looking at them is learnt late.
+            # Neighbours differ by a rotation from the start; with random places, attending to them is learnt late.
             self.places.copy_(sinusoids(torch.arange(options.longest), options.width) * _SPREAD * 2**0.5)
 
     def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
-        """The blocks."""
+        """Yield the blocks."""
         return ((block, ()) for block in self.blocks)
 
     @property
@@ -125,30 +125,30 @@ class Bert(OrderedReader):
         lengths: Int[Tensor, " batch"] | None = None,
         segments: Int[Tensor, "batch time"] | None = None,
     ) -> list[Float[Tensor, "batch time width"]]:
-        """The plain vectors of tokens, marks included, then what every block makes of them.
+        """Return the token embeddings, special tokens included, then the states of every block.
 
-        Without lengths no row has padding, and without segments all is one text.
+        Without `lengths` no row has padding, and without `segments` all is one text.
         """
         if tokens.shape[1] > len(self.places):
             raise ValueError(f"there are {len(self.places)} places, but {tokens.shape[1]} tokens")
-        found = [F.embedding(tokens, self.tokens)]
-        of_segments = self.segments[0] if segments is None else F.embedding(segments, self.segments)
-        states = self.dropout(self.norm(found[0] + self.places[: tokens.shape[1]] + of_segments))
+        layers = [F.embedding(tokens, self.tokens)]
+        segment_vectors = self.segments[0] if segments is None else F.embedding(segments, self.segments)
+        states = self.dropout(self.norm(layers[0] + self.places[: tokens.shape[1]] + segment_vectors))
         real = None if lengths is None else Lengths(lengths)
         for block in self.blocks:
             states = block(states, real)
-            found.append(states)
-        return found
+            layers.append(states)
+        return layers
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch time wider"]:
-        """Return the state at each word of a text, that of its first token."""
+        """Return the state of each word, taken from its first token."""
         assert texts.firsts is not None
         states = self._layers(texts)[1][-1]
         chosen = states.gather(1, (texts.firsts + 1)[..., None].expand(-1, -1, states.shape[2]))
         return self.dropout(chosen if texts.beside is None else torch.cat([chosen, texts.beside], dim=-1))
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
-        """One vector for each text, or pair of texts."""
+        """Return one vector for each text or pair of texts."""
         framed, layers = self._layers(texts)
         if self.options.pooling == "first":
             first = layers[-1][:, 0]
@@ -156,11 +156,11 @@ class Bert(OrderedReader):
         return self.dropout(POOLS[self.options.pooling](layers[-1], framed.lengths))
 
     def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time width"]]:
-        """Those of the text alone, without the marks around it."""
+        """Return the states of the text alone, without the special tokens around it."""
         return [states[:, 1 : 1 + texts.tokens.shape[1]] for states in self._layers(texts)[1]]
 
     def _layers(self, texts: TextRows) -> tuple[Framed, list[Float[Tensor, "batch place width"]]]:
-        """A text between its marks, and behind it a second one, where there is one; and what is read of it."""
+        """Return the texts with special tokens, second texts included, and the states of all layers."""
         framed = frame(texts, self.marks)
         return framed, self.read(*framed)
 
@@ -181,12 +181,12 @@ class Bert(OrderedReader):
         return length * self.matrices() + looking
 
     def matrices(self) -> int:
-        """The numbers in all of its matrices, but for the vectors of tokens, which are looked up."""
+        """Return the number of weights in all matrices except the token embeddings, which are looked up."""
         return sum(part.weight.numel() for part in self.modules() if isinstance(part, nn.Linear))
 
 
 class MaskedBert(nn.Module):
-    """A BERT, and what fills its masks: softmax(E norm(activation(W h + c)) + b), with E the vectors of tokens."""
+    """A BERT with its masked-token head: softmax(E norm(activation(W h + c)) + b), with E the token embeddings."""
 
     def __init__(self, reader: Bert) -> None:
         super().__init__()
@@ -198,11 +198,11 @@ class MaskedBert(nn.Module):
         _initialise(options, self.transform, self.norm)
 
     def guesses(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place width"]:
-        """Return the vectors at masked places, to be compared with that of every token."""
+        """Return the vectors at masked places, to be compared with every token's embedding."""
         return self.norm(self.activation(self.transform(states)))
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """The score of every token at masked places."""
+        """Return the score of every token at masked places."""
         return F.linear(self.guesses(states), self.reader.tokens, self.bias)
 
     def multiplications(self, length: int) -> int:
@@ -211,7 +211,7 @@ class MaskedBert(nn.Module):
 
 
 def _initialise(options: BertOptions, *parts: nn.Module) -> None:
-    """Give the parts of a new network their first weights, and its norms their ε."""
+    """Initialise the weights of a new network's layers, and set ε of its norms."""
     for part in parts:
         if isinstance(part, nn.LayerNorm):
             part.eps = options.norm_epsilon

@@ -10,7 +10,7 @@ from regard.models.presets import with_preset
 from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.options import TransformerOptions
 
-# Those of Turc et al. 2019, Well-Read Students Learn Better, and the published base.
+# Sizes from Turc et al. 2019, Well-Read Students Learn Better, and the published base.
 PRESETS: dict[str, dict[str, int]] = {
     "tiny": {"layers": 2, "width": 128, "heads": 2, "feed_forward": 512},
     "mini": {"layers": 4, "width": 256, "heads": 4, "feed_forward": 1024},
@@ -21,57 +21,57 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class BertOptions(Options):
-    """An encoder that reads a text, or a pair of texts, both ways; the preset gives every size that is not given."""
+    """A bidirectional encoder of a text or a pair of texts; the preset fills in sizes that are not set."""
 
     preset: Literal["tiny", "mini", "small", "medium", "base"] = Field(
         "small", description="A named set of sizes: tiny, mini, small, medium or base."
     )
-    layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    layers: int = Field(ge=1, le=MOST_LAYERS, description="Number of blocks.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
     heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each block.")
     feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
-    longest: int = Field(512, ge=3, le=LONGEST, description="The longest input in tokens, its marks counted.")
-    segments: int = Field(2, ge=1, le=64, description="Texts of an input that are told apart.")
+    longest: int = Field(512, ge=3, le=LONGEST, description="Longest input in tokens, special tokens included.")
+    segments: int = Field(2, ge=1, le=64, description="Number of texts that one input can hold, as segments.")
     activation: Literal["relu", "gelu", "swish"] = Field(
         "gelu", description="Activation of the feed-forward nets, and of the layer that fills masks."
     )
-    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs, sublayers and what comes of them.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs, sublayers and outputs.")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on the attention weights.")
-    norm_epsilon: float = Field(1e-12, gt=0, le=1, description="What layer norms add to the variance.")
+    norm_epsilon: float = Field(1e-12, gt=0, le=1, description="Value that layer norms add to the variance.")
     pooling: Literal["first", "mean", "max"] = Field(
         "first",
-        description="How the states of a text become one vector, where one class is asked for: that of the token that "
-        "stands before it ([CLS]), their mean, or the largest numbers.",
+        description="How the states of a text become one vector for classification: the state of the [CLS] token "
+        "before it, their mean, or their maximum.",
     )
     pooler: bool = Field(
         False,
-        description="Whether a layer of tanh follows the state of the first token, as in models that were imported.",
+        description="Add a tanh layer after the state of the first token, as imported models have it.",
     )
     too_long: Literal["refuse", "ends"] = Field(
         "refuse",
-        description="What becomes of a text that is longer than the places there are, where one class is asked for: it "
-        "is refused, or as much of its beginning and of its end is read as there is room for.",
+        description="What to do with a text to classify that is too long: refuse it, or read as much of its beginning "
+        "and end as fits.",
     )
 
-    # What may be another for the same weights.
+    # Options that may differ for the same weights.
     adjustable: ClassVar[frozenset[str]] = frozenset(
         {"preset", "dropout", "attention_dropout", "pooling", "pooler", "too_long"}
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, given: Any) -> Any:
-        return with_preset(cls, given, PRESETS)
+    def _fill_from_preset(cls, values: Any) -> Any:
+        return with_preset(cls, values, PRESETS)
 
     @model_validator(mode="after")
     def _check(self) -> "BertOptions":
         if self.pooler and self.pooling != "first":
-            raise ValueError(f"pooler follows the state of the first token, and pooling is '{self.pooling}'")
+            raise ValueError(f"pooler follows the state of the first token, but pooling is '{self.pooling}'")
         self.of_blocks()
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The options of its blocks, which are those of a Transformer."""
+        """Return the options of its blocks, which are Transformer blocks."""
         return block_options(
             self,
             attention_dropout=self.attention_dropout,

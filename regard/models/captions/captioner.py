@@ -1,8 +1,8 @@
 """Show, Attend and Tell (Xu et al. 2015): an LSTM that looks at the places of a picture before each word it writes.
 
 Without attention it is Show and Tell (Vinyals et al. 2015), which sees the picture once, before the first word. Where
-the places are the frames of a video, it is temporal attention (Yao et al. 2015), and with their mean what that is
-compared to.
+the places are the frames of a video, it is temporal attention (Yao et al. 2015); attention = "mean" is the baseline
+of that paper.
 """
 
 from typing import Literal, NamedTuple
@@ -26,56 +26,54 @@ _OF_HARD = (*ReinforceOptions.model_fields, "expected", "outside_training")  # o
 
 
 class CaptionerOptions(ReinforceOptions):
-    """Options of an LSTM that writes captions, and of how it learns where to look."""
+    """Options of an LSTM captioner, and of how it learns where to look."""
 
     attention: Literal["soft", "hard", "mean", "none"] = Field(
         "soft",
-        description="Before each word it looks at a mix of all places, at one that is drawn, or at their mean, "
-        "which is the same for every word; with none it knows of the picture what it begins with.",
+        description="What it looks at before each word: a mix of all places, one sampled place, or their mean, which "
+        "is the same for every word; with none it sees the picture only in its initial state.",
     )
-    embedding: int = Field(256, ge=1, le=WIDEST, description="Width of a word's vector.")
+    embedding: int = Field(256, ge=1, le=WIDEST, description="Width of the word embeddings.")
     width: int = Field(512, ge=1, le=WIDEST, description="Width of the LSTM's state.")
-    compared: int = Field(256, ge=1, le=WIDEST, description="Units by which a state and a place are compared.")
-    gate: bool = Field(True, description="Weigh what was looked at by β = σ(f(h)), as published.")
-    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout on words that are read and on states that write.")
+    compared: int = Field(256, ge=1, le=WIDEST, description="Hidden size of the additive attention score.")
+    gate: bool = Field(True, description="Multiply the context by β = σ(f(h)), as published.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout on input words and on output states.")
     evenness: float = Field(
         0.0, ge=0, description="Weight λ of doubly stochastic attention, λ Σ_i (1 − Σ_t α_ti)²; for soft attention."
     )
     baseline: Baseline = Field(
         "moving",
-        description="What a path's reward is compared with: nothing, a moving average of all rewards, as published, "
-        "the mean of the picture's other paths, or the path of the most probable choices.",
+        description="Baseline for a path's reward: none, a moving average of all rewards, as published, the mean of "
+        "the picture's other paths, or the path of the most probable choices.",
     )
-    expected: float = Field(
-        0.5, ge=0, le=1, description="Share of the captions that are learnt with the mix of all places (hard)."
-    )
+    expected: float = Field(0.5, ge=0, le=1, description="Share of captions trained with the mix of all places (hard).")
     outside_training: Literal["best", "mix"] = Field(
         "best",
-        description="What a hard look outside training is at: the most probable place, or the mix of all, as in the "
-        "published code.",
+        description="Where hard attention looks outside training: at the most probable place, or at the mix of all, as "
+        "in the published code.",
     )
 
     @model_validator(mode="after")
     def _check_attention(self) -> "CaptionerOptions":
         if self.evenness and self.attention != "soft":
-            raise ValueError("evenness is asked of soft attention, whose weights lie over all places")
+            raise ValueError("evenness needs soft attention, which spreads its weights over all places")
         if self.attention == "hard":
             self.check_baseline()
             return self
         for name in _OF_HARD:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} is for attention = 'hard', which draws where it looks")
+                raise ValueError(f"{name} is for attention = 'hard', which samples where it looks")
         return self
 
     @property
     def idle(self) -> tuple[str, ...]:
-        own = {
+        unused = {
             "soft": _OF_HARD,
             "hard": ("evenness",),
             "mean": (*_OF_HARD, "evenness", "compared"),
             "none": (*_OF_HARD, "evenness", "compared", "gate"),
         }
-        return own[self.attention]
+        return unused[self.attention]
 
     @property
     def adjustable(self) -> frozenset[str]:
@@ -84,7 +82,7 @@ class CaptionerOptions(ReinforceOptions):
 
 
 class PictureMemory(NamedTuple):
-    """The annotations of each picture, as they are and as keys, and their mean."""
+    """The annotations of each picture, unchanged and as keys, and their mean."""
 
     places: Float[Tensor, "batch 1 place depth"]
     keys: PreparedKeys
@@ -92,7 +90,7 @@ class PictureMemory(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where the decoder of each row stands: h and c, and how its hard looks are made, where that is told."""
+    """State of the decoder in each row: h and c, and how hard looks choose, if that is set."""
 
     hidden: Float[Tensor, "row width"]
     cell: Float[Tensor, "row width"]
@@ -110,29 +108,29 @@ class Captioner(nn.Module):
         (i, f, o, g) = (σ, σ, σ, tanh)(T [E y_{t−1}, h_{t−1}, ẑ_t]),  c_t = f c_{t−1} + i g,  h_t = o tanh(c_t)
         p(y_t) ∝ exp(L_o (E y_{t−1} + L_h h_t + L_z ẑ_t))
 
-    Outside training a hard look is at the most probable place, or, as in the authors' code, at the mix. Without
-    attention there is no ẑ_t, and a picture is seen in h_0 and c_0 alone, where Show and Tell feeds it as a first word.
-    The paper gates hard looks in its code, not in its text.
+    Outside training, hard attention looks at the most probable place or, as in the authors' code, at the mix. Without
+    attention there is no ẑ_t, and the picture enters through h_0 and c_0 only, where Show and Tell feeds it as a first
+    word. The paper gates hard looks in its code, not in its text.
     """
 
     def __init__(self, options: CaptionerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
-        """For annotations of `depth` numbers; `places` is what other networks for pictures are told."""
+        """Build a network for annotations of `depth` numbers; `places` is there for other picture networks."""
         super().__init__()
         self.options = options
         self.embedding = nn.Embedding(tokens, options.embedding, padding_idx=pad)
         self.first_hidden, self.first_cell = (nn.Linear(depth, options.width) for _ in range(2))
-        seen = depth if options.attention != "none" else 0
-        self.lstm = nn.LSTMCell(options.embedding + seen, options.width)
+        context_width = depth if options.attention != "none" else 0
+        self.lstm = nn.LSTMCell(options.embedding + context_width, options.width)
         self.of_state = nn.Linear(options.width, options.embedding)
         self.out = nn.Linear(options.embedding, tokens)
         self.dropout = nn.Dropout(options.dropout)
         self.look = _look(options, depth) if options.attention in ("soft", "hard") else None
-        self.of_context = nn.Linear(depth, options.embedding, bias=False) if seen else None
-        self.gate = nn.Linear(options.width, 1) if seen and options.gate else None
+        self.of_context = nn.Linear(depth, options.embedding, bias=False) if context_width else None
+        self.gate = nn.Linear(options.width, 1) if context_width and options.gate else None
 
     @property
     def chooses(self) -> bool:
-        """True if the places it looks at are sampled in training, so that choosing must be learnt too."""
+        """True if it samples the places it looks at in training, so that choosing must be learnt too."""
         return self.options.attention == "hard"
 
     @property
@@ -172,7 +170,7 @@ class Captioner(nn.Module):
         if self.of_context is not None:
             deep = deep + self.of_context(torch.stack(contexts, dim=1))
         weights, log_probability, entropy = self._join(looks, embedded)
-        if self.look is not None and is_watched():  # one gaze for all steps, as of every other attention
+        if self.look is not None and is_watched():  # one gaze for all steps, as for every other attention
             note(self.look, self.look.looks_from, self.look.looks_at, weights[:, None])
         standing = Standing(hidden, cell, past.manner)
         return Written(self.dropout(deep), standing, weights, log_probability, entropy)
@@ -183,7 +181,9 @@ class Captioner(nn.Module):
     def multiplications(self, places: int, words: int) -> int:
         """Return the multiplications for `words` words about a picture with `places` places."""
         matrices = sum(
-            each.numel() for name, each in self.named_parameters() if each.dim() == 2 and "score" not in name
+            parameter.numel()
+            for name, parameter in self.named_parameters()
+            if parameter.dim() == 2 and "score" not in name
         )
         once = self.first_hidden.weight.numel() + self.first_cell.weight.numel()
         each_word = matrices - once - self.embedding.weight.numel()
@@ -196,26 +196,26 @@ class Captioner(nn.Module):
         return once + places * score.of_key.weight.numel() + words * (each_word + comparing)
 
     def _look_from(self, hidden: Float[Tensor, "row width"], memory: PictureMemory, past: Standing) -> Look:
-        """The look of every row at its picture; to the attention the rows of a picture are its queries."""
+        """Look from every row at its picture; the rows of one picture are queries of one attention."""
         assert self.look is not None
         pictures = len(memory.mean)
-        together = (pictures, 1, len(hidden) // pictures)
-        manners = past.manner.reshape(together) if past.manner.shape[1] else None
-        return self.look.full(hidden.reshape(*together, -1), memory.keys, memory.places, manners=manners)
+        shape = (pictures, 1, len(hidden) // pictures)
+        manners = past.manner.reshape(shape) if past.manner.shape[1] else None
+        return self.look.full(hidden.reshape(*shape, -1), memory.keys, memory.places, manners=manners)
 
     def _weigh(self, hidden: Float[Tensor, "row width"], context: Float[Tensor, "row depth"]) -> Tensor:
         return context if self.gate is None else self.gate(hidden).sigmoid() * context
 
     def _join(self, looks: list[Look], embedded: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Where all steps looked, and where that was drawn, how probable it was and how uncertain."""
+        """Return where all steps looked, and for sampled places their log-probability and entropy."""
         rows, nothing = len(embedded), embedded[:, :, 0][:, :0]
         if not looks:
             return embedded[..., :0], nothing, nothing
-        weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
+        weights = torch.stack([look.weights.flatten(0, 2) for look in looks], dim=1)
         if not self.chooses:
             return weights, nothing, nothing
-        drawn = ((each.log_probability.reshape(rows), each.entropy.reshape(rows)) for each in looks)
-        log_probability, entropy = (torch.stack(found, dim=1) for found in zip(*drawn, strict=True))
+        choices = ((look.log_probability.reshape(rows), look.entropy.reshape(rows)) for look in looks)
+        log_probability, entropy = (torch.stack(steps, dim=1) for steps in zip(*choices, strict=True))
         return weights, log_probability, entropy
 
 

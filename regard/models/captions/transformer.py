@@ -1,7 +1,7 @@
 """A Transformer that writes captions: an encoder over the places of a picture, and a decoder of words.
 
 Vaswani et al. 2017, "Attention Is All You Need", with the places of a grid where a translator has source tokens,
-as Herdade et al. 2019 have regions. A place is told apart by a vector learnt for it, since the grid is always the same.
+as Herdade et al. 2019 use regions. Each place has a learnt vector, since the grid is always the same.
 """
 
 from typing import Literal
@@ -24,8 +24,10 @@ from regard.models.transformer.options import TransformerOptions
 class CaptionTransformerOptions(Options):
     """Options of a Transformer that writes captions."""
 
-    encoder_layers: int = Field(2, ge=0, le=MOST_LAYERS, description="Blocks over the places of a picture; may be 0.")
-    decoder_layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks over the words.")
+    encoder_layers: int = Field(
+        2, ge=0, le=MOST_LAYERS, description="Encoder blocks over the places of a picture; may be 0."
+    )
+    decoder_layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Decoder blocks over the words.")
     width: int = Field(256, ge=2, le=WIDEST, description="Width of the states between the blocks.")
     feed_forward: int = Field(1024, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each attention.")
@@ -38,7 +40,7 @@ class CaptionTransformerOptions(Options):
         return self
 
     def blocks(self) -> TransformerOptions:
-        """The options of a translator's blocks; the number of encoder blocks is ours alone."""
+        """Return the options of a translator's blocks; only here may the number of encoder blocks be 0."""
         sizes = {name: getattr(self, name) for name in CaptionTransformerOptions.model_fields}
         sizes |= {"encoder_layers": max(1, self.encoder_layers)}
         return TransformerOptions(**sizes)
@@ -53,9 +55,9 @@ PlaceMemory = list[Cache]  # the keys and values of all places that each block o
 
 
 class CaptionTransformer(nn.Module):
-    """Annotations in, states and scores of words out."""
+    """Network from annotations to states and scores of words."""
 
-    evenness = 0.0  # it has several heads in every block, and none is asked to look everywhere
+    evenness = 0.0  # every block has several heads, and none is asked to look everywhere
     chooses = False
 
     def __init__(self, options: CaptionTransformerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
@@ -85,7 +87,7 @@ class CaptionTransformer(nn.Module):
         return [block.cross.remember(states) for block in self._decoder_blocks]
 
     def begin(self, memory: PlaceMemory) -> list[Cache]:
-        """Nothing has been written yet, so there is nothing to remember of it."""
+        """Return the empty past before the first word."""
         return []
 
     def write(self, target: Int[Tensor, "row time"], memory: PlaceMemory, past: list[Cache]) -> Written:
@@ -99,7 +101,7 @@ class CaptionTransformer(nn.Module):
         return Written(self.decoder_norm(states), caches, states[..., :0], nothing, nothing)
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """By the vectors of the words themselves."""
+        """Return the products with the word embeddings."""
         return states @ self.embedding.weight.mT
 
     def multiplications(self, places: int, words: int) -> int:

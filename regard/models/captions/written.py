@@ -9,10 +9,10 @@ Annotations = Float[Tensor, "batch place depth"]  # of a picture: one vector for
 
 
 class Written(NamedTuple):
-    """The states from which words are written, where the decoder then stands, and what its attention did on the way.
+    """States from which words are written, the decoder's new state, and the results of its attention.
 
-    `weights` is where each step looked; log-probability and entropy are of places that were drawn. What a network has
-    not is empty.
+    `weights` says where each step looked; log-probability and entropy belong to sampled places. Fields that a network
+    does not have are empty.
     """
 
     states: Float[Tensor, "row time width"]
@@ -32,16 +32,16 @@ class CaptionNetwork(Protocol):
 
     @property
     def chooses(self) -> bool:
-        """True if the places looked at are drawn in training, so that their choice must be learnt too."""
+        """True if the places it looks at are sampled in training, so that choosing must be learnt too."""
 
     def read(self, annotations: Annotations) -> Any:
-        """Return what the decoder may know of each picture."""
+        """Return what the decoder may read of each picture."""
 
     def begin(self, memory: Any) -> Any:
-        """Where the decoder stands before its first word."""
+        """Return the decoder's state before its first word."""
 
     def write(self, target: Int[Tensor, "row time"], memory: Any, past: Any) -> Written:
-        """Read these words, each the one before the word to be written."""
+        """Write from input words, each of which precedes the word to write."""
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """The score of every word at every place."""
+        """Return the score of every word at every place."""

@@ -1,11 +1,11 @@
-"""A CTC head on an encoder: the labels as they lie along the source, beside the decoder that writes them in turn.
+"""A CTC head on an encoder: it places the labels along the source, next to the decoder that writes them in order.
 
-Learnt together (Kim et al. 2017, "Joint CTC-Attention Based End-to-End Speech Recognition"; Watanabe et al. 2017):
+Both learn together (Kim et al. 2017, "Joint CTC-Attention Based End-to-End Speech Recognition"; Watanabe et al. 2017):
 
     L = λ · L_CTC + (1 − λ) · L_attention
 
-CTC knows alignments from left to right alone, and so teaches the encoder to keep the order of what it reads. Departure:
-a source of text may have fewer tokens than its target has labels, so each of its tokens becomes several frames.
+CTC only has left-to-right alignments, so it teaches the encoder to keep the order of its input. Departure: a text
+source may have fewer tokens than its target has labels, so each source token becomes several frames.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from regard.models.ctc.prefixes import only_real_frames
 
 
 class CTCHead(nn.Module):
-    """log y^t: for each frame the log-probabilities of all tokens and, behind them, of the blank."""
+    """log y^t: for each frame the log-probabilities of all tokens and, last, of the blank."""
 
     def __init__(self, width: int, tokens: int, frames: int) -> None:
         super().__init__()
@@ -31,23 +31,23 @@ class CTCHead(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch source width"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch frame symbol"]:
-        """The frames of states of which so many are real in each row; behind them there are only blanks."""
+        """Return the frames of states with `lengths` real places per row; frames behind them are all blank."""
         logits = self.out(states).unflatten(-1, (self.frames, self.symbols)).flatten(1, 2)
         real = real_places(self.frames * lengths.to(logits.device), logits.shape[1])
         return only_real_frames(logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), real)
 
 
 class Alignment(nn.Module):
-    """Where along the source each label begins, given the labels before it; it can be watched like an attention.
+    """Where along the source each label begins, given the labels before it; can be watched like an attention.
 
-    It knows no labels to come, as the attention of a decoder knows none. What is left for the end is at the end token.
+    It does not depend on later labels, just like a decoder's attention. The remaining weight goes to the end token.
     """
 
     looks_from, looks_at = "target", "source"
 
     def forward(self, starts: Sequence[Float[Tensor, "row frame"]], lengths: Int[Tensor, " row"], frames: int) -> None:
-        """Note down what each step gave; so many `frames` are one token of the source."""
-        weights = torch.stack([each.unflatten(1, (-1, frames)).sum(2) for each in starts], dim=1)
+        """Note the result of each step; `frames` frames belong to one source token."""
+        weights = torch.stack([start.unflatten(1, (-1, frames)).sum(2) for start in starts], dim=1)
         last = (lengths.to(weights.device) - 1)[:, None, None].expand(-1, len(starts), 1)
         weights = weights.scatter_add(2, last, 1 - weights.sum(2, keepdim=True))
         note(self, self.looks_from, self.looks_at, weights[:, None])
@@ -59,7 +59,7 @@ def ctc_loss(
     labels: Int[Tensor, "batch label"],
     label_lengths: Int[Tensor, " batch"],
 ) -> Float[Tensor, ""]:
-    """Σ over rows of −log p(labels | frames); a row that is too long for its frames cannot be learnt and counts 0."""
+    """Σ over rows of −log p(labels | frames); rows that are too long for their frames cannot be learnt and count 0."""
     return F.ctc_loss(
         frames.transpose(0, 1),
         labels,

@@ -1,6 +1,6 @@
-"""Networks that give each frame of an input a distribution over labels and a blank, by recurrent layers or attention.
+"""Networks that give each frame a distribution over labels and a blank, by recurrent layers or attention.
 
-Both read frames of features, whatever those are of: bands of a sound, columns of a picture, points of a stroke.
+Both read frames of features of any kind: bands of a sound, columns of a picture, points of a stroke.
 """
 
 from typing import ClassVar, Literal, NamedTuple
@@ -29,22 +29,22 @@ OF_RECURRENT = ("cell",)
 
 
 class RecogniserOptions(Options):
-    """A network over frames: how many are read as one, and what reads them."""
+    """A network over frames: how many are stacked into one, and what reads them."""
 
     encoder: Literal["recurrent", "transformer"] = Field(
-        "recurrent", description="What reads the frames: recurrent layers in both directions, or attention."
+        "recurrent", description="Frame encoder: bidirectional recurrent layers, or attention."
     )
-    stack: int = Field(3, ge=1, le=64, description="Frames that are read side by side as one, to have fewer steps.")
-    width: int = Field(256, ge=2, le=WIDEST, description="Width of the states, of both directions together.")
-    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Layers or blocks, one above the other.")
+    stack: int = Field(3, ge=1, le=64, description="Frames stacked into one, to have fewer steps.")
+    width: int = Field(256, ge=2, le=WIDEST, description="Width of the states, both directions together.")
+    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Number of layers or blocks.")
     dropout: float = Field(0.2, ge=0, lt=1, description="Dropout on inputs, between layers and on the last states.")
-    cell: CellName = Field("lstm", description="The cell of recurrent layers.")
+    cell: CellName = Field("lstm", description="Cell of recurrent layers.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block of a transformer.")
     feed_forward: int = Field(
         512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a transformer."
     )
     positions: Literal["sinusoidal", "rotary", "alibi", "none"] = Field(
-        "rotary", description="How a frame of a transformer knows its place."
+        "rotary", description="Position encoding of a transformer's frames."
     )
 
     @property
@@ -62,13 +62,13 @@ class RecogniserOptions(Options):
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} would do nothing with encoder = '{self.encoder}'")
         if self.encoder == "recurrent" and self.hears_both_ways and self.width % 2:
-            raise ValueError(f"width is {self.width}, but two directions need an even one")
+            raise ValueError(f"width is {self.width}, but two directions need an even width")
         if self.encoder == "transformer":
             self.of_blocks()
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """Return the options of a Transformer, of which only the encoder is built."""
+        """Return the options of a Transformer; only its encoder is built."""
         return TransformerOptions(
             encoder_layers=self.layers,
             decoder_layers=1,
@@ -83,10 +83,10 @@ class RecogniserOptions(Options):
 
 
 class Occupancy(nn.Module):
-    """Looks from the frames at the labels that were written: γ_t of each label, and of all blanks together.
+    """Looks from the frames at the written labels: γ_t of each label, and of all blanks together.
 
-    It is no attention that the network learns: it follows from what the network emits and from what is written. As an
-    attention does, it says for each frame where its weight lies, and sums to one.
+    This attention is not learnt: it follows from the network's emissions and the labels. Like an attention, it gives
+    each frame weights that sum to one.
     """
 
     looks_from, looks_at = "source", "labels"
@@ -94,7 +94,7 @@ class Occupancy(nn.Module):
     def forward(
         self, frames: Float[Tensor, "batch frame symbol"], counts: Counts, labels: Labels, label_counts: Counts
     ) -> Float[Tensor, "batch frame place"]:
-        """The weights (batch, frame, label + 1), blanks last."""
+        """Return the weights (batch, frame, label + 1), blanks last."""
         if is_watched(self):
             afford(self, (len(frames), 1, frames.shape[1], 2 * labels.shape[1] + 1), frames.element_size())
         shares = occupancy(frames, counts, labels, label_counts)
@@ -104,14 +104,14 @@ class Occupancy(nn.Module):
 
 
 class Emissions(NamedTuple):
-    """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
+    """Log-probabilities of each stacked frame, and the number of frames in each row."""
 
     frames: Float[Tensor, "batch frame symbol"]
     counts: Counts
 
 
 class Recogniser(nn.Module):
-    """Frames of `features` numbers in, log-probabilities of `symbols` labels and, behind them, of the blank out."""
+    """Network from frames of `features` numbers to log-probabilities of `symbols` labels and, last, the blank."""
 
     NEEDS_FRAMES: ClassVar[bool] = True
     SEARCHED_BY: ClassVar[Literal["frames", "labels"]] = "frames"
@@ -131,29 +131,29 @@ class Recogniser(nn.Module):
     def forward(
         self, frames: Float[Tensor, "batch time feature"], lengths: Counts
     ) -> tuple[Float[Tensor, "batch frame symbol"], Counts]:
-        """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
+        """Return the log-probabilities of each stacked frame, and the number of frames in each row."""
         stacked, counts = stack_frames(frames, lengths, self.options.stack)
         logits = self.out(self.dropout(read_frames(self.reader, stacked, counts)))
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), counts
 
-    # What a transcriber is asked for
+    # The interface of a transcriber
 
     def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> Emissions:
         return Emissions(*self(frames, lengths))
 
     def learn(self, heard: Emissions, labels: Labels, counts: Counts, carry: dict[str, Tensor] | None) -> LearntLabels:
-        """−Σ log p(l | x) over the rows, by torch's sum over paths."""
+        """Return −Σ log p(l | x) over the rows, by torch's sum over paths."""
         return LearntLabels(ctc_loss(*heard, labels, counts), {}, None)
 
     def best(self, heard: Emissions) -> list[list[int]]:
         return best_path(*heard)
 
     def score(self, heard: Emissions, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
-        """log p(l | x), over all alignments."""
+        """Return log p(l | x), over all alignments."""
         return log_likelihood(*heard, labels, counts)
 
     def align(self, heard: Emissions, labels: Labels, counts: Counts) -> list[list[Span]]:
-        """Where labels lie along the most probable path; who watches sees γ, how probable each is at each frame."""
+        """Return where labels lie along the most probable path; watchers see γ, each label's probability per frame."""
         self.occupancy(*heard, labels, counts)
         states, _ = best_alignment(*heard, labels, counts)
         return [_spans(row, count) for row, count in zip(states.tolist(), counts.tolist(), strict=True)]
@@ -165,12 +165,12 @@ class Recogniser(nn.Module):
 
 
 def count_looking(network: nn.Module, steps: int) -> int:
-    """Return how many multiplications the attentions of a network take for so many steps."""
+    """Return the multiplications of a network's attentions for `steps` steps."""
     return sum(part.multiplications(steps) for part in network.modules() if isinstance(part, MultiHead))
 
 
 def frame_reader(options: RecogniserOptions, features: int, bidirectional: bool = True) -> "Stack | FrameBlocks":
-    """Return the layers that read stacked frames of so many features."""
+    """Build the layers that read stacked frames of `features` features."""
     depth = features * options.stack
     if options.encoder == "transformer":
         return FrameBlocks(options, depth)
@@ -187,7 +187,7 @@ def frame_reader(options: RecogniserOptions, features: int, bidirectional: bool 
 def read_frames(
     reader: "Stack | FrameBlocks", frames: Float[Tensor, "batch frame depth"], counts: Counts
 ) -> Float[Tensor, "batch frame width"]:
-    """Return the states of stacked frames, of which so many are real in each row."""
+    """Return the states of stacked frames, of which `counts` are real in each row."""
     return reader.read(frames, counts)[0] if isinstance(reader, Stack) else reader(frames, counts)
 
 
@@ -212,5 +212,5 @@ class FrameBlocks(nn.Module):
 
 
 def _spans(states: list[int], labels: int) -> list[Span]:
-    """From which frame to which each label lies, where each frame is in a state and label n is state 2n + 1."""
+    """Return the first and last frame of each label, where label n is state 2n + 1."""
     return [(states.index(state), len(states) - states[::-1].index(state)) for state in range(1, 2 * labels, 2)]

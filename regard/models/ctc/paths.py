@@ -1,18 +1,18 @@
-"""Sums over the paths of CTC, written out in logarithms: the forward–backward algorithm of Graves et al. 2006.
+"""Sums over the paths of CTC, in logarithms: the forward–backward algorithm of Graves et al. 2006.
 
-A network gives each frame t a distribution y^t over labels and a blank, the last symbol. B makes of a path, a symbol a
-frame, a labelling: repeated symbols become one, then the blanks go. Of a labelling l,
+A network gives each frame t a distribution y^t over labels and a blank, the last symbol. A path has one symbol per
+frame. B turns a path into a labelling: it merges repeated symbols, then removes blanks. For a labelling l,
 
     p(l | x) = Σ over π with B(π) = l of Π_t y^t_{π_t}                                       (equation 3)
 
 All its paths walk along l′, which is l with a blank before, between and behind its labels. From a state s of l′ they
-may stay, go on to s+1, or skip the blank between two different labels. That is a lattice of (frame, state), in which
+may stay, move on to s+1, or skip the blank between two different labels. This is a lattice of (frame, state), in which
 
     α_t(s) = y^t_{l′_s} · Σ over r that lead to s of α_{t−1}(r)                              (equations 6 and 7)
     β_t(s) =              Σ over r that s leads to of β_{t+1}(r) · y^{t+1}_{l′_r}
     p(l | x) = Σ_s α_t(s) · β_t(s)   at every t                                              (equation 14)
 
-Departure: here β_t does not hold y^t, which is then in every product once, so that nothing is divided by it.
+Departure: here β_t does not include y^t, so every product contains it once and nothing is divided by it.
 Rows with fewer frames or labels than others are padded; a row whose labels do not fit its frames has log p = −∞.
 """
 
@@ -33,12 +33,12 @@ NEVER = float("-inf")
 
 
 class _States(NamedTuple):
-    """The states of l′ of each row: their symbols, which of them are its own, and which can be skipped to."""
+    """The states of l′ in each row: their symbols, which are real, and which can be reached by skipping a blank."""
 
     symbols: Int[Tensor, "batch state"]
     real: Bool[Tensor, "batch state"]
     from_two_before: Bool[Tensor, "batch state"]
-    last: Int[Tensor, "batch 2"]  # the blank behind the last label, and the last label, or that blank twice
+    last: Int[Tensor, "batch 2"]  # the blank behind the last label, and the last label (or that blank again)
 
 
 def frames_needed(labels: Labels, label_counts: Counts) -> Counts:
@@ -49,16 +49,16 @@ def frames_needed(labels: Labels, label_counts: Counts) -> Counts:
 
 
 def log_likelihood(frames: Frames, counts: Counts, labels: Labels, label_counts: Counts) -> Float[Tensor, " batch"]:
-    """log p(l | x) of each row."""
+    """Return log p(l | x) of each row."""
     states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
     forward = _forward(_emitted(frames, states), states)
     return log_sum(_at_the_end(forward, counts, states))
 
 
 def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Counts) -> Lattice:
-    """γ_t(s) = α_t(s) · β_t(s) / p(l | x): how probable it is that a path of l is in state s at frame t.
+    """γ_t(s) = α_t(s) · β_t(s) / p(l | x): the probability that a path of l is in state s at frame t.
 
-    Over the states it sums to one at every frame of a row, and is zero behind them and where the labels do not fit.
+    It sums to one over the states of every real frame, and is zero behind them and where the labels do not fit.
     """
     states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
     emitted = _emitted(frames, states)
@@ -72,9 +72,9 @@ def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Coun
 def best_alignment(
     frames: Frames, counts: Counts, labels: Labels, label_counts: Counts
 ) -> tuple[Int[Tensor, "batch frame"], Float[Tensor, " batch"]]:
-    """The state of l′ at each frame along the most probable path of l, and the logarithm of that path (Viterbi).
+    """Return the state of l′ at each frame on the most probable path of l, and the log-probability of that path.
 
-    The same recursion with the largest in place of the sum. Label n is state 2n + 1; behind its frames a row has −1.
+    This is Viterbi: the same recursion with a maximum instead of the sum. Label n is state 2n + 1; padding is −1.
     """
     states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
     emitted = _emitted(frames, states)
@@ -82,35 +82,35 @@ def best_alignment(
     columns = [best]
     for time in range(1, frames.shape[1]):
         between_steps()
-        best, come_from = _arriving(best, states).max(dim=-1)
-        before.append(come_from)  # 0: stayed, 1: from one before, 2: from two before
+        best, steps = _arriving(best, states).max(dim=-1)
+        before.append(steps)  # 0: stayed, 1: from one before, 2: from two before
         best = best + emitted[:, time]
         columns.append(best)
     ends = _at_the_end(torch.stack(columns, dim=1), counts, states)
-    score, which = ends.max(dim=-1)
-    state = states.last.gather(1, which[:, None]).squeeze(1)
-    found = torch.full_like(counts, -1)[:, None].repeat(1, frames.shape[1])
+    score, end = ends.max(dim=-1)
+    state = states.last.gather(1, end[:, None]).squeeze(1)
+    path = torch.full_like(counts, -1)[:, None].repeat(1, frames.shape[1])
     for time in reversed(range(frames.shape[1])):
         between_steps()
         inside = time < counts
-        found[:, time] = torch.where(inside, state, found[:, time])
+        path[:, time] = torch.where(inside, state, path[:, time])
         if time:
             step = before[time - 1].gather(1, state[:, None]).squeeze(1)
             state = torch.where(inside, state - step, state)
-    return found.where(score.isfinite()[:, None], torch.full_like(found, -1)), score
+    return path.where(score.isfinite()[:, None], torch.full_like(path, -1)), score
 
 
 def best_path(frames: Frames, counts: Counts) -> list[list[int]]:
-    """B of the most probable symbol of each frame (section 3.2): quick, and often but not always the best labelling."""
+    """Return B of each frame's most probable symbol (section 3.2): quick, often but not always the best labelling."""
     symbols, blank = frames.argmax(dim=-1), frames.shape[-1] - 1
     new = torch.ones_like(symbols, dtype=torch.bool)
     new[:, 1:] = symbols[:, 1:] != symbols[:, :-1]
-    kept = new & (symbols != blank) & real_places(counts, frames.shape[1])
-    return [row[own].tolist() for row, own in zip(symbols.cpu(), kept.cpu(), strict=True)]
+    is_label = new & (symbols != blank) & real_places(counts, frames.shape[1])
+    return [row[mask].tolist() for row, mask in zip(symbols.cpu(), is_label.cpu(), strict=True)]
 
 
 def log_sum(terms: Float[Tensor, "*places term"]) -> Float[Tensor, "*places"]:
-    """Return log Σ exp over the last axis; where all terms are −∞, so is the sum, and its gradient is zero, not NaN."""
+    """Return log Σ exp over the last axis; where all terms are −∞, so is the sum, with a gradient of zero, not NaN."""
     largest = terms.detach().amax(dim=-1)
     finite = largest.where(largest.isfinite(), torch.zeros_like(largest))
     total = (terms - finite[..., None]).exp().sum(dim=-1)
@@ -135,19 +135,19 @@ def _states(labels: Labels, label_counts: Counts, blank: int) -> _States:
 
 
 def _emitted(frames: Frames, states: _States) -> Lattice:
-    """log y^t_{l′_s}, and −∞ where a row has no such state."""
-    own = frames.gather(2, states.symbols[:, None].expand(-1, frames.shape[1], -1))
-    return own.masked_fill(~states.real[:, None], NEVER)
+    """Return log y^t_{l′_s}, and −∞ where a row has no such state."""
+    logs = frames.gather(2, states.symbols[:, None].expand(-1, frames.shape[1], -1))
+    return logs.masked_fill(~states.real[:, None], NEVER)
 
 
 def _start(emitted: Lattice) -> Float[Tensor, "batch state"]:
-    """Paths begin with a blank or with the first label."""
+    """Return the first column: paths begin with a blank or with the first label."""
     begins = torch.arange(emitted.shape[2], device=emitted.device) < 2
     return emitted[:, 0].masked_fill(~begins, NEVER)
 
 
 def _arriving(before: Float[Tensor, "batch state"], states: _States) -> Float[Tensor, "batch state 3"]:
-    """Return what comes to each state: from itself, from one before, or two before where a blank may be skipped."""
+    """Return the ways into each state: from itself, from one before, or from two before if a blank may be skipped."""
     never = before.new_full((before.shape[0], 2), NEVER)
     padded = torch.cat([never, before], dim=1)
     skipping = padded[:, :-2].masked_fill(~states.from_two_before, NEVER)
@@ -155,7 +155,7 @@ def _arriving(before: Float[Tensor, "batch state"], states: _States) -> Float[Te
 
 
 def _forward(emitted: Lattice, states: _States) -> Lattice:
-    """log α."""
+    """Return log α."""
     columns = [_start(emitted)]
     for time in range(1, emitted.shape[1]):
         between_steps()
@@ -164,7 +164,7 @@ def _forward(emitted: Lattice, states: _States) -> Lattice:
 
 
 def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
-    """log β; at the last frame of a row it is 0 in the two states in which paths may end."""
+    """Return log β; at the last frame of a row it is 0 in the two states where paths may end."""
     places = torch.arange(emitted.shape[2], device=emitted.device)
     ends = (places == states.last[:, :1]) | (places == states.last[:, 1:])
     at_end = torch.zeros_like(emitted[:, 0]).masked_fill(~ends, NEVER)
@@ -186,8 +186,8 @@ def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
 
 
 def _at_the_end(forward: Lattice, counts: Counts, states: _States) -> Float[Tensor, "batch 2"]:
-    """Return what has come to the two states in which paths may end, at the last frame of each row."""
+    """Return log α of the two states where paths may end, at the last frame of each row."""
     column = forward[torch.arange(len(forward), device=forward.device), (counts - 1).clamp(min=0)]
     ends = column.gather(1, states.last)
-    only_blank = states.last[:, 0] == states.last[:, 1]  # without labels both are the same state
+    only_blank = states.last[:, 0] == states.last[:, 1]  # without labels the two are the same state
     return torch.cat([ends[:, :1], ends[:, 1:].masked_fill(only_blank[:, None], NEVER)], dim=1)

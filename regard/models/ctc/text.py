@@ -1,10 +1,10 @@
-"""Text to labels without a decoder: an encoder over tokens, several frames of each, and CTC (Graves et al. 2006).
+"""Text to labels without a decoder: an encoder over tokens, several frames per token, and CTC (Graves et al. 2006).
 
     p(l | x) = Σ over paths π with B(π) = l of Π_t y^t_{π_t}
 
-All labels are found at once, each from what the encoder knows of its place, and none knows the labels before it.
-Departure: the paper reads sound, of which there is more than of labels; here the head makes several frames of a token,
-for a letter may stand for two sounds.
+All labels are predicted at once, each from the encoder's state at its place, independently of the labels before it.
+Departure: the paper reads sound, which has more frames than labels; here the head makes several frames of each token,
+because a letter may stand for two sounds.
 """
 
 from typing import ClassVar, Literal, NamedTuple
@@ -23,10 +23,10 @@ from regard.models.translator import Translator
 
 
 class CTCTextOptions(TextEncoderOptions):
-    """An encoder of text, and the frames that CTC makes of it."""
+    """An encoder of text, and the CTC frames made from it."""
 
     frames: int = Field(
-        default=2, ge=1, le=16, description="Frames of each token; an output has at most one token a frame."
+        default=2, ge=1, le=16, description="Frames per input token; an output has at most one token per frame."
     )
 
 
@@ -38,7 +38,7 @@ class FrameMemory(NamedTuple):
 
 
 class CTCText(Translator):
-    """Tokens in, frames out; what a batch is, and how outputs are found in the frames, is the task's affair."""
+    """Network from tokens to frames; the task defines batches and finds outputs in the frames."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding",),
@@ -57,24 +57,24 @@ class CTCText(Translator):
         self.alignment = Alignment()
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> FrameMemory:
-        """The frames of each source."""
+        """Return the frames of each source."""
         states = self.dropout(self.layers(source, lengths)[-1])
-        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
+        lengths = lengths.to(source.device, non_blocking=True)  # batches keep lengths on the host
         return FrameMemory(self.ctc_head(states, lengths), lengths)
 
     def begin(self, memory: FrameMemory) -> Prefixes:
-        """Nothing has been written yet."""
+        """Return the empty prefixes, before anything is written."""
         return empty_prefixes(memory.frames)
 
     def write(
         self, target: Int[Tensor, "row target"], memory: FrameMemory, past: Prefixes
     ) -> tuple[Float[Tensor, "row target symbol"], Prefixes]:
-        """The log-probabilities of what follows each label, the end behind all tokens, and what is then written.
+        """Return the log-probabilities of what follows each label, the end last, and the extended prefixes.
 
         A blank among the labels writes nothing, as in a frame.
         """
         copies = len(target) // len(memory.lengths)  # the rows of a beam share what was read
-        frames, lengths = (each.repeat_interleave(copies, 0) for each in memory)
+        frames, lengths = (tensor.repeat_interleave(copies, 0) for tensor in memory)
         following, starts = [], []
         for labels in target.unbind(1):
             past = extend(frames, past, labels)
@@ -91,19 +91,19 @@ class CTCText(Translator):
 
     @property
     def blank(self) -> int:
-        """The symbol of a frame that says nothing, behind those of all tokens."""
+        """The symbol of a frame that says nothing; it follows those of all tokens."""
         return self.ctc_head.symbols - 1
 
     def token_weights(self) -> Float[Tensor, "symbol width"]:
-        """The output matrix, which scores every symbol of a frame."""
+        """Return the output matrix, which scores every symbol of a frame."""
         return self.ctc_head.out.weight
 
     def token_biases(self) -> Float[Tensor, " symbol"]:
-        """The bias of the output layer."""
+        """Return the bias of the output layer."""
         return self.ctc_head.out.bias
 
     def logits(self, states: Float[Tensor, "*place symbol"]) -> Float[Tensor, "*place symbol"]:
-        """Return the states, which are log-probabilities already."""
+        """Return the states, which already are log-probabilities."""
         return states
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:

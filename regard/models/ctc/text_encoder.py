@@ -1,4 +1,4 @@
-"""Encoders of text for networks that lay labels along what was read: CTC and transducers."""
+"""Text encoders for CTC and transducers, which place labels along the input."""
 
 from typing import Literal
 
@@ -14,24 +14,24 @@ from regard.models.transformer.block_encoder import BlockEncoder
 from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.options import TransformerOptions
 
-ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that one encoder alone has
+ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that only one encoder has
 
 
 class TextEncoderOptions(Options):
-    """Layers that read a text, recurrent ones from both ends or those of a Transformer."""
+    """Layers that read a text: bidirectional recurrent layers, or Transformer blocks."""
 
     encoder: Literal["recurrent", "transformer"] = Field(
-        default="recurrent", description="Recurrent layers that read from both ends, or blocks of a Transformer."
+        default="recurrent", description="Bidirectional recurrent layers, or Transformer blocks."
     )
     layers: int = Field(default=3, ge=1, le=MOST_LAYERS, description="Layers or blocks of the encoder.")
     width: int = Field(default=512, ge=2, le=WIDEST, description="Width of the embeddings and the states.")
-    cell: CellName = Field(default="lstm", description="The cell of a recurrent encoder.")
+    cell: CellName = Field(default="lstm", description="Cell of a recurrent encoder.")
     heads: int = Field(default=4, ge=1, le=WIDEST, description="Attention heads of each block of a Transformer.")
     feed_forward: int = Field(
         default=1024, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets of a Transformer."
     )
     dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, layers and sublayers.")
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="Longest input or output in tokens.")
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -53,29 +53,29 @@ class TextEncoderOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The options of its blocks, which are those of a Transformer."""
+        """Return the options of its blocks, which are Transformer blocks."""
         return block_options(self, norm="before")
 
     @property
     def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
+        """Batch size in tokens beyond which a large GPU still has room but the model learns no faster."""
         return 8192
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
+        """Options that may change while the weights stay: neither weights nor outputs depend on them."""
         return frozenset({"dropout", "longest"})
 
 
 def text_encoder(options: TextEncoderOptions) -> "RecurrentEncoder | BlockEncoder":
-    """Return the encoder that the options ask for."""
+    """Build the encoder that the options describe."""
     if options.encoder == "recurrent":
         return RecurrentEncoder(options)
     return BlockEncoder(options.of_blocks(), options.dropout)
 
 
 def encoder_cost(options: TextEncoderOptions, matrices: int, length: int) -> dict[str, int | float]:
-    """Return what reading `length` tokens takes, each multiplied with so many weights: that, and its attention."""
+    """Return the cost of reading `length` tokens, each multiplied by `matrices` weights, and of attention."""
     blocks = options.layers if options.encoder == "transformer" else 0
     looking = 2 * blocks * length**2 * options.width
     total = length * matrices + looking
@@ -87,7 +87,7 @@ def encoder_cost(options: TextEncoderOptions, matrices: int, length: int) -> dic
 
 
 class RecurrentEncoder(nn.Module):
-    """Recurrent layers that read from both ends; gives the states of every layer."""
+    """Bidirectional recurrent layers; returns the states of every layer."""
 
     def __init__(self, options: TextEncoderOptions) -> None:
         super().__init__()

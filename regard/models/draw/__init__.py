@@ -1,1 +1,1 @@
-"""DRAW (Gregor et al. 2015): a picture comes to be on a canvas, step by step, through a window that moves."""
+"""DRAW (Gregor et al. 2015): draws a picture on a canvas step by step, through a moving window."""

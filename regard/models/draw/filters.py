@@ -9,13 +9,13 @@ a picture of A × B pixels and a grid of N × N filters (equations 19, 20 and 22
     F_X[i, a] = exp(−(a − μ_X^i)² / 2σ²) / Z_X                                   pixels a from 1 to A
     F_Y[j, b] = exp(−(b − μ_Y^j)² / 2σ²) / Z_Y                                   pixels b from 1 to B
 
-where Z makes each row of F sum to one. Reading gives N × N numbers, writing spreads as many over the picture (equations
-27 and 29):
+where Z makes each row of F sum to one. Reading gives N × N numbers; writing spreads N × N numbers over the picture
+(equations 27 and 29):
 
     read(x, x̂) = γ [F_Y x F_Xᵀ, F_Y x̂ F_Xᵀ]            write(w) = γ⁻¹ F_Yᵀ w F_X
 
-F is a softmax, which is the same but for filters far outside: those see the nearest edge, where the published quotient
-would be 0 / 0.
+F is a softmax, which differs only for filters far outside the picture: they see the nearest edge, where the published
+quotient would be 0 / 0.
 """
 
 from typing import NamedTuple
@@ -24,14 +24,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-NUMBERS = 5  # of a window
-LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = 2, 3, 4  # the places of log σ², log δ̃ and log γ among them
+NUMBERS = 5  # numbers that describe a window
+LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = 2, 3, 4  # indices of log σ², log δ̃ and log γ
 Window = Float[Tensor, "batch 5"]
 Picture = Float[Tensor, "batch height width"]
 
 
 class FilterBank(NamedTuple):
-    """The filters of both axes, and how strongly they read."""
+    """The filters of both axes, and their read strength."""
 
     of_rows: Float[Tensor, "batch grid height"]  # F_Y
     of_columns: Float[Tensor, "batch grid width"]  # F_X
@@ -39,7 +39,7 @@ class FilterBank(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Where a window lies: its centre across and down, and the distance between two filters; the first pixel is 1."""
+    """Position of a window: its centre across and down, and the distance between filters; the first pixel is 1."""
 
     across: Float[Tensor, " batch"]
     down: Float[Tensor, " batch"]
@@ -47,14 +47,14 @@ class Grid(NamedTuple):
 
 
 def place_grid(window: Window, grid: int, height: int, width: int) -> Grid:
-    """g_X, g_Y and δ of a window of grid × grid filters."""
+    """Return g_X, g_Y and δ of a window of grid × grid filters."""
     across, down, _, log_distance, _ = window.unbind(dim=1)
     distance = (max(height, width) - 1) / (grid - 1) * log_distance.exp()
     return Grid((width + 1) / 2 * (across + 1), (height + 1) / 2 * (down + 1), distance)
 
 
 def filter_bank(window: Window, grid: int, height: int, width: int) -> FilterBank:
-    """F_Y, F_X and γ of a window."""
+    """Return F_Y, F_X and γ of a window."""
     place = place_grid(window, grid, height, width)
     steps = torch.arange(grid, device=window.device, dtype=window.dtype) - (grid - 1) / 2
     precision = torch.exp(-window[:, LOG_VARIANCE])[:, None, None] / 2
@@ -69,11 +69,11 @@ def filter_bank(window: Window, grid: int, height: int, width: int) -> FilterBan
 def read_patch(
     bank: FilterBank, pictures: Float[Tensor, "batch height kind width"]
 ) -> Float[Tensor, "batch grid kind grid"]:
-    """γ F_Y x F_Xᵀ of each kind of picture, those to be drawn and what is wrong with them, row beside row."""
+    """γ F_Y x F_Xᵀ of each kind of picture (the pictures to draw, and their errors), row next to row."""
     kinds, width = pictures.shape[2:]
     rows = (bank.of_rows @ pictures.flatten(2)).unflatten(2, (kinds, width))
-    found = (rows.flatten(1, 2) @ bank.of_columns.mT).unflatten(1, rows.shape[1:3])
-    return bank.strength[:, None, None, None] * found
+    patch = (rows.flatten(1, 2) @ bank.of_columns.mT).unflatten(1, rows.shape[1:3])
+    return bank.strength[:, None, None, None] * patch
 
 
 def write_patch(bank: FilterBank, patch: Float[Tensor, "batch grid grid"]) -> Picture:

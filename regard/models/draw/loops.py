@@ -1,6 +1,6 @@
-"""Linear layers that a loop applies again and again, with one product for the gradient of their weights.
+"""Linear layers that a loop applies repeatedly, with one product for the gradient of their weights.
 
-Autograd by itself multiplies and adds for each round: on a GPU many small launches, where rounds are many and batches
+Autograd by itself multiplies and adds once per round: many small launches on a GPU when rounds are many and batches
 small. Here each round keeps its input and the gradient of its output, and one product after the last round of the
 backward pass gives the same sum:
 
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 
 class Rounds:
-    """The rounds of a layer in one loop, and what the gradient of its weights needs of each."""
+    """The rounds of one layer in a loop, with the inputs and gradients that the weight gradient needs."""
 
     def __init__(self, layer: nn.Linear, in_tf32: bool = False) -> None:
         self.in_tf32 = in_tf32 and layer.weight.is_cuda
@@ -26,35 +26,35 @@ class Rounds:
         self.inputs: list[Tensor] = []
         self.gradients: list[Tensor] = []
 
-    def __call__(self, given: Float[Tensor, "batch input"]) -> Float[Tensor, "batch output"]:
-        """W x + b, one round."""
-        found: Tensor = _Round.apply(given, self)
-        return found
+    def __call__(self, inputs: Float[Tensor, "batch input"]) -> Float[Tensor, "batch output"]:
+        """Compute W x + b for one round."""
+        outputs: Tensor = _Round.apply(inputs, self)
+        return outputs
 
 
 def begin_rounds(layers: Sequence[nn.Linear], start: Tensor, in_tf32: bool = False) -> tuple[list[Rounds], Tensor]:
-    """The rounds of these layers, and the `start` from which a loop begins; on a GPU products may be in TF32.
+    """Return the rounds of these layers, and the `start` of a loop; on a GPU products may be in TF32.
 
-    All that is given to a round must depend on that `start`: that is how one knows that no round is left.
+    Everything given to a round must depend on that `start`, so that its gradient comes after the last round.
     """
     rounds = [Rounds(layer, in_tf32) for layer in layers]
     weights = [weight for layer in layers for weight in (layer.weight, layer.bias)]
-    begun: Tensor = _Sum.apply(start, rounds, *weights)
-    return rounds, begun
+    tracked: Tensor = _Sum.apply(start, rounds, *weights)
+    return rounds, tracked
 
 
 class _Round(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, given: Tensor, rounds: Rounds) -> Tensor:
-        context.save_for_backward(given)
+    def forward(context: Any, inputs: Tensor, rounds: Rounds) -> Tensor:
+        context.save_for_backward(inputs)
         context.rounds = rounds
         with _precision(rounds.in_tf32):
-            return F.linear(given, rounds.weight, rounds.bias)
+            return F.linear(inputs, rounds.weight, rounds.bias)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        (given,), (gradient,), rounds = context.saved_tensors, gradients, context.rounds
-        rounds.inputs.append(given)
+        (inputs,), (gradient,), rounds = context.saved_tensors, gradients, context.rounds
+        rounds.inputs.append(inputs)
         rounds.gradients.append(gradient)
         with _precision(rounds.in_tf32):
             return gradient @ rounds.weight, None
@@ -68,18 +68,18 @@ class _Sum(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Any, ...]:
-        found: list[Tensor] = []
-        for each in context.rounds:
-            of_outputs = torch.cat(each.gradients)
-            with _precision(each.in_tf32):
-                found += [of_outputs.mT @ torch.cat(each.inputs), of_outputs.sum(dim=0)]
-            each.inputs.clear(), each.gradients.clear()
-        return gradients[0], None, *found
+        weight_gradients: list[Tensor] = []
+        for layer_rounds in context.rounds:
+            output_gradients = torch.cat(layer_rounds.gradients)
+            with _precision(layer_rounds.in_tf32):
+                weight_gradients += [output_gradients.mT @ torch.cat(layer_rounds.inputs), output_gradients.sum(dim=0)]
+            layer_rounds.inputs.clear(), layer_rounds.gradients.clear()
+        return gradients[0], None, *weight_gradients
 
 
 @contextmanager
 def _precision(in_tf32: bool) -> Iterator[None]:
-    """Let the products inside this block be in TF32, if they may; torch has one setting for all of them."""
+    """Compute products in this block in TF32, if allowed; torch has one global setting for this."""
     if not in_tf32:
         yield
         return

@@ -1,6 +1,6 @@
 """DRAW, a deep recurrent attentive writer (Gregor et al. 2015): a variational autoencoder that draws step by step.
 
-At each of T steps the encoder sees what is still wrong with the canvas, latents z_t tell the decoder of it, and the
+At each of T steps the encoder sees the remaining error of the canvas, latents z_t pass it to the decoder, and the
 decoder adds to the canvas (equations 3 to 8):
 
     x̂_t = x − σ(c_{t−1})
@@ -10,7 +10,7 @@ decoder adds to the canvas (equations 3 to 8):
     h^dec_t = LSTM(h^dec_{t−1}, z_t)
     c_t = c_{t−1} + write(h^dec_t)
 
-A picture is as probable as its pixels are under Bernoulli(σ(c_T)). To draw from nothing, z_t comes from N(0, I).
+The likelihood of a picture is that of its pixels under Bernoulli(σ(c_T)). To draw new pictures, z_t comes from N(0, I).
 """
 
 import math
@@ -32,14 +32,14 @@ Noise = Float[Tensor, "batch step latent"]
 
 
 class DrawOptions(Options):
-    """The sizes of DRAW; the defaults are those published for MNIST with attention."""
+    """Sizes of DRAW; the defaults are those published for MNIST with attention."""
 
-    steps: int = Field(64, ge=1, le=256, description="Steps in which a picture comes to be (T).")
-    width: int = Field(256, ge=1, le=WIDEST, description="Units of the encoder's LSTM, and of the decoder's.")
-    latent: int = Field(100, ge=1, le=WIDEST, description="Latent numbers of each step.")
-    attention: bool = Field(True, description="Read and write through windows; without, the whole picture each time.")
-    read: int = Field(2, ge=2, le=64, description="Filters a side of the reading window, with attention.")
-    write: int = Field(5, ge=2, le=64, description="Filters a side of the writing window, with attention.")
+    steps: int = Field(64, ge=1, le=256, description="Number of drawing steps (T).")
+    width: int = Field(256, ge=1, le=WIDEST, description="Hidden size of the encoder's LSTM and of the decoder's.")
+    latent: int = Field(100, ge=1, le=WIDEST, description="Number of latents per step.")
+    attention: bool = Field(True, description="Read and write through windows; if false, the whole picture each time.")
+    read: int = Field(2, ge=2, le=64, description="Filters per side of the reading window, with attention.")
+    write: int = Field(5, ge=2, le=64, description="Filters per side of the writing window, with attention.")
 
 
 class Redrawn(NamedTuple):
@@ -51,7 +51,7 @@ class Redrawn(NamedTuple):
 
 
 class Drawings(NamedTuple):
-    """Pictures drawn from nothing: the canvas after each step, as the probability of ink, and where each wrote."""
+    """Newly drawn pictures: the canvas after each step, as the probability of ink, and where each step wrote."""
 
     canvases: Float[Tensor, "batch step height width"]
     windows: Float[Tensor, "batch step 4"] | None  # across, down, side and σ, in pixels from the corner
@@ -74,7 +74,7 @@ class Layers(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """All that a loop begins with."""
+    """Initial values of a loop."""
 
     layers: Layers
     canvas: Picture
@@ -86,7 +86,7 @@ class Begun(NamedTuple):
 class Draw(nn.Module):
     """Encoder, decoder and the canvas between them, for pictures of height × width pixels.
 
-    All that the decoder's state says, what to write, through which window, and where to read next, is one linear layer.
+    The decoder's state determines what to write, through which window, and where to read next, by one linear layer.
     """
 
     looks_from, looks_at = "steps", "picture"
@@ -94,27 +94,28 @@ class Draw(nn.Module):
     def __init__(self, options: DrawOptions, height: int, width: int) -> None:
         super().__init__()
         self.options, self.height, self.width = options, height, width
-        # On a GPU: whether products are in TF32, and whether what lies between two of them is compiled.
+        # On a GPU: compute products in TF32, and compile the pointwise parts between them.
         self.in_tf32 = self.compiles_step = False
-        seen = 2 * (options.read**2 if options.attention else height * width)
+        input_size = 2 * (options.read**2 if options.attention else height * width)
         self.written = (options.write, options.write) if options.attention else (height, width)
         windows = 2 * NUMBERS if options.attention else 0
-        self.encode = nn.Linear(seen + 2 * options.width, 4 * options.width)
+        self.encode = nn.Linear(input_size + 2 * options.width, 4 * options.width)
         self.infer = nn.Linear(options.width, 2 * options.latent)
         self.decode = nn.Linear(options.latent + options.width, 4 * options.width)
         self.say = nn.Linear(options.width, windows + self.written[0] * self.written[1])
         if options.attention:
             self._place_windows()
-        # A drawing begins with what is learnt: a canvas, and what the two LSTMs show.
+        # The initial canvas and the initial outputs of the two LSTMs are learnt.
         self.first_canvas = nn.Parameter(torch.zeros(height, width))
         self.first_shown = nn.Parameter(torch.zeros(2, options.width))
 
     @torch.no_grad()
     def _place_windows(self) -> None:
-        """Let writing begin over the whole picture, and reading over its middle third; σ is a 14th of the longer side.
+        """Start with a writing window over the whole picture and a reading window over its middle third.
 
-        The paper does not say how windows begin. With all numbers at zero a reading window of 2 × 2 filters sees the
-        corners of a picture, where there is nothing to tell the decoder of, and one that writes leaves spots.
+        σ starts as a 14th of the longer side. The paper does not say how windows start. With all numbers at zero, a
+        reading window of 2 × 2 filters sees the corners of a picture, where there is nothing to read, and a writing
+        window leaves spots.
         """
         nn.init.zeros_(self.say.bias[: 2 * NUMBERS])
         self.say.bias[LOG_VARIANCE : 2 * NUMBERS : NUMBERS] = 2 * math.log(max(self.height, self.width) / 14)
@@ -125,14 +126,14 @@ class Draw(nn.Module):
         return self.first_canvas.dtype
 
     def forward(self, pictures: Picture, noise: Noise) -> Redrawn:
-        """Draw pictures again, by latents that leave the means of Q by `noise` times their deviations."""
+        """Redraw pictures with latents that deviate from the means of Q by `noise` times their deviations."""
         layers, canvas, encoder, decoder, said = self._begin(len(pictures))
         compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled()
         grids = Grids(self.options.read, self.options.write) if self.options.attention else None
         seen = see(pictures, canvas, said, decoder.shown, encoder.shown, grids and grids.read)
         posteriors, windows = [], []
         for number, chance in enumerate(noise.unbind(dim=1), 1):
-            # What comes in at the first step has other strides and no gradient: it would be compiled by itself.
+            # The first step's inputs have different strides and no gradient: they would need another compilation.
             parts = compiled_parts(grids, self.height, self.width) if compiles and number > 1 else PLAIN
             encoder = LstmState(*parts.remember(layers.encode(seen), encoder.cell))
             posteriors.append(layers.infer(encoder.shown))
@@ -148,7 +149,7 @@ class Draw(nn.Module):
         return Redrawn(canvas, *torch.stack(posteriors, dim=1).chunk(2, dim=-1))
 
     def draw(self, latents: Noise) -> Drawings:
-        """Draw pictures from nothing but their latents, which N(0, I) gives."""
+        """Draw new pictures from latents alone, which are sampled from N(0, I)."""
         layers, canvas, _, decoder, _ = self._begin(len(latents))
         grid = self.options.write if self.options.attention else None
         canvases, windows = [], []
@@ -162,7 +163,7 @@ class Draw(nn.Module):
         return Drawings(torch.stack(canvases, dim=1), where)
 
     def multiplications(self) -> int:
-        """Return the multiplications of drawing one picture from nothing, filters included."""
+        """Return the multiplications of drawing one new picture, filters included."""
         rows, columns = self.written
         spread = rows * columns * self.width + rows * self.height * self.width if self.options.attention else 0
         return self.options.steps * (self.decode.weight.numel() + self.say.weight.numel() + spread)
@@ -170,21 +171,22 @@ class Draw(nn.Module):
     def _begin(self, rows: int) -> Begun:
         rounds, shown = begin_rounds([self.encode, self.infer, self.decode, self.say], self.first_shown, self.in_tf32)
         nothing = shown.new_zeros(rows, self.options.width)
-        encoder, decoder = (LstmState(each.expand(rows, -1), nothing) for each in shown.unbind())
+        encoder, decoder = (LstmState(output.expand(rows, -1), nothing) for output in shown.unbind())
         layers = Layers(*rounds)
         return Begun(layers, self.first_canvas.expand(rows, -1, -1), encoder, decoder, layers.say(decoder.shown))
 
     def _in_pixels(self, windows: Float[Tensor, "batch step 5"], grid: int) -> Float[Tensor, "batch step 4"]:
-        """Where windows lie: across, down, side and σ, from the upper left corner, half a pixel before the first.
+        """Return where windows lie: across, down, side and σ in pixels from the upper left corner of the picture.
 
-        A side reaches from the first filter to the last, with half a pixel on either end: of a whole picture it is all.
+        The corner is half a pixel before the first pixel's centre. A side reaches from the first filter to the last,
+        with half a pixel on either end, so a window over the whole picture has the picture's side.
         """
         place = place_grid(windows.flatten(0, 1), grid, self.height, self.width)
         deviation = (windows[..., LOG_VARIANCE] / 2).exp().flatten()
-        found = [place.across - 0.5, place.down - 0.5, (grid - 1) * place.distance + 1, deviation]
-        return torch.stack(found, dim=1).unflatten(0, windows.shape[:2])
+        numbers = [place.across - 0.5, place.down - 0.5, (grid - 1) * place.distance + 1, deviation]
+        return torch.stack(numbers, dim=1).unflatten(0, windows.shape[:2])
 
     def _note(self, windows: Float[Tensor, "batch step 5"]) -> None:
-        """The reading windows, for whoever is watching."""
+        """Note the reading windows for watchers."""
         where = self._in_pixels(windows, self.options.read)
         note_window(self, self.looks_from, self.looks_at, where[..., :2], where[..., 2:3])

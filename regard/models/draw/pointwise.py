@@ -1,7 +1,7 @@
-"""Pointwise parts of a step of DRAW between its products: functions of tensors alone, which can be compiled.
+"""Pointwise parts of a DRAW step, between its products: pure functions of tensors, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
-one of them for both windows (`regard.kernels.windows`), for on a GPU a kernel of so little work costs mostly its start.
+one of them for both windows (`regard.kernels.windows`): on a GPU, launching such a small kernel is most of its cost.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from regard.models.draw.filters import NUMBERS, Picture, filter_bank, read_patch
 
 Hidden = Float[Tensor, "batch unit"]
 Latents = Float[Tensor, "batch latent"]
-Said = Float[Tensor, "batch said"]  # by the decoder: its reading and its writing window, then what it writes
+Said = Float[Tensor, "batch said"]  # the decoder's output: reading window, writing window, then the patch to write
 
 
 class Grids(NamedTuple):
-    """Filters a side of the window that reads, and of the one that writes."""
+    """Filters per side of the reading window and of the writing window."""
 
     read: int
     write: int
@@ -31,10 +31,10 @@ def see(
     pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grid: int | None
 ) -> Float[Tensor, "batch input"]:
     """[read(x, x̂, h^dec), h^dec, h^enc], with x̂ = x − σ(c); without a grid both pictures whole (equations 17, 27)."""
-    seen = torch.stack([pictures, pictures - canvas.sigmoid()], dim=2)
+    views = torch.stack([pictures, pictures - canvas.sigmoid()], dim=2)
     if grid is not None:
-        seen = read_patch(filter_bank(said[:, :NUMBERS], grid, *pictures.shape[1:]), seen)
-    return torch.cat([seen.flatten(1), decoder, encoder], dim=1)
+        views = read_patch(filter_bank(said[:, :NUMBERS], grid, *pictures.shape[1:]), views)
+    return torch.cat([views.flatten(1), decoder, encoder], dim=1)
 
 
 def remember(sums: Float[Tensor, "batch sum"], cell: Hidden) -> tuple[Hidden, Hidden]:
@@ -50,13 +50,13 @@ def remember(sums: Float[Tensor, "batch sum"], cell: Hidden) -> tuple[Hidden, Hi
 def draw_latents(
     posterior: Float[Tensor, "batch numbers"], noise: Latents, decoder: Hidden
 ) -> Float[Tensor, "batch input"]:
-    """[z, h^dec], with z = μ + σ ε, of μ and log σ side by side (equations 1 and 2)."""
+    """[z, h^dec], with z = μ + σ ε; the posterior holds μ and log σ side by side (equations 1 and 2)."""
     mean, log_deviation = posterior.chunk(2, dim=1)
     return torch.cat([mean + log_deviation.exp() * noise, decoder], dim=1)
 
 
 def add_patch(canvas: Picture, said: Said, grid: int | None) -> Picture:
-    """c + write(h^dec): a patch through the writing window, or, without a grid, a whole picture (equations 18, 29)."""
+    """c + write(h^dec): a patch through the writing window or, without a grid, a whole picture (equations 18, 29)."""
     if grid is None:
         return canvas + said.view_as(canvas)
     bank = filter_bank(said[:, NUMBERS : 2 * NUMBERS], grid, *canvas.shape[1:])
@@ -66,14 +66,14 @@ def add_patch(canvas: Picture, said: Said, grid: int | None) -> Picture:
 def turn(
     pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grids: Grids | None
 ) -> tuple[Picture, Float[Tensor, "batch input"]]:
-    """From the end of a step to the next: write what was said, then see what is left to do."""
+    """Go from the end of one step to the next: write the patch, then look at the remaining error."""
     read, write = grids or (None, None)
     canvas = add_patch(canvas, said, write)
     return canvas, see(pictures, canvas, said, decoder, encoder, read)
 
 
 class Parts(NamedTuple):
-    """The parts of a step, as they stand above or compiled."""
+    """The parts of a step, plain or compiled."""
 
     turn: Callable[..., Any]
     remember: Callable[..., Any]
@@ -85,10 +85,10 @@ PLAIN = Parts(turn, remember, draw_latents)
 
 @cache
 def compiled_parts(grids: Grids | None, height: int, width: int) -> Parts:
-    """The parts compiled, each for the shapes that it meets; windows have a kernel of their own, where it can run."""
+    """Compile the parts, each for the shapes it meets; windows use their own kernel where it can run."""
     parts = Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))
     if grids is None or not available():
         return parts
-    from regard.kernels import windows  # which needs Triton
+    from regard.kernels import windows  # needs Triton
 
     return parts._replace(turn=windows.turn) if windows.fits(grids, height, width) else parts

@@ -1,1 +1,1 @@
-"""The decoder-only Transformer: the network, its fused pass for training, and its steps on reserved caches."""
+"""The decoder-only Transformer: its network, its fused training pass, and its steps on reserved caches."""

@@ -1,7 +1,7 @@
 """Memory of a decoder-only Transformer: keys and values of all blocks, and their tokens.
 
-Rows that have read a different number of tokens stand flush right, filled up with zeros on the left, and `lengths` says
-how many places of each are real; without it all of them are. So a new place is behind the others in every row.
+Rows that have read fewer tokens stand flush right, padded with zeros on the left, and `lengths` holds the real places
+of each; without it all places are real. So a new place is behind the others in every row.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ TOKENS, LENGTHS = "tokens", "lengths"
 
 
 def begin(empty: Float[Tensor, "row head 0 depth"], layers: int) -> Memory:
-    """Nothing was read; `empty` are keys and values of no place."""
+    """Return the memory before any token; `empty` holds keys and values of no places."""
     tokens = torch.zeros(len(empty), 0, dtype=torch.long, device=empty.device)
     return {TOKENS: tokens} | {name: empty for number in range(layers) for name in _names(number)}
 
 
 def columns(memory: Memory) -> int:
-    """Places of the longest row."""
+    """Return the places of the longest row."""
     return memory[TOKENS].shape[1]
 
 
@@ -33,7 +33,7 @@ def rows(memory: Memory) -> int:
 
 
 def cache_of(memory: Memory, number: int) -> Cache:
-    """The keys and values of one block."""
+    """Return the keys and values of one block."""
     return Cache(*(memory[name] for name in _names(number)))
 
 
@@ -46,12 +46,12 @@ def extend(memory: Memory, caches: Sequence[Cache], tokens: Int[Tensor, "row tim
 
 
 def select(memory: Memory, chosen: Int[Tensor, " chosen"]) -> Memory:
-    """Some rows, in this order."""
+    """Select rows, in this order."""
     return {name: tensor.index_select(0, chosen) for name, tensor in memory.items()}
 
 
 def join(memories: Sequence[Memory]) -> Memory:
-    """All rows of several memories, as far left as the longest of them reaches."""
+    """Join the rows of several memories, padded on the left to the longest."""
     lengths = torch.cat([lengths_of(memory) for memory in memories])
     widest = int(lengths.max())
     joined = {
@@ -69,7 +69,7 @@ def lengths_of(memory: Memory) -> Int[Tensor, " row"]:
 
 
 def _flush_right(tensor: Tensor, wide: int) -> Tensor:
-    """With so many places, by zeros on the left or without what stood there; places are the last axis but depth."""
+    """Pad or cut a tensor on the left to `wide` places, which are its last axis except depth."""
     is_tokens = tensor.dim() == 2
     missing = wide - tensor.shape[1 if is_tokens else 2]
     return F.pad(tensor, (missing, 0) if is_tokens else (0, 0, missing, 0))

@@ -1,11 +1,11 @@
-"""A decoder-only Transformer: what comes next, by looking back at all that was read before.
+"""A decoder-only Transformer: predicts the next token by looking back at all earlier ones.
 
 h_0 = E[x] + P,   h_l = block(h_{l−1}),   p(x_{t+1} | x_1 … x_t) = softmax(E · norm(h_L)_t)
 
 GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3) after GPT (Radford et
-al. 2018): learned positions, a norm before each sublayer and one behind the last, GELU in the form with tanh, and one
-matrix for embeddings and output. Departures are options: other positions, norms, activations, and heads that share keys
-and values.
+al. 2018): learned positions, a norm before each sublayer and one after the last, GELU in its tanh form, and one matrix
+for embeddings and output. Departures are options: other positions, norms, activations, and heads that share keys and
+values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +28,12 @@ from regard.models.gpt.options import GPTOptions, gpt_cost
 from regard.models.language import TEXT, Memory, Reading
 from regard.models.parts import FeedForward, Residual
 
-DEVIATION = 0.02  # of all weights at first (Radford et al. 2018, section 4.1)
+DEVIATION = 0.02  # standard deviation of the initial weights (Radford et al. 2018, section 4.1)
 NEVER = -1e9  # added to the logit of a token that is never written
 
 
 class Block(nn.Module):
-    """Attention to the places before and to one's own, then the feed-forward net; `side` names what they are of."""
+    """Attention to the earlier places and the query's own, then the feed-forward net; `side` names the places."""
 
     def __init__(self, options: GPTOptions, side: str = TEXT) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Block(nn.Module):
     def forward(
         self, states: Float[Tensor, "row time width"], past: Cache | None, mask: Mask, places: First
     ) -> tuple[Float[Tensor, "row time width"], Cache]:
-        """The new states, and the cache with what these places add to it."""
+        """Return the new states, and the cache extended by these places."""
         caches: list[Cache] = []
 
         def look(states: Tensor) -> Tensor:
@@ -65,11 +65,11 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Tokens and what was read before in, states and logits out; `never` are tokens that are never written."""
+    """Network from tokens and a memory to states and logits; `never` lists tokens that are never written."""
 
-    carries = False  # a batch of training begins with nothing
+    carries = False  # training batches start without a past
     has_caches = True
-    is_in_sections = False  # whether its blocks are whole one at a time
+    is_in_sections = False  # True if its blocks are whole one at a time
 
     def __init__(self, options: GPTOptions, tokens: int, never: Sequence[int] = ()) -> None:
         super().__init__()
@@ -84,18 +84,18 @@ class GPT(nn.Module):
 
     @staticmethod
     def make_block(options: Any) -> nn.Module:
-        """Return a block with its first weights."""
+        """Build a block with its initial weights."""
         return Block(options)
 
     def _draw_weights(self) -> None:
-        """N(0, 0.02²); what is added to the stream by 2 · layers sublayers is smaller by the root of that number."""
+        """Draw from N(0, 0.02²), divided by √(2 · layers) where one of the 2 · layers sublayers adds to the stream."""
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 adds = name.endswith(("look_back.out.weight", "feed_forward.outer.weight"))
                 nn.init.normal_(parameter, std=DEVIATION * ((2 * self.options.layers) ** -0.5 if adds else 1.0))
 
     def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
-        """The blocks."""
+        """Yield the blocks."""
         return ((block, ()) for block in self.blocks)
 
     @property
@@ -124,16 +124,16 @@ class GPT(nn.Module):
 
     def forgotten(self, read: int) -> int:
         """Return how many of `read` consecutive tokens are forgotten."""
-        each = self.context - self.context // 2
-        return max(0, -(-(read - self.context) // each)) * each
+        at_once = self.context - self.context // 2
+        return max(0, -(-(read - self.context) // at_once)) * at_once
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
-        """Read on; whenever the context is full, the older half of it is forgotten first."""
+        """Read more tokens; whenever the context is full, forget its older half first."""
         if self.training and remembered.columns(memory) == 0 and self._can_fuse(tokens):
             from regard.models.gpt.fused import fused_states  # needs Triton
 
-            found = fused_states(self, tokens)
-            return Reading(found, found, {})
+            outputs = fused_states(self, tokens)
+            return Reading(outputs, outputs, {})
         states = []
         while tokens.shape[1]:
             if (room := self.context - remembered.columns(memory)) == 0:
@@ -142,11 +142,11 @@ class GPT(nn.Module):
             reading = self._read_within(tokens[:, :room], memory)
             states.append(reading.states)
             tokens, memory = tokens[:, room:], reading.memory
-        found = states[0] if len(states) == 1 else torch.cat(states, dim=1)
-        return Reading(found, found, memory)
+        outputs = states[0] if len(states) == 1 else torch.cat(states, dim=1)
+        return Reading(outputs, outputs, memory)
 
     def _can_fuse(self, tokens: Int[Tensor, "row time"]) -> bool:
-        """Return True if kernels can read these tokens in training; nothing is carried on then."""
+        """Return True if kernels can read these tokens in training, when no memory is carried on."""
         options = self.options
         return (
             tokens.is_cuda
@@ -165,12 +165,12 @@ class GPT(nn.Module):
         lengths = memory.get(remembered.LENGTHS)
         mask: Mask = Causal()
         places: First = before
-        if lengths is not None:  # the rows have read a different number of tokens, and stand flush right
+        if lengths is not None:  # the rows have read different numbers of tokens, and stand flush right
             columns = torch.arange(before + time, device=tokens.device)
             mask = Every((Causal(), (columns >= before - lengths[:, None])[:, None, None]))
             places = lengths[:, None] + torch.arange(time, device=tokens.device)
         states = self.dropout(self.places(self.embedding(tokens), places))
-        within = before if self.options.positions == "alibi" else places  # distances are those of columns
+        within = before if self.options.positions == "alibi" else places  # distances are between columns
         caches = []
         for number, block in enumerate(self.blocks):
             past = remembered.cache_of(memory, number) if before else None
@@ -181,7 +181,7 @@ class GPT(nn.Module):
 
     @torch.no_grad()
     def _forget(self, memory: Memory) -> Memory:
-        """The younger half of rows that are full, read again from the first place on; others stay as they are."""
+        """Read the younger half of full rows again from the first place on; other rows stay unchanged."""
 
         def younger_half(memory: Memory) -> Memory:
             tokens = memory[remembered.TOKENS][:, -(self.context // 2) :]
@@ -196,16 +196,16 @@ class GPT(nn.Module):
         return remembered.select(remembered.join([part for part in parts if remembered.rows(part)]), order)
 
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """Return the vectors of each token: its embedding without its place, then the output of every block."""
-        found = [self.embedding(tokens)]
-        states = self.dropout(self.places(found[0], 0))
+        """Return the vectors of each token: its embedding without position, then the output of every block."""
+        outputs = [self.embedding(tokens)]
+        states = self.dropout(self.places(outputs[0], 0))
         for block in self.blocks:
             states, _ = block(states, None, Causal(), 0)
-            found.append(states)
-        return [*found[:-1], self.norm(states)]
+            outputs.append(states)
+        return [*outputs[:-1], self.norm(states)]
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """E · h, and −∞ for what is never written."""
+        """Return E · h, with −∞ for tokens that are never written."""
         logits = F.linear(states, self.output.weight)
         for token in self.never:
             logits[..., token] = -torch.inf
@@ -219,16 +219,16 @@ class GPT(nn.Module):
         )
 
     def _bias(self) -> Float[Tensor, " token"] | None:
-        """The bias that bars tokens that are never written."""
+        """Return the bias that bars tokens that are never written."""
         if not self.never:
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))
         for token in self.never:
-            bias.narrow(0, token, 1).fill_(NEVER)  # an index would copy the number from the host, which no graph can
+            bias.narrow(0, token, 1).fill_(NEVER)  # an index would copy from the host, which a CUDA graph cannot do
         return bias
 
     def multiplications(self, size: int) -> int:
-        """All matrices for every token, and what the heads look at within the context."""
+        """Return the multiplications: all matrices per token, and attention within the context."""
         shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
         return gpt_cost(self.options, shapes, len(self.output.weight), size)["multiplications"]
 

@@ -19,28 +19,28 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class GPTOptions(Options):
-    """Options of a decoder-only Transformer; the preset gives every size that is not given."""
+    """Options of a decoder-only Transformer; the preset fills in sizes that are not set."""
 
     preset: Literal["tiny", "shakespeare", "small"] = Field(
-        default="small", description="A named set of sizes: tiny, shakespeare, or small, which is GPT-2's of 124M."
+        default="small", description="A named set of sizes: tiny, shakespeare, or small, which is GPT-2 (124M)."
     )
-    layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    layers: int = Field(ge=1, le=MOST_LAYERS, description="Number of blocks.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
     heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each block.")
-    context: int = Field(ge=2, le=LONGEST, description="How many tokens it can look back at, the last one among them.")
+    context: int = Field(ge=2, le=LONGEST, description="Context length in tokens, the newest one included.")
     feed_forward: int | None = Field(
-        default=None, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets, if not four times width."
+        default=None, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets; default 4 · width."
     )
     when_full: Literal["stop", "forget"] = Field(
         default="stop",
-        description="When the context is full, a text ends there and longer ones are refused, or the older half is "
-        "forgotten and the text goes on.",
+        description="What happens when the context is full: the text ends and longer ones are refused, or the older "
+        "half is forgotten and the text continues.",
     )
     overlap: int = Field(
         default=0,
         ge=0,
-        description="When long text is measured, it is read in windows as long as the context, each from nothing; so "
-        "many tokens of the window before are read again first, and not counted twice.",
+        description="Long text is scored in windows of the context's length, each without a past. This many tokens of "
+        "the previous window are read again first, and not scored twice.",
     )
     dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
     attention_dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on the attention weights.")
@@ -48,7 +48,7 @@ class GPTOptions(Options):
         default="before", description="Layer norm before each sublayer, as in GPT-2, or after it, as in GPT."
     )
     positions: Literal["learned", "sinusoidal", "rotary", "alibi", "none"] = Field(
-        default="learned", description="How a token knows its place."
+        default="learned", description="Position encoding."
     )
     activation: Literal["gelu-tanh", "gelu", "relu", "swish"] = Field(
         default="gelu-tanh", description="Activation of the feed-forward nets; gelu-tanh is GELU as GPT-2 computes it."
@@ -56,13 +56,13 @@ class GPTOptions(Options):
     key_value_heads: int | None = Field(
         default=None,
         ge=1,
-        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
+        description="Key and value heads, each shared by a group of query heads; default: one per query head.",
     )
-    tied: bool = Field(default=True, description="One matrix for embeddings and output layer.")
+    tied: bool = Field(default=True, description="Use one matrix for the embeddings and the output layer.")
 
     @property
     def inside(self) -> int:
-        """The width inside the feed-forward nets."""
+        """Width inside the feed-forward nets."""
         return self.feed_forward or 4 * self.width
 
     @property
@@ -73,28 +73,28 @@ class GPTOptions(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, given: Any) -> Any:
-        return with_preset(cls, given, PRESETS)
+    def _fill_from_preset(cls, values: Any) -> Any:
+        return with_preset(cls, values, PRESETS)
 
     @model_validator(mode="after")
     def _check_sizes(self) -> "GPTOptions":
         if self.width % self.heads:
             raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
         if self.positions in ("sinusoidal", "rotary") and (depth := self.width // self.heads) % 2:
-            raise ValueError(f"{self.positions} positions come in pairs of coordinates, but a head has {depth}")
+            raise ValueError(f"{self.positions} positions use pairs of coordinates, but a head has {depth}")
         if self.key_value_heads and self.heads % self.key_value_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
         if self.overlap >= self.context:
             raise ValueError(
-                f"overlap is {self.overlap}, but a window has {self.context} tokens, as many as the context"
+                f"overlap is {self.overlap}, but must be less than the window, which is the context of {self.context}"
             )
         return self
 
 
 def gpt_cost(options: GPTOptions, shapes: Mapping[str, tuple[int, ...]], tokens: int, size: int) -> dict[str, int]:
-    """Return what a text of so many tokens takes: all matrices for each, and the looking within the context.
+    """Return the cost of a text of `size` tokens: all matrices per token, and attention within the context.
 
-    `shapes` are those of the parameters by their names, and `tokens` is the size of the vocabulary.
+    `shapes` maps names of parameters to their shapes, and `tokens` is the size of the vocabulary.
     """
     matrices = sum(prod(shape) for name, shape in shapes.items() if len(shape) == 2 and "blocks" in name)
     depths = head_depths(options.width, options.heads, "concatenated", shared_key_value=False)

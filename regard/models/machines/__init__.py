@@ -1,1 +1,1 @@
-"""Machines with a memory: controllers that read and write slots, the same for all kinds of memory."""
+"""Machines with a memory: controllers that read and write slots, shared by all kinds of memory."""

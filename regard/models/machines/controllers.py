@@ -1,4 +1,4 @@
-"""Controllers of a machine: an LSTM or a feed-forward layer that reads an input and the last memory read."""
+"""Controllers of a machine: an LSTM or a feed-forward layer that reads the input and the last memory read."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ class LstmController(nn.Module):
 
         i, f, o, u = W [x, r, h] + b,  c ← σ(f) c + σ(i) tanh(u),  h ← σ(o) tanh(c)
 
-    The first layer is given the input x and what was read r, each further one the h of the layer below.
+    The first layer gets the input x and the last read r, each further layer the h of the layer below.
     """
 
     def __init__(self, members: int, inputs: int, reads: int, width: int, layers: int = 1) -> None:
@@ -32,11 +32,11 @@ class LstmController(nn.Module):
         )
 
     def prepare(self, inputs: Given) -> Prepared:
-        """Return what the inputs of all steps add to the first layer, in one multiplication."""
+        """Return the contribution of all steps' inputs to the first layer, in one multiplication."""
         return self.given(inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
 
     def start(self, inputs: Given) -> Remembered:
-        """Nothing remembered: h and c of each layer."""
+        """Return the initial h and c of each layer, all zeros."""
         return [inputs.new_zeros(*inputs.shape[:2], self.width) for _ in range(2 * self.layers)]
 
     def forward(
@@ -45,7 +45,7 @@ class LstmController(nn.Module):
         reads: Float[Tensor, "member row read"] | None,
         state: Remembered,
     ) -> tuple[Float[Tensor, "member row width"], Remembered]:
-        """The output of one step, and what is remembered after it."""
+        """Return the output of one step, and the new state."""
         below, states = reads, list[Tensor]()
         for layer, recurrent in enumerate(self.recurrent):
             assert isinstance(recurrent, StackedLinear)
@@ -61,7 +61,7 @@ class LstmController(nn.Module):
 
 
 class FeedForwardController(nn.Module):
-    """h = tanh(W [x, r] + b): it remembers nothing, so that all that lasts is in the memory."""
+    """h = tanh(W [x, r] + b): it remembers nothing, so everything that lasts is in the memory."""
 
     def __init__(self, members: int, inputs: int, reads: int, width: int) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ Controller = LstmController | FeedForwardController
 
 
 def build_controller(kind: ControllerKind, members: int, inputs: int, reads: int, width: int) -> Controller:
-    """The controller of a machine that reads `reads` numbers of its memory at each step."""
+    """Build the controller of a machine that reads `reads` numbers of its memory at each step."""
     if kind == "lstm":
         return LstmController(members, inputs, reads, width)
     return FeedForwardController(members, inputs, reads, width)

@@ -1,4 +1,4 @@
-"""The differentiable neural computer (Graves et al. 2016): it writes to free slots, reads in the order of writing."""
+"""The differentiable neural computer (Graves et al. 2016): writes to free slots and reads in the order of writing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,17 +22,17 @@ from regard.models.machines.addressing import (
 from regard.models.machines.controllers import ControllerKind
 from regard.models.machines.machine import Machine, MachineOptions, name_heads
 
-MODES = 3  # of reading: what was written before the last that was read, by content, what was written after it
+MODES = 3  # ways to read: what was written before the last read slot, by content, what was written after it
 
 
 class DNCOptions(MachineOptions):
     """Options of a differentiable neural computer."""
 
-    controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")
+    controller: ControllerKind = Field("lstm", description="Controller: 'lstm' or 'feed-forward'.")
 
 
 class DNCState(NamedTuple):
-    """The memory, how much each slot is used, in which order slots were written, and where the heads stood."""
+    """The memory, the usage of each slot, the order of writing, and the last addresses of the heads."""
 
     memory: Memory
     usage: Float[Tensor, "row slot"]
@@ -43,9 +43,9 @@ class DNCState(NamedTuple):
 
 
 class DNC(Machine[DNCState]):
-    """One head writes, by content or to what is free; then heads read, by content or along the order of writing.
+    """One head writes, by content or to free slots; then heads read, by content or in the order of writing.
 
-    The memory is written before it is read. It begins with zeros, and nothing of the beginning is learnt.
+    The memory is written before it is read. It starts with zeros, and no initial state is learnt.
     """
 
     def __init__(self, options: DNCOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
@@ -66,13 +66,15 @@ class DNC(Machine[DNCState]):
         )
 
     def access(
-        self, told: Float[Tensor, "row told"], state: DNCState
+        self, parameters: Float[Tensor, "row parameter"], state: DNCState
     ) -> tuple[Float[Tensor, "row head depth"], DNCState]:
-        keys, strengths, key, strength, erase, add, free, allocating, writing, modes = told.split(self._parts, dim=-1)
+        keys, strengths, key, strength, erase, add, free, allocating, writing, modes = parameters.split(
+            self._parts, dim=-1
+        )
         usage = use(state.usage, state.wrote.squeeze(1), state.read, free.sigmoid())
-        found = by_content(key.unsqueeze(1), one_plus(strength), state.memory).squeeze(1)
+        content_address = by_content(key.unsqueeze(1), one_plus(strength), state.memory).squeeze(1)
         share = allocating.sigmoid()
-        wrote = writing.sigmoid() * (share * allocate(usage) + (1 - share) * found)
+        wrote = writing.sigmoid() * (share * allocate(usage) + (1 - share) * content_address)
         memory = erase_and_add(state.memory, wrote.unsqueeze(1), erase.sigmoid().unsqueeze(1), add.unsqueeze(1))
         links, precedence = link(state.links, state.precedence, wrote)
         backward, forward = state.read @ links, state.read @ links.transpose(1, 2)
@@ -89,6 +91,6 @@ class DNC(Machine[DNCState]):
         return name_heads(read=self.options.read_heads, write=1)
 
     def memory_multiplications(self) -> int:
-        """As of a neural Turing machine, and three products for each pair of slots and two more for each head."""
+        """Return the cost of an NTM plus three products per pair of slots and two more for each head."""
         slots, depth, heads = self.options.slots, self.options.depth, self.options.read_heads
         return slots * ((2 * heads + 6) * depth + (3 + 2 * heads) * slots)

@@ -1,4 +1,4 @@
-"""An LSTM alone, which machines with a memory are measured against: what it remembers is its state."""
+"""A plain LSTM, the baseline for machines with a memory."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ from regard.models.machines.stacked import StackedLinear
 class LstmOptions(Options):
     """Options of an LSTM; the sizes are those of Graves et al. 2014, table 3."""
 
-    layers: int = Field(3, ge=1, le=64, description="How many layers.")
+    layers: int = Field(3, ge=1, le=64, description="Number of layers.")
     width: int = Field(256, ge=1, le=2**14, description="Width of every layer.")
 
 
 class Lstm(nn.Module):
-    """Layers of LSTM, and a linear map of the last; several members may be trained side by side."""
+    """Layers of LSTM, and a linear map of the last one; several members may be trained side by side."""
 
-    slots: int = 0  # of a memory, which it has not
+    slots: int = 0  # it has no memory
     head_names: Sequence[str] = ()
 
     def __init__(self, options: LstmOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
@@ -42,7 +42,7 @@ class Lstm(nn.Module):
         return self.output.weight.dtype
 
     def forward(self, inputs: Given, slots: None = None) -> Float[Tensor, "member row step output"]:
-        """The logits of every step; it has no slots."""
+        """Return the logits of every step; it has no slots."""
         prepared = self.layers.prepare(inputs)
         state, thoughts = self.layers.start(inputs), []
         for step in prepared.unbind(2):

@@ -23,24 +23,24 @@ class MachineOptions(Options):
     """Options that machines with a memory share."""
 
     slots: int = Field(128, ge=2, le=2**20, description="Slots of the memory.")
-    depth: int = Field(20, ge=1, le=4096, description="Numbers in a slot.")
-    read_heads: int = Field(1, ge=1, le=64, description="Heads that read.")
+    depth: int = Field(20, ge=1, le=4096, description="Numbers per slot.")
+    read_heads: int = Field(1, ge=1, le=64, description="Number of read heads.")
     width: int = Field(100, ge=1, le=2**14, description="Width of the controller.")
 
 
 class Heads(StackedLinear):
-    """From the controller to what the heads are told: keys, gates, what to write."""
+    """Map from the controller to the parameters of the heads: keys, gates, vectors to write."""
 
     looks_from, looks_at = "steps", "slots"
 
 
 class Machine(nn.Module, ABC, Generic[State]):
-    """A controller that is given x_t and what its heads read before, tells the heads what to do, and answers:
+    """A controller that gets x_t and the last read, controls the heads, and gives the output:
 
-        h_t = controller(x_t, r_{t−1}),  r_t = what the heads read, told W_h h_t + b_h,  y_t = W_y [h_t, r_t] + b_y
+        h_t = controller(x_t, r_{t−1}),  r_t = read by heads with parameters W_h h_t + b_h,  y_t = W_y [h_t, r_t] + b_y
 
-    Several members, each with weights and a memory of its own, may be trained side by side. What belongs to the memory
-    has the members' rows one after another. Nothing that is learnt depends on the number of slots.
+    Several members, each with its own weights and memory, may be trained side by side. Tensors of the memory hold the
+    members' rows one after another. Nothing that is learnt depends on the number of slots.
     """
 
     def __init__(
@@ -48,38 +48,40 @@ class Machine(nn.Module, ABC, Generic[State]):
         options: MachineOptions,
         kind: ControllerKind,
         sizes: tuple[int, int],  # of an input and of an output
-        told: int,
+        parameters: int,  # of all heads
         seeds: Sequence[int],
     ) -> None:
         super().__init__()
         members, (inputs, outputs) = len(seeds), sizes
         reads = options.read_heads * options.depth
         self.controller = build_controller(kind, members, inputs, reads, options.width)
-        self.heads = Heads(members, options.width, told)
+        self.heads = Heads(members, options.width, parameters)
         self.output = StackedLinear(members, options.width + reads, outputs)
         draw_stacked(self, seeds)
         self.slots = options.slots
 
     @abstractmethod
     def start(self, rows: int, slots: int, like: Tensor) -> State:
-        """A memory of so many slots before the first step, in the precision and place of `like`."""
+        """Return a memory of `slots` slots before the first step, with the dtype and device of `like`."""
 
     @abstractmethod
-    def access(self, told: Float[Tensor, "row told"], state: State) -> tuple[Float[Tensor, "row head depth"], State]:
-        """Return what the heads read at one step, and the memory after it."""
+    def access(
+        self, parameters: Float[Tensor, "row parameter"], state: State
+    ) -> tuple[Float[Tensor, "row head depth"], State]:
+        """Return what the heads read in one step, and the memory after it."""
 
     @abstractmethod
     def addresses(self, state: State) -> Addresses:
-        """Where the heads that read stood at the last step, then those that write."""
+        """Return the last addresses of the read heads, then of the write heads."""
 
     @property
     @abstractmethod
     def head_names(self) -> list[str]:
-        """The name of each head."""
+        """Names of the heads."""
 
     @abstractmethod
     def memory_multiplications(self) -> int:
-        """Return how many numbers of the memory, or next to it, are multiplied in one step of one row."""
+        """Return the multiplications in and around the memory for one step of one row."""
 
     def multiplications(self) -> int:
         """Return the multiplications of one step of one row."""
@@ -90,7 +92,7 @@ class Machine(nn.Module, ABC, Generic[State]):
         return self.output.weight.dtype
 
     def forward(self, inputs: Given, slots: int | None = None) -> Float[Tensor, "member row step output"]:
-        """The logits of every step; in a memory of another number of slots, if one is given."""
+        """Return the logits of every step; `slots` may set another memory size."""
         members, rows = inputs.shape[:2]
         prepared = self.controller.prepare(inputs)
         remembered = self.controller.start(inputs)
@@ -99,8 +101,8 @@ class Machine(nn.Module, ABC, Generic[State]):
         thoughts, looks, watched = [], [], is_watched(self.heads)
         for step in prepared.unbind(2):
             hidden, remembered = self.controller(step, reads, remembered)
-            found, state = self.access(self.heads(hidden).flatten(0, 1), state)
-            reads = found.flatten(1).unflatten(0, (members, rows))
+            read, state = self.access(self.heads(hidden).flatten(0, 1), state)
+            reads = read.flatten(1).unflatten(0, (members, rows))
             thoughts.append(torch.cat([hidden, reads], dim=-1))
             if watched:
                 looks.append(self.addresses(state)[:rows].detach())  # the first member stands for all
@@ -110,15 +112,15 @@ class Machine(nn.Module, ABC, Generic[State]):
 
 
 def draw_stacked(network: nn.Module, seeds: Sequence[int]) -> None:
-    """Draw the first weights of every affine map of every member."""
+    """Initialise every affine map of every member."""
     draw_members(seeds, *(part.draw for part in network.modules() if isinstance(part, StackedLinear)))
 
 
 def name_heads(**counts: int) -> list[str]:
-    """The names of heads: by what they do, and numbered where several do the same."""
+    """Name heads by what they do, with a number where several do the same."""
     return [f"{name} {number + 1}" if count > 1 else name for name, count in counts.items() for number in range(count)]
 
 
 def count_weights(network: nn.Module) -> int:
-    """Return the number of weights that one member multiplies by at each step."""
+    """Return the number of weights that one member multiplies by in each step."""
     return sum(part.weight[0].numel() for part in network.modules() if isinstance(part, StackedLinear))

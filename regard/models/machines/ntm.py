@@ -1,4 +1,4 @@
-"""The neural Turing machine (Graves et al. 2014): heads that find slots by content, and go on from slot to slot."""
+"""The neural Turing machine (Graves et al. 2014): heads that find slots by content, and move from slot to slot."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,35 +21,35 @@ from regard.models.machines.addressing import (
 from regard.models.machines.controllers import ControllerKind
 from regard.models.machines.machine import Machine, MachineOptions, name_heads
 
-EMPTY = 1e-6  # what every number of the memory is at first (Collier and Beel 2018, section 3.1)
+EMPTY = 1e-6  # initial value of every number in the memory (Collier and Beel 2018, section 3.1)
 
 
 class NTMOptions(MachineOptions):
     """Options of a neural Turing machine; the sizes are those of Graves et al. 2014 for copying."""
 
-    write_heads: int = Field(1, ge=1, le=64, description="Heads that write.")
-    controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")
-    reach: int = Field(1, ge=1, le=64, description="How many slots a head may go on, either way, in one step.")
+    write_heads: int = Field(1, ge=1, le=64, description="Number of write heads.")
+    controller: ControllerKind = Field("lstm", description="Controller: 'lstm' or 'feed-forward'.")
+    reach: int = Field(1, ge=1, le=64, description="Slots that a head may move in one step, either way.")
 
     @model_validator(mode="after")
     def _check_reach(self) -> "NTMOptions":
         if 2 * self.reach >= self.slots:
-            raise ValueError(f"reach = {self.reach} goes around a memory of {self.slots} slots")
+            raise ValueError(f"reach = {self.reach} would go around a memory of {self.slots} slots")
         return self
 
 
 class NTMState(NamedTuple):
-    """The memory, and where each head stood: those that read, then those that write."""
+    """The memory, and the last address of each head: first read heads, then write heads."""
 
     memory: Memory
     addresses: Addresses
 
 
 class NTM(Machine[NTMState]):
-    """All heads address the memory as it was before the step, and read it so; then the writing heads change it.
+    """All heads address and read the memory from before the step; then the write heads change it.
 
-    The memory begins constant and small, which Collier and Beel 2018 found to learn fastest and most surely. Departing
-    from them, every head begins at the first slot, and nothing of the beginning is learnt.
+    The memory starts constant and small, which Collier and Beel 2018 found to learn fastest and most reliably. Unlike
+    theirs, every head starts at the first slot, and no initial state is learnt.
     """
 
     def __init__(self, options: NTMOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
@@ -65,15 +65,15 @@ class NTM(Machine[NTMState]):
         return NTMState(memory, addresses)
 
     def access(
-        self, told: Float[Tensor, "row told"], state: NTMState
+        self, parameters: Float[Tensor, "row parameter"], state: NTMState
     ) -> tuple[Float[Tensor, "row head depth"], NTMState]:
         depth, readers, steps = self.options.depth, self.options.read_heads, 2 * self.options.reach + 1
-        keys, strengths, gates, shifts, powers, erase, add = told.split(self._parts, dim=-1)
-        found = by_content(keys.tanh().unflatten(1, (-1, depth)), F.softplus(strengths), state.memory)
-        moved = shift(
-            interpolate(gates.sigmoid(), found, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
+        keys, strengths, gates, shifts, powers, erase, add = parameters.split(self._parts, dim=-1)
+        content = by_content(keys.tanh().unflatten(1, (-1, depth)), F.softplus(strengths), state.memory)
+        shifted = shift(
+            interpolate(gates.sigmoid(), content, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
         )
-        addresses = sharpen(moved, one_plus(powers))
+        addresses = sharpen(shifted, one_plus(powers))
         read = addresses[:, :readers] @ state.memory
         erased, added = erase.sigmoid().unflatten(1, (-1, depth)), add.tanh().unflatten(1, (-1, depth))
         return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)
@@ -86,7 +86,7 @@ class NTM(Machine[NTMState]):
         return name_heads(read=self.options.read_heads, write=self.options.write_heads)
 
     def memory_multiplications(self) -> int:
-        """Cosines of every head, one sum for each reading head, two products for each writing one; and addresses."""
+        """Return the cost of cosines per head, one sum per read head, two products per write head, and addressing."""
         options = self.options
         heads = options.read_heads + options.write_heads
         whole = heads + 1 + options.read_heads + 3 * options.write_heads

@@ -1,4 +1,4 @@
-"""Sparse access memory (Rae et al. 2016): heads read the few nearest slots, and write to what is least used."""
+"""Sparse access memory (Rae et al. 2016): heads read the few nearest slots, and write to the least used slot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ from regard.models.machines.controllers import ControllerKind
 from regard.models.machines.machine import Machine, MachineOptions, name_heads
 from regard.models.machines.sparse import SparseMemory
 
-WORTH_NOTING = 0.005  # the weight from which on a slot counts as used, δ of Rae et al. 2016, section 3.2
+WORTH_NOTING = 0.005  # weight above which a slot counts as used, δ of Rae et al. 2016, section 3.2
 
 
 class SAMOptions(MachineOptions):
     """Options of a sparse access memory."""
 
-    nearest: int = Field(4, ge=1, le=1024, description="Slots that a head reads, those nearest to its key.")
-    controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")
+    nearest: int = Field(4, ge=1, le=1024, description="Number of slots that a head reads: those nearest to its key.")
+    controller: ControllerKind = Field("lstm", description="Controller: 'lstm' or 'feed-forward'.")
 
     @model_validator(mode="after")
     def _check_nearest(self) -> "SAMOptions":
@@ -31,7 +31,7 @@ class SAMOptions(MachineOptions):
 
 @dataclass(frozen=True)
 class SAMState:
-    """The memory, when each slot was last used, and which slots were read and written at the last step, how much."""
+    """The memory, the last use of each slot, and the slots and weights of the last step's reads and writes."""
 
     memory: SparseMemory
     token: Tensor
@@ -49,11 +49,11 @@ class SAM(Machine[SAMState]):
         w^W = α (γ w^R_{t−1} + (1 − γ) 1^U),  U the slot unused for longest, which is cleared first
         M ← M + w^W a,   w^R = softmax of β K[q, M(i)] over the K nearest slots
 
-    Equations 5 and 6 of Rae et al. 2016. Of several reading heads, w^R_{t−1} of the write is the mean.
+    Equations 5 and 6 of Rae et al. 2016. With several read heads, a write uses the mean of their w^R_{t−1}.
 
-    However many slots there are, a step reads and writes as many of them, keeps as much for the backward pass, and has
-    as much to differentiate. What does grow with the slots, without a gradient: the search for the nearest, here an
-    exact one that looks at every slot, and the search for the slot unused for longest.
+    Whatever the number of slots, a step reads and writes the same few, keeps the same for the backward pass, and has
+    the same to differentiate. Only two searches, which have no gradient, grow with the slots: for the nearest slots,
+    here an exact search over all, and for the slot unused for longest.
     """
 
     def __init__(self, options: SAMOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
@@ -65,7 +65,7 @@ class SAM(Machine[SAMState]):
     def start(self, rows: int, slots: int, like: Tensor) -> SAMState:
         heads, near = self.options.read_heads, self.options.nearest
         memory = SparseMemory(rows, slots, self.options.depth, like)
-        # At first the slots count as unused in their order, and the heads as having read the last of them.
+        # At first the slots count as unused in their order, and the heads as having read the last ones.
         last_used = torch.arange(-slots, 0, device=like.device).expand(rows, -1).contiguous()
         places = torch.arange(slots - near, slots, device=like.device).expand(rows, heads, -1)
         weights = like.new_full((rows, heads, near), 1 / near)
@@ -74,9 +74,9 @@ class SAM(Machine[SAMState]):
         return SAMState(memory, memory.start(), 0, last_used, places, weights, nowhere, nothing)
 
     def access(
-        self, told: Float[Tensor, "row told"], state: SAMState
+        self, parameters: Float[Tensor, "row parameter"], state: SAMState
     ) -> tuple[Float[Tensor, "row head depth"], SAMState]:
-        keys, strengths, add, amount, again = told.split(self._parts, dim=-1)
+        keys, strengths, add, amount, again = parameters.split(self._parts, dim=-1)
         state = self._write(add, amount.sigmoid(), again.sigmoid(), state)
         return self._read(keys.unflatten(1, (-1, self.options.depth)), one_plus(strengths), state)
 
@@ -93,8 +93,8 @@ class SAM(Machine[SAMState]):
         near, heads = self.options.nearest, self.options.read_heads
         with torch.no_grad():
             places = cosines(keys, state.memory.values).topk(near, dim=-1).indices
-        found, token = state.memory.read(places.flatten(1), state.token)
-        slots = found.unflatten(1, (heads, near))
+        values, token = state.memory.read(places.flatten(1), state.token)
+        slots = values.unflatten(1, (heads, near))
         scores = cosines(keys.unsqueeze(2), slots).squeeze(2)
         weights = (strengths.unsqueeze(-1) * scores).softmax(dim=-1)
         used = _note_use(state.last_used, places.flatten(1), weights.flatten(1), state.step)
@@ -107,7 +107,7 @@ class SAM(Machine[SAMState]):
         places = [*state.read_places.unbind(1), state.written_places]
         weights = [*state.read_weights.unbind(1), state.written_weights]
         empty = state.memory.values.new_zeros(state.last_used.shape)
-        spread = [empty.scatter_add(1, *each) for each in zip(places, weights, strict=True)]
+        spread = [empty.scatter_add(1, *head) for head in zip(places, weights, strict=True)]
         return torch.stack(spread, dim=1)
 
     @property
@@ -115,7 +115,7 @@ class SAM(Machine[SAMState]):
         return name_heads(read=self.options.read_heads, write=1)
 
     def memory_multiplications(self) -> int:
-        """The search looks at every slot; all else at the few that are near."""
+        """Return the multiplications: the search covers every slot, everything else only the nearest."""
         options = self.options
         search = options.slots * options.depth * (options.read_heads + 1)
         return search + options.depth * (options.read_heads * options.nearest * 4 + options.read_heads + 1)
@@ -124,7 +124,7 @@ class SAM(Machine[SAMState]):
 def _note_use(
     last_used: Int[Tensor, "row slot"], places: Tensor, weights: Tensor, step: int
 ) -> Int[Tensor, "row slot"]:
-    """When each slot was last used, now that some were used with these weights; changed in place."""
+    """Return when each slot was last used, updated in place for these places and weights."""
     before = last_used.gather(1, places)
     now = torch.where(weights.detach() > WORTH_NOTING, step, before)
     return last_used.scatter_reduce_(1, places, now, "amax")

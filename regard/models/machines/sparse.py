@@ -1,9 +1,9 @@
-"""A memory of which a step touches a few slots alone, forward and backward (Rae et al. 2016, section 3.4).
+"""A memory of which each step touches only a few slots, forward and backward (Rae et al. 2016, section 3.4).
 
 The memory is one table that is changed in place, and so is its gradient in the backward pass, which goes through the
-reads and writes in the opposite order. So a step costs the same however many slots there are, in time and in what is
-kept for the backward pass; only to make the two tables, once for a sequence, depends on the slots. The paper undoes its
-writes on the way back; here what was read is kept instead, a few slots for each step, so that nothing need be undone.
+reads and writes in reverse order. So the cost of a step, in time and in memory for the backward pass, does not depend
+on the number of slots; only making the two tables, once per sequence, does. The paper undoes its writes on the way
+back; here the slots that were read are kept instead, a few for each step, so nothing needs to be undone.
 """
 
 from typing import Any
@@ -20,26 +20,26 @@ Slots = Float[Tensor, "row place depth"]
 
 
 class SparseMemory:
-    """The memory of each row. Reads and writes hand a token on, by which the backward pass knows their order."""
+    """The memory of each row. Reads and writes pass on a token, which tells the backward pass their order."""
 
     def __init__(self, rows: int, slots: int, depth: int, like: Tensor) -> None:
         self.values: Memory = like.new_zeros(rows, slots, depth)
-        self.gradient: Memory | None = None  # of the values as they are at that moment of the backward pass
+        self.gradient: Memory | None = None  # of the values at the current point of the backward pass
 
     def start(self) -> Tensor:
-        """The first token; it takes part in gradients, so that what is written first does too."""
+        """Return the first token; it requires a gradient, so that the first write gets one too."""
         return self.values.new_zeros((), requires_grad=torch.is_grad_enabled())
 
     def read(self, places: Touched, token: Tensor) -> tuple[Slots, Tensor]:
-        """The slots at these places."""
+        """Return the slots at these places."""
         return _Read.apply(self, places, token)
 
     def write(self, cleared: Int[Tensor, " row"], places: Touched, values: Slots, token: Tensor) -> Tensor:
-        """Set one slot of each row to zero, then add values to some; a place may be named twice."""
+        """Set one slot of each row to zero, then add values to some; a place may occur twice."""
         return _Write.apply(self, cleared, places, values, token)
 
     def table(self) -> Memory:
-        """The table of gradients, made when the backward pass comes to its first read."""
+        """Return the table of gradients, created at the first read of the backward pass."""
         if self.gradient is None:
             self.gradient = torch.zeros_like(self.values)
         return self.gradient
@@ -58,9 +58,9 @@ class _Read(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, found: Tensor, token: Tensor) -> tuple[None, None, Tensor]:
+    def backward(ctx: Any, gradient: Tensor, token: Tensor) -> tuple[None, None, Tensor]:
         (places,) = ctx.saved_tensors
-        ctx.memory.table().scatter_add_(1, _spread(places, found.shape[2]), found)
+        ctx.memory.table().scatter_add_(1, _spread(places, gradient.shape[2]), gradient)
         return None, None, token
 
 
@@ -82,5 +82,5 @@ class _Write(torch.autograd.Function):
         cleared, places = ctx.saved_tensors
         table = ctx.memory.table()
         values = table.gather(1, _spread(places, table.shape[2]))
-        table.scatter_(1, _spread(cleared.unsqueeze(1), table.shape[2]), 0.0)  # what stood there had no say any more
+        table.scatter_(1, _spread(cleared.unsqueeze(1), table.shape[2]), 0.0)  # cleared values affect nothing later
         return None, None, None, values, token

@@ -1,4 +1,4 @@
-"""Affine maps of several members of a small model, which are trained side by side."""
+"""Affine maps of several members of a small model that are trained side by side."""
 
 from math import sqrt
 
@@ -11,7 +11,7 @@ Outputs = Float[Tensor, "member row output"]
 
 
 class StackedLinear(nn.Module):
-    """y = x W + b, with a W and a b for each member; no member sees anything of another."""
+    """y = x W + b, with its own W and b for each member."""
 
     def __init__(self, members: int, inputs: int, outputs: int, bias: bool = True) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class StackedLinear(nn.Module):
 
     @torch.no_grad()
     def draw(self, member: int, generator: torch.Generator) -> None:
-        """Draw the first weights of a member, as torch has them for its own linear maps: uniform within 1/√inputs."""
+        """Initialise a member's weights as torch does for its linear maps: uniform within 1/√inputs."""
         bound = 1 / sqrt(self.weight.shape[1])
         self.weight[member].uniform_(-bound, bound, generator=generator)
 
@@ -28,6 +28,6 @@ class StackedLinear(nn.Module):
         return inputs @ self.weight if self.bias is None else torch.baddbmm(self.bias[:, None], inputs, self.weight)
 
     def added_to(self, sums: Outputs, inputs: Inputs) -> Outputs:
-        """Other sums and x W, in one launch; for a map without a bias of its own."""
+        """Return sums + x W in one launch; for a map without a bias."""
         assert self.bias is None
         return torch.baddbmm(sums, inputs, self.weight)

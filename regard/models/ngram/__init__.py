@@ -1,7 +1,7 @@
-"""n-gram models: the next word by how often it followed the words before it (Shannon 1948; Chen & Goodman 1998).
+"""n-gram models: predict the next word from counts of what followed before (Shannon 1948; Chen & Goodman 1998).
 
-An n-gram has n words and conditions the last of them on the n−1 before it, so a model of order 5 looks back at four.
-Some lectures number a model by the words it looks back at: theirs of order n is ours of order n + 1.
+An n-gram has n words and conditions the last one on the n−1 before it, so a model of order 5 looks back at four words.
+Some lectures number a model by the words it looks back at: their order n is our order n + 1.
 """
 
 from regard.models.ngram.model import Ngrams

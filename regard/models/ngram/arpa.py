@@ -1,11 +1,11 @@
-"""Reading ARPA files, the text in which tools for n-gram models hand them on, without trusting them.
+"""Read ARPA files, the text format in which n-gram tools exchange models, without trusting them.
 
     \\data\\
-    ngram 1=4                      how many n-grams of each order there are
+    ngram 1=4                      the number of n-grams of each order
     ngram 2=2
 
     \\1-grams:
-    -1.2 <TAB> word <TAB> -0.3     the logarithm of the probability to the base 10, the words, the back-off weight
+    -1.2 <TAB> word <TAB> -0.3     the base-10 logarithm of the probability, the words, the back-off weight
     …
     \\end\\
 """
@@ -24,18 +24,18 @@ from regard.models.ngram.options import HIGHEST_ORDER
 from regard.models.ngram.trie import NOWHERE, Trie
 
 UNKNOWN_WORD, BEGIN_WORD, END_WORD = "<unk>", "<s>", "</s>"
-_NO_UNKNOWN = -100.0  # what KenLM takes for the unknown word of a model that has none
-_BLOCK = 1 << 20  # bytes that are read at once, and the longest line
-_LARGEST = 1e30  # logarithms and weights beyond it are no numbers that a single-precision model could hold
+_NO_UNKNOWN = -100.0  # KenLM's value for the unknown word of a model that has none
+_BLOCK = 1 << 20  # bytes read at once, and the length of the longest line
+_LARGEST = 1e30  # larger logarithms and weights do not fit a single-precision model
 _COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
-_LONGEST_SHOWN = 60  # characters of a line that is wrong
+_LONGEST_SHOWN = 60  # characters of a faulty line to show
 
 
 def read_arpa(stream: BufferedIOBase, name: str, special: Mapping[str, int]) -> tuple[list[str], Ngrams]:
-    """The words of an ARPA file and its model, in which they follow the special tokens in number.
+    """Return the words of an ARPA file and its model, in which they are numbered after the special tokens.
 
-    `special` gives the numbers of <unk>, <s> and </s>; others below the highest of them are in no n-gram. Whatever is
-    wrong with the file is a fault that names the line, and no more memory is taken than its lines need.
+    `special` gives the numbers of <unk>, <s> and </s>; other tokens below the highest of them are in no n-gram. A fault
+    in the file is reported with its line, and no more memory is used than its lines need.
     """
     lines = _Lines(stream, name)
     counts = _read_header(lines)
@@ -48,13 +48,13 @@ def read_arpa(stream: BufferedIOBase, name: str, special: Mapping[str, int]) -> 
         model = _extend(model, section, tokens, lines)
     lines.expect("\\end\\")
     if (rest := lines.next()) is not None:
-        lines.refuse(f"'{_show(rest)}' stands after the end")
+        lines.refuse(f"unexpected '{_show(rest)}' after the end")
     names = [word.decode() for word in tokens][len(special) :]
     return names, Ngrams(model.trie, model.log_probabilities, model.backoffs[:-1])
 
 
 class _Lines:
-    """The lines of a file that are not blank, with never more of it in memory than a block and a line."""
+    """The non-blank lines of a file, with at most one block and one line of it in memory."""
 
     def __init__(self, stream: BufferedIOBase, name: str) -> None:
         self.name, self.number = name, 0
@@ -68,11 +68,11 @@ class _Lines:
             yield from lines
             if len(rest) > _BLOCK:
                 self.number += 1
-                self.refuse(f"it has more than {_BLOCK:,} bytes, which no n-gram needs")
+                self.refuse(f"the line has more than {_BLOCK:,} bytes, which no n-gram needs")
         yield rest
 
     def next(self) -> bytes | None:
-        """The next line, without the spaces around it; None at the end of the file."""
+        """Return the next line, stripped; None at the end of the file."""
         if self._again is not None:
             line, self._again = self._again, None
             return line
@@ -83,38 +83,38 @@ class _Lines:
         return None
 
     def put_back(self, line: bytes) -> None:
-        """Let this line, which was read last, come again."""
+        """Return the last line again at the next call."""
         self._again = line
 
     def expect(self, text: str) -> None:
         line = self.next()
         if line is None:
-            raise Fault(f"{self.name} is not whole: it ends where {text} should stand.")
+            raise Fault(f"{self.name} is incomplete: it ends where {text} should be.")
         if line != text.encode():
-            self.refuse(f"'{_show(line)}' stands where {text} should")
+            self.refuse(f"found '{_show(line)}' where {text} should be")
 
     def refuse(self, why: str) -> NoReturn:
         raise Fault(f"{self.name}, line {self.number}: {why}.")
 
 
 class _Section:
-    """The n-grams of one order as they stand in the file."""
+    """The n-grams of one order, as they are in the file."""
 
     def __init__(self) -> None:
         self.words, self.log_probabilities, self.backoffs = array("i"), array("f"), array("f")
 
     def spread(self, size: int, special: Mapping[str, int]) -> tuple[Logarithms, Logarithms]:
-        """The weights of single words at the places of their tokens."""
+        """Put the weights of single words at the places of their tokens."""
         log_probabilities, backoffs = np.full(size, -np.inf, np.float32), np.zeros(size, np.float32)
         log_probabilities[special[UNKNOWN_WORD]] = _NO_UNKNOWN
         words = np.asarray(self.words)
         log_probabilities[words], backoffs[words] = self.log_probabilities, self.backoffs
-        log_probabilities[special[BEGIN_WORD]] = -np.inf  # KenLM writes 0 and others -99: it is never predicted
+        log_probabilities[special[BEGIN_WORD]] = -np.inf  # KenLM writes 0 and others -99, but it is never predicted
         return log_probabilities, backoffs
 
 
 def _read_header(lines: _Lines) -> list[int]:
-    """Return how many n-grams of each order the file promises."""
+    """Return the number of n-grams of each order that the header promises."""
     line = lines.next()
     while line is not None and line.startswith(b"#"):
         line = lines.next()
@@ -124,23 +124,23 @@ def _read_header(lines: _Lines) -> list[int]:
     while (line := lines.next()) is not None and not line.startswith(b"\\"):
         match = _COUNT.fullmatch(line)
         if match is None or int(match[1]) != len(counts) + 1:
-            lines.refuse(f"'{_show(line)}' stands where 'ngram {len(counts) + 1}=' and a number should")
+            lines.refuse(f"found '{_show(line)}' where 'ngram {len(counts) + 1}=' and a number should be")
         counts.append(int(match[2]))
     if not counts or line is None:
-        raise Fault(f"{lines.name} is not whole: it does not say how many n-grams it has.")
+        raise Fault(f"{lines.name} is incomplete: it does not say how many n-grams it has.")
     if len(counts) > HIGHEST_ORDER:
-        raise Fault(f"{lines.name} has {len(counts)}-grams; those up to {HIGHEST_ORDER} can be read.")
+        raise Fault(f"{lines.name} has {len(counts)}-grams, but orders above {HIGHEST_ORDER} cannot be read.")
     lines.put_back(line)
     return counts
 
 
 def _read_words(lines: _Lines, count: int, tokens: dict[bytes, int], is_last: bool) -> _Section:
-    """The single words, which get their numbers in `tokens` by this."""
+    """Read the single words, and number them in `tokens`."""
     special, first = set(tokens), max(tokens.values()) + 1
     section, seen = _Section(), set[bytes]()
     for score, (word,), backoff in _entries(lines, 1, count, is_last):
         if word in seen:
-            lines.refuse(f"'{_show(word)}' stands there twice")
+            lines.refuse(f"'{_show(word)}' occurs twice")
         try:
             word.decode()
         except UnicodeDecodeError:
@@ -150,7 +150,7 @@ def _read_words(lines: _Lines, count: int, tokens: dict[bytes, int], is_last: bo
         section.log_probabilities.append(score)
         section.backoffs.append(backoff)
     if missing := {BEGIN_WORD.encode(), END_WORD.encode()} - seen:
-        raise Fault(f"{lines.name} has no {missing.pop().decode()} among its words; it needs both <s> and </s>.")
+        raise Fault(f"{lines.name} has no {missing.pop().decode()} among its words, but both <s> and </s> are needed.")
     return section
 
 
@@ -167,19 +167,19 @@ def _read_section(lines: _Lines, order: int, count: int, tokens: Mapping[bytes, 
 
 
 def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[tuple[float, list[bytes], float]]:
-    """The lines of a section, each as its logarithm, its words and its back-off weight."""
+    """Yield the entries of a section: logarithm, words and back-off weight."""
     lines.expect(f"\\{order}-grams:")
     for number in range(count):
         line = lines.next()
         if line is None:
-            raise Fault(f"{lines.name} is not whole: it ends after {number:,} of its {count:,} {order}-grams.")
+            raise Fault(f"{lines.name} is incomplete: it ends after {number:,} of its {count:,} {order}-grams.")
         fields = line.split()
         if not order < len(fields) < order + 3:
-            lines.refuse(f"'{_show(line)}' is no {order}-gram with its probability; {count:,} of them should be here")
+            lines.refuse(f"'{_show(line)}' is not a {order}-gram with its probability; expected {count:,} of them here")
         try:
             score, backoff = float(fields[0]), float(fields[order + 1]) if len(fields) > order + 1 else 0.0
         except ValueError:
-            lines.refuse(f"'{_show(line)}' has something else where a number should stand")
+            lines.refuse(f"'{_show(line)}' has something else where a number should be")
         if not -_LARGEST < score <= 0:
             lines.refuse(f"{score} is not the logarithm of a probability")
         if not -_LARGEST < backoff < _LARGEST or (is_last and backoff):
@@ -188,7 +188,7 @@ def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[t
 
 
 def _extend(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lines: _Lines) -> Ngrams:
-    """The model with the n-grams of the next order in it."""
+    """Return the model with the n-grams of the next order added."""
     trie, order = model.trie, model.order + 1
     words = np.asarray(section.words, dtype=np.int64).reshape(-1, order)
     rows = words[:, 0]
@@ -199,13 +199,13 @@ def _extend(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lines
         *context, last = (names[token] for token in words[np.argmax(rows == NOWHERE)].tolist())
         raise Fault(
             f"{lines.name} has '{' '.join([*context, last])}' among its {order}-grams, but not '{' '.join(context)}' "
-            f"among its {order - 1}-grams, where the back-off weights stand."
+            f"among its {order - 1}-grams, which hold the back-off weights."
         )
     keys = rows * trie.size + words[:, -1]
     ascending = np.argsort(keys)
     keys = keys[ascending]
     if (keys[1:] == keys[:-1]).any():
-        raise Fault(f"{lines.name} has one of its {order}-grams twice.")
+        raise Fault(f"{lines.name} has a repeated {order}-gram.")
     log_probabilities = np.asarray(section.log_probabilities, dtype=np.float32)[ascending]
     backoffs = np.asarray(section.backoffs, dtype=np.float32)[ascending]
     return Ngrams(

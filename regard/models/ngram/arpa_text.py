@@ -1,4 +1,4 @@
-"""Writing ARPA files; `arpa.py` reads them and shows what they look like."""
+"""Write ARPA files; `arpa.py` reads them and describes the format."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ _AT_ONCE = 1 << 14  # lines
 def arpa_blocks(model: Ngrams, names: Sequence[str | None]) -> Iterator[bytes]:
     """Yield the content of an ARPA file piece by piece.
 
-    `names` are those of the tokens; one without a name is in no n-gram and left out.
+    `names` are the tokens' names; a token without a name is in no n-gram and is left out.
     """
     named = np.flatnonzero([name is not None for name in names])
     counts = [len(named), *map(len, model.trie.keys)]
@@ -33,7 +33,7 @@ def arpa_blocks(model: Ngrams, names: Sequence[str | None]) -> Iterator[bytes]:
 
 
 class _Lines:
-    """Writes lines of n-grams over these names."""
+    """Writes lines of n-grams, with words by these names."""
 
     def __init__(self, trie: Trie, names: Sequence[str | None]) -> None:
         self._trie, self._names = trie, [name or "" for name in names]
@@ -45,13 +45,13 @@ class _Lines:
             columns.append([self._names[word] for word in words.tolist()])
         columns.append([self._names[word] for word in rows.tolist()])
         texts = map(" ".join, zip(*reversed(columns), strict=True))
-        ends = [""] * len(rows) if backoffs is None else [f"\t{each}" for each in _numerals(backoffs)]
+        ends = [""] * len(rows) if backoffs is None else [f"\t{numeral}" for numeral in _numerals(backoffs)]
         lines = zip(_numerals(scores), texts, ends, strict=True)
         return "".join(f"{score}\t{text}{end}\n" for score, text, end in lines).encode()
 
 
 class _CompiledLines:
-    """Writes the same lines by compiled loops."""
+    """Writes the same lines with compiled loops."""
 
     def __init__(self, trie: Trie, names: Sequence[str | None]) -> None:
         texts = [(name or "").encode() for name in names]
@@ -75,7 +75,7 @@ class _CompiledLines:
 
 
 def _texts_of(values: Logarithms) -> tuple[np.ndarray, np.ndarray]:
-    """Return the text of each number in a row of bytes, and how many bytes that is."""
+    """Return the text of each number in a row of bytes, and its length in bytes."""
     from regard.kernels.arpa_lines import LONGEST_NUMBER, write_numbers
 
     texts, lengths = np.empty((len(values), LONGEST_NUMBER), np.uint8), np.empty(len(values), np.int64)
@@ -88,7 +88,7 @@ def _texts_of(values: Logarithms) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numerals(values: Logarithms) -> list[str]:
-    """Return numbers as text, with the nine digits that it takes to give back the same; most come many times."""
+    """Return numbers as text, with nine digits, which restore the same number; most occur many times."""
     distinct, inverse = np.unique(values.view(np.uint32), return_inverse=True)
-    written = [f"{value:.9g}" for value in distinct.view(np.float32).tolist()]
-    return [written[place] for place in inverse.tolist()]
+    numerals = [f"{value:.9g}" for value in distinct.view(np.float32).tolist()]
+    return [numerals[place] for place in inverse.tolist()]

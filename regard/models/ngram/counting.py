@@ -1,4 +1,4 @@
-"""Counting n-grams: of a piece of text, and of two pieces that were counted by themselves."""
+"""Count n-grams of a text, and add counts of two texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from regard.models.ngram.scratch import IN_MEMORY, Scratch
 from regard.models.ngram.trie import NOWHERE, Places, Rows, Trie, shift
 
 _MERGED_AT_ONCE = 1 << 20  # rows
-_MOST_PLACES = 2**31 - 1  # that are sorted by compiled loops
+_MOST_PLACES = 2**31 - 1  # that the compiled loops can sort
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class NgramCounts:
 
 
 def add(mine: NgramCounts, theirs: NgramCounts, scratch: Scratch = IN_MEMORY) -> NgramCounts:
-    """Return the counts of both texts, the same, to the bit, as if they had been counted as one."""
+    """Return the counts of both texts, identical to the bit to counting them as one."""
     size = mine.trie.size
     counts, keys = [mine.counts[0] + theirs.counts[0]], list[Rows]()
-    my_rows = their_rows = mine.trie.words(1)  # which rows of the sum theirs have become
+    my_rows = their_rows = mine.trie.words(1)  # the rows of the sum that each one's rows have become
     merge = _compiled_merge() if pays_to_compile(mine.size + theirs.size) else _merge
     for order in range(2, mine.trie.order + 1):
-        own, other = mine.trie.keys[order - 2], theirs.trie.keys[order - 2]
+        my_keys, their_keys = mine.trie.keys[order - 2], theirs.trie.keys[order - 2]
         my_parents, their_parents = my_rows, their_rows
-        my_rows, their_rows = scratch.empty(len(own), np.int64), scratch.empty(len(other), np.int64)
-        merged, total = (scratch.empty(len(own) + len(other), np.int64) for _ in range(2))
+        my_rows, their_rows = scratch.empty(len(my_keys), np.int64), scratch.empty(len(their_keys), np.int64)
+        merged, total = (scratch.empty(len(my_keys) + len(their_keys), np.int64) for _ in range(2))
         rows = merge(
-            own, other, mine.counts[order - 1], theirs.counts[order - 1], my_parents, their_parents, size,
+            my_keys, their_keys, mine.counts[order - 1], theirs.counts[order - 1], my_parents, their_parents, size,
             my_rows, their_rows, merged, total,
         )  # fmt: skip
         keys.append(merged[:rows])
@@ -69,40 +69,43 @@ def _merge(
     keys: Rows,
     counts: Rows,
 ) -> int:
-    """Add up the counts of an order some rows at once, as the compiled loop does, and return how many there are."""
+    """Add up the counts of an order some rows at a time, as the compiled loop does, and return the number of rows."""
     row = me = they = 0
     while me < len(mine) or they < len(theirs):
-        own = _translated(mine[me : me + _MERGED_AT_ONCE], my_parents, size)
-        other = _translated(theirs[they : they + _MERGED_AT_ONCE], their_parents, size)
-        # What lies beyond the end of one of them may still be in the other.
+        my_part = _translated(mine[me : me + _MERGED_AT_ONCE], my_parents, size)
+        their_part = _translated(theirs[they : they + _MERGED_AT_ONCE], their_parents, size)
+        # Keys beyond the end of one part may still follow in the other.
         ends = [
             part[-1]
-            for part, whole, start in ((own, mine, me), (other, theirs, they))
+            for part, whole, start in ((my_part, mine, me), (their_part, theirs, they))
             if start + len(part) < len(whole)
         ]
         if ends:
-            own, other = own[own <= min(ends)], other[other <= min(ends)]
-        both = np.sort(np.concatenate([own, other]), kind="stable")  # which merges what is sorted
+            my_part, their_part = my_part[my_part <= min(ends)], their_part[their_part <= min(ends)]
+        both = np.sort(np.concatenate([my_part, their_part]), kind="stable")  # a merge, since both are sorted
         merged = both[np.append(True, both[1:] != both[:-1])] if len(both) else both
-        places, total = (np.searchsorted(merged, own), np.searchsorted(merged, other)), np.zeros(len(merged), np.int64)
-        total[places[0]] += my_counts[me : me + len(own)]
-        total[places[1]] += their_counts[they : they + len(other)]
-        my_rows[me : me + len(own)], their_rows[they : they + len(other)] = row + places[0], row + places[1]
+        places, total = (
+            (np.searchsorted(merged, my_part), np.searchsorted(merged, their_part)),
+            np.zeros(len(merged), np.int64),
+        )
+        total[places[0]] += my_counts[me : me + len(my_part)]
+        total[places[1]] += their_counts[they : they + len(their_part)]
+        my_rows[me : me + len(my_part)], their_rows[they : they + len(their_part)] = row + places[0], row + places[1]
         keys[row : row + len(merged)], counts[row : row + len(merged)] = merged, total
-        row, me, they = row + len(merged), me + len(own), they + len(other)
+        row, me, they = row + len(merged), me + len(my_part), they + len(their_part)
     return row
 
 
 def _translated(keys: Rows, parents: Rows, size: int) -> Rows:
-    """Return keys as they are in the sum."""
+    """Translate keys to their values in the sum."""
     above = keys // size
     return (parents[above] - above) * size + keys
 
 
 def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: int) -> NgramCounts:
-    """Return the counts of a text of sentences, each of which begins with a begin token.
+    """Count the n-grams of a text of sentences, each of which begins with a begin token.
 
-    No n-gram reaches over a start.
+    No n-gram crosses a start.
     """
     if pays_to_compile(len(tokens)) and len(tokens) <= _MOST_PLACES:
         return _count_compiled(tokens, starts, order, size)
@@ -110,34 +113,34 @@ def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: 
     rows = tokens
     for _ in range(2, order + 1):
         before = shift(rows, starts)
-        there = before != NOWHERE
+        exists = before != NOWHERE
         distinct, inverse, times = np.unique(
-            before[there] * size + tokens[there], return_inverse=True, return_counts=True
+            before[exists] * size + tokens[exists], return_inverse=True, return_counts=True
         )
         rows = np.full(len(tokens), NOWHERE)
-        rows[there] = inverse
+        rows[exists] = inverse
         keys.append(distinct)
         counts.append(times)
     return NgramCounts(Trie(size, keys), counts)
 
 
 def _count_compiled(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: int) -> NgramCounts:
-    """Sort all places by the words that begin there, so that equal n-grams of every order are neighbours."""
+    """Count by sorting all places by the words that begin there, so that equal n-grams of every order are adjacent."""
     from regard.kernels import ngram_loops
 
     narrow = tokens.astype(np.int32)
     places, left = ngram_loops.sorted_places(narrow, starts, order, size)
     shared, numbers = ngram_loops.shared_lengths(narrow, places, left, order)
-    numbers[:2] = 0  # single words are rows of their own
+    numbers[:2] = 0  # single words are numbered by their tokens
     firsts = np.cumsum(numbers) - numbers
     keys, counts = np.empty(numbers.sum(), np.int64), np.empty(numbers.sum(), np.int64)
     ngram_loops.fill_counts(narrow, places, left, shared, size, firsts, keys, counts)
-    parts = [slice(firsts[each], firsts[each] + numbers[each]) for each in range(2, order + 1)]
+    parts = [slice(firsts[n], firsts[n] + numbers[n]) for n in range(2, order + 1)]
     single = np.bincount(tokens, minlength=size)
     return NgramCounts(Trie(size, [keys[part] for part in parts]), [single, *(counts[part] for part in parts)])
 
 
 def no_counts(order: int, size: int) -> NgramCounts:
-    """Return the counts of nothing."""
+    """Return empty counts."""
     nothing = np.zeros(0, np.int64)
     return NgramCounts(Trie(size, [nothing] * (order - 1)), [np.zeros(size, np.int64), *[nothing] * (order - 1)])

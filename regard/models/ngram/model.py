@@ -1,10 +1,10 @@
-"""An n-gram model in back-off form, as ARPA files have it: what every kind of smoothing here ends in.
+"""An n-gram model in back-off form, as in ARPA files: every kind of smoothing here ends in one.
 
     log p(w | h) = log_probability(h w)            where the n-gram h w is in the model,
                    backoff(h) + log p(w | h')      otherwise,
 
-with h' the context h without its first word, and backoff(h) = 0 for a context that is not in the model (Katz 1987).
-Logarithms are to the base 10, as in ARPA files.
+where h' is the context h without its first word, and backoff(h) = 0 for a context that is not in the model (Katz 1987).
+Logarithms are base 10, as in ARPA files.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from jaxtyping import Bool, Float32, Float64
 from regard.base.compiled import pays_to_compile
 from regard.models.ngram.trie import NOWHERE, Places, Trie, shift
 
-Logarithms = Float32[np.ndarray, "_"]  # one for each n-gram of an order
+Logarithms = Float32[np.ndarray, "_"]  # one per n-gram of an order
 
 
 @dataclass(frozen=True)
 class Ngrams:
-    """The n-grams of a model and their weights, order by order; those of the highest order have no back-off."""
+    """The n-grams of a model and their weights, order by order; the highest order has no back-off weights."""
 
     trie: Trie
     log_probabilities: Sequence[Logarithms]
@@ -32,9 +32,9 @@ class Ngrams:
         return self.trie.order
 
     def score(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Float64[np.ndarray, " place"]:
-        """The log-probability of each token of a text, given those before it back to the last start.
+        """Return the log-probability of each token of a text, given the tokens before it back to the last start.
 
-        At a start stands a begin token, which is not predicted; what is given for it means nothing.
+        At a start there is a begin token, which is not predicted; its value means nothing.
         """
         if pays_to_compile(len(tokens)):
             return self._score_compiled(tokens, starts)
@@ -42,10 +42,10 @@ class Ngrams:
         before = np.full(len(tokens), NOWHERE)
         for order, rows in enumerate(self.trie.ending_at(tokens, starts), 1):
             if order > 1:
-                known = before != NOWHERE
-                scores[known] += self.backoffs[order - 2][before[known]]
-            there = rows != NOWHERE
-            scores[there] = self.log_probabilities[order - 1][rows[there]]
+                has_context = before != NOWHERE
+                scores[has_context] += self.backoffs[order - 2][before[has_context]]
+            exists = rows != NOWHERE
+            scores[exists] = self.log_probabilities[order - 1][rows[exists]]
             before = shift(rows, starts)
         return scores
 

@@ -12,30 +12,30 @@ Smoothing = Literal["kneser-ney", "back-off", "add-k", "imported"]
 
 
 class NgramOptions(Options):
-    """Order of an n-gram model, and its smoothing."""
+    """Order and smoothing of an n-gram model."""
 
     order: int = Field(
         5,
         ge=1,
         le=HIGHEST_ORDER,
-        description="Words that are counted together: the last one and those it is predicted from.",
+        description="Words per n-gram: the predicted word and those it is predicted from.",
     )
     smoothing: Smoothing = Field(
         "kneser-ney",
         description="How unseen n-grams get their probability: interpolated modified Kneser–Ney, back-off with one "
-        "absolute discount for each order, or k added to every count; imported comes with a model and counts nothing.",
+        "absolute discount per order, or k added to every count. Imported models have 'imported' and count nothing.",
     )
-    k: float = Field(1.0, gt=0, description="What add-k adds to every count.")
+    k: float = Field(1.0, gt=0, description="Number that add-k adds to every count.")
     prune: list[int] = Field(
         [],
-        description="N-grams of each order that occur this often or less are left out, as by lmplz --prune: [0, 0, 1] "
-        "leaves out trigrams and longer ones that occur once, for the last number holds for all further orders. They "
-        "may not fall, and the first is 0: rare words are left out by data.tokeniser.at_least (kneser-ney).",
+        description="Leave out n-grams of each order that occur this often or less, as lmplz --prune does: [0, 0, 1] "
+        "leaves out trigrams and longer n-grams that occur once, since the last number holds for all higher orders. "
+        "The numbers may not fall, and the first is 0: data.tokeniser.at_least leaves out rare words (kneser-ney).",
     )
     discount_fallback: bool = Field(
         False,
-        description="Whether discounts that cannot be estimated, as from little or artificial text, are replaced "
-        "(by 0.5, 1 and 1.5 for Kneser–Ney, as lmplz --discount_fallback does, and 0.5 for back-off) or refused.",
+        description="Replace discounts that cannot be estimated, as from little or artificial text, by 0.5, 1 and 1.5 "
+        "for Kneser–Ney, as lmplz --discount_fallback does, and by 0.5 for back-off. If false, refuse such text.",
     )
 
     @property
@@ -49,7 +49,7 @@ class NgramOptions(Options):
 
     @property
     def thresholds(self) -> list[int]:
-        """For each order the count up to which its n-grams are left out."""
+        """For each order, the count up to which its n-grams are left out."""
         return [*self.prune, *(self.prune[-1:] or [0]) * self.order][: self.order]
 
     @model_validator(mode="after")
@@ -63,7 +63,7 @@ class NgramOptions(Options):
         if any(later < earlier for earlier, later in pairwise(self.prune)):
             raise ValueError(f"prune is {self.prune}, but its numbers may not fall: an n-gram needs its shorter ones")
         if self.prune and self.prune[0]:
-            raise ValueError("prune begins with 0, for words themselves are left out by data.tokeniser.at_least")
+            raise ValueError("prune must begin with 0; use data.tokeniser.at_least to leave out rare words")
         return self
 
     @model_validator(mode="after")
@@ -71,5 +71,5 @@ class NgramOptions(Options):
         if self.smoothing != "add-k" and self.k != 1.0:
             raise ValueError("k is for smoothing = 'add-k'")
         if self.discount_fallback and self.smoothing not in ("kneser-ney", "back-off"):
-            raise ValueError(f"discount_fallback is for smoothing that discounts, and {self.smoothing} does not")
+            raise ValueError(f"discount_fallback is for smoothing with discounts, which {self.smoothing} does not have")
         return self

@@ -1,7 +1,7 @@
-"""Which n-grams there are: sorted arrays in which all n-grams of a text are found at once.
+"""The set of n-grams of a model: sorted arrays in which all n-grams of a text are looked up at once.
 
-The n-grams of order k are rows, sorted, and a row is known by its key: the row of its first k−1 words among those of
-order k−1, and its last word. Of order 1 every token of the vocabulary is a row, whose number is the token itself.
+The n-grams of order k are sorted rows. The key of a row is made of the row of its first k−1 words among those of order
+k−1, and its last word. In order 1 every token of the vocabulary is a row, whose number is the token itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,23 +14,23 @@ from jaxtyping import Bool, Int64
 from regard.base.compiled import pays_to_compile
 from regard.models.ngram.scratch import IN_MEMORY, Scratch, spans
 
-NOWHERE = -1  # the row of an n-gram that does not exist; no key is made of it, since keys are not negative
+NOWHERE = -1  # row of an n-gram that does not exist; never part of a key, since keys are not negative
 
-Rows = Int64[np.ndarray, "_"]  # one number for each n-gram of an order
+Rows = Int64[np.ndarray, "_"]  # one number per n-gram of an order
 Places = Int64[np.ndarray, " place"]
 
 
 @dataclass(frozen=True)
 class Trie:
-    """All n-grams up to an order over the tokens 0 … size−1; `keys` are those of orders 2, 3 and so on."""
+    """All n-grams up to an order over the tokens 0 … size−1; `keys` holds those of orders 2, 3 and so on."""
 
     size: int
     keys: Sequence[Rows]
-    stored_firsts: Sequence[Rows] | None = None  # where they are known already
+    stored_firsts: Sequence[Rows] | None = None  # `firsts`, if already known
 
     @cached_property
     def firsts(self) -> Sequence[Rows]:
-        """For orders 2, 3 and so on, where the children of each row of the order below begin; one more is the end."""
+        """For orders 2, 3 and so on, where the children of each row of the order below begin, and the end."""
         if self.stored_firsts is not None:
             return self.stored_firsts
         return [self.firsts_of(order) for order in range(2, self.order + 1)]
@@ -56,15 +56,15 @@ class Trie:
         return self.size if order == 1 else len(self.keys[order - 2])
 
     def parents(self, order: int) -> Rows:
-        """The row, among those of the order below, of the words before the last."""
+        """Return, for each n-gram, the row of the words before its last among those of the order below."""
         return self.keys[order - 2] // self.size
 
     def words(self, order: int) -> Rows:
-        """The last word of each n-gram."""
+        """Return the last word of each n-gram."""
         return np.arange(self.size) if order == 1 else self.keys[order - 2] % self.size
 
     def find(self, order: int, parents: Places, words: Places) -> Places:
-        """Return the rows of n-grams given by the rows of their first words and their last word."""
+        """Return the rows of n-grams, given the rows of their first words and their last words."""
         keys, rows = self.keys[order - 2], np.full(len(parents), NOWHERE)
         if pays_to_compile(len(parents)):
             from regard.kernels.ngram_loops import find_rows
@@ -74,14 +74,14 @@ class Trie:
         places = np.flatnonzero(parents != NOWHERE)
         if len(keys) and len(places):
             wanted = parents[places] * self.size + words[places]
-            ascending = np.argsort(wanted)  # neighbours are found in memory that is at hand, in a third of the time
+            ascending = np.argsort(wanted)  # sorted lookups use the cache, and take a third of the time
             places, wanted = places[ascending], wanted[ascending]
-            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            rows[places] = np.where(keys[found] == wanted, found, NOWHERE)
+            matches = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            rows[places] = np.where(keys[matches] == wanted, matches, NOWHERE)
         return rows
 
     def ending_at(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Iterator[Places]:
-        """Order by order, the row of the n-gram that ends at each place of a text; none reaches over a start."""
+        """Yield, order by order, the row of the n-gram that ends at each place of a text; none crosses a start."""
         rows = tokens
         yield rows
         for order in range(2, self.order + 1):
@@ -89,9 +89,9 @@ class Trie:
             yield rows
 
     def suffixes(self, scratch: Scratch = IN_MEMORY) -> Iterator[Rows]:
-        """For orders 2, 3 and so on, the row of each n-gram's last words, all but the first.
+        """Yield, for orders 2, 3 and so on, the row of each n-gram's last words, all but the first.
 
-        They need not be there in a model that was pruned.
+        In a pruned model they may be missing.
         """
         before = np.zeros(0, np.int64)
         for order in range(2, self.order + 1):
@@ -110,7 +110,7 @@ class Trie:
             before = rows
 
     def first_words(self) -> Iterator[Rows]:
-        """Order by order, the first word of each n-gram."""
+        """Yield, order by order, the first word of each n-gram."""
         rows = self.words(1)
         yield rows
         for order in range(2, self.order + 1):
@@ -118,11 +118,11 @@ class Trie:
             yield rows
 
     def spell(self, order: int) -> Int64[np.ndarray, "row order"]:
-        """The words of all n-grams of an order."""
+        """Return the words of all n-grams of an order."""
         rows, columns = np.arange(self.rows(order)), []
-        for each in range(order, 1, -1):
-            columns.append(self.words(each)[rows])
-            rows = self.parents(each)[rows]
+        for level in range(order, 1, -1):
+            columns.append(self.words(level)[rows])
+            rows = self.parents(level)[rows]
         return np.stack([rows, *reversed(columns)], axis=1)
 
 

@@ -1,7 +1,7 @@
-"""Frames of sound to labels, online: at each frame the next label is written or waited for (Luo et al. 2016).
+"""Frames of sound to labels, online: each step writes the next label or waits for more sound (Luo et al. 2016).
 
-Labels are written from left to right and closed by an end, which also stands before the first of them as what was
-written last. Departure from the paper: several frames are read side by side as one, so that there are few steps.
+Labels are written from left to right and closed by an end token, which also serves as the token before the first label.
+Departure from the paper: several frames are stacked into one, so that there are few steps.
 """
 
 from typing import ClassVar, Literal
@@ -23,21 +23,21 @@ from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_
 
 
 class ListenerOptions(WritingOptions):
-    """A network that hears frames and writes while it does: how many are read as one, and what reads them."""
+    """A network that writes while it listens: how many frames are stacked into one, and what reads them."""
 
-    stack: int = Field(8, ge=1, le=64, description="Frames that are read side by side as one, to have fewer steps.")
-    repeats: int = Field(1, ge=1, le=64, description="Steps that such a frame lasts; at each one label can be written.")
-    embedding: int = Field(64, ge=1, le=WIDEST, description="Width of the embeddings of what was written.")
+    stack: int = Field(8, ge=1, le=64, description="Frames stacked into one, to have fewer steps.")
+    repeats: int = Field(1, ge=1, le=64, description="Steps per stacked frame; each step can write one label.")
+    embedding: int = Field(64, ge=1, le=WIDEST, description="Width of the label embeddings.")
     width: int = Field(256, ge=1, le=WIDEST, description="Width of the states.")
 
 
 class Moments(nn.Module):
-    """Looks from the frames at the labels: how probable it was to write the next one there, and to wait."""
+    """Looks from the frames at the labels: the probability of writing the next one there, and of waiting."""
 
     looks_from, looks_at = "source", "labels"
 
     def forward(self, course: Course, counts: Counts, places: int) -> None:
-        """Note the weights (row, frame, label + 1), waiting last; when it writes the end tells nothing of labels."""
+        """Note the weights (row, frame, label + 1), waiting last; writing the end counts for no label."""
         if not is_watched(self):
             return
         most = int(counts.max())
@@ -49,14 +49,14 @@ class Moments(nn.Module):
         shares *= (course.before < counts[:, None])[..., None]
         weights = shares.new_zeros(len(counts), places, most + 1)
         weights = weights.scatter_add(1, course.places[..., None].expand_as(shares), shares)
-        weights[..., -1] += weights.sum(-1) == 0  # behind the last label
+        weights[..., -1] += weights.sum(-1) == 0  # after the last label
         note(self, self.looks_from, self.looks_at, (weights / weights.sum(-1, keepdim=True))[:, None])
 
 
 class Listener(OnlineWriter):
-    """Frames of `features` numbers in, `symbols` labels out, heard and written from left to right alone."""
+    """Network from frames of `features` numbers to `symbols` labels, strictly from left to right."""
 
-    NEEDS_FRAMES: ClassVar[bool] = False  # at the last frame it writes all that is left
+    NEEDS_FRAMES: ClassVar[bool] = False  # at the last frame it writes everything that remains
     SEARCHED_BY: ClassVar[Literal["frames", "labels"]] = "labels"
     options: ListenerOptions
 
@@ -83,14 +83,14 @@ class Listener(OnlineWriter):
     def learn(
         self, heard: OnlineMemory, labels: Labels, counts: Counts, carry: dict[str, Tensor] | None
     ) -> LearntLabels:
-        """Cross-entropy over drawn paths of each row, and REINFORCE for their decisions to write or to wait."""
+        """Return the cross-entropy over sampled paths of each row, and REINFORCE for their decisions."""
         inputs, target = self._tokens(labels, counts)
         real = real_places(counts + 1, target.shape[1])
-        found = learn_to_write(self, heard, inputs, target, real[:, None], carry)
-        return LearntLabels(found.loss, {"entropy": found.entropy, "place": found.place}, found.carry)
+        learnt = learn_to_write(self, heard, inputs, target, real[:, None], carry)
+        return LearntLabels(learnt.loss, {"entropy": learnt.entropy, "place": learnt.place}, learnt.carry)
 
     def best(self, heard: OnlineMemory) -> list[list[int]]:
-        """At each frame where it writes, the most probable label, until the end is; one a step at most."""
+        """Return the most probable label at each frame where it writes, up to the end; at most one per step."""
         past = self.begin(heard)
         token = torch.full_like(heard.last, self.end)
         written, ended = list[Tensor](), torch.zeros_like(token, dtype=torch.bool)
@@ -105,26 +105,26 @@ class Listener(OnlineWriter):
     def step(
         self, tokens: Int[Tensor, " row"], heard: OnlineMemory, past: Standing
     ) -> tuple[Float[Tensor, "row token"], Standing]:
-        """The score of every label, and of the end, to follow these tokens, and where each row then stands."""
+        """Return the score of every label, and of the end, after these tokens, and the new state of each row."""
         course, past = self.follow(tokens[:, None], heard, past)
         return self.logits(course.states_of(1)[:, 0]), past
 
     def most_tokens(self, heard: OnlineMemory) -> Counts:
-        """Return how many tokens are written at most: a label at each step, and the end."""
+        """Return the most tokens that can be written: one label per step, and the end."""
         return heard.last + 2
 
     def score(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
-        """log p(l, b | x) along the most probable decisions b, which is less than log p(l | x) over all of them."""
+        """Return log p(l, b | x) for the most probable decisions b, which is less than log p(l | x) over all."""
         inputs, target = self._tokens(labels, counts)
         course, _ = self.follow(inputs, heard, self.begin(heard))
         logits = self.logits(course.states_of(target.shape[1]))
         logs = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-        own = logs.gather(-1, target[..., None]).squeeze(-1)
+        chosen = logs.gather(-1, target[..., None]).squeeze(-1)
         real = real_places(counts + 1, target.shape[1])
-        return (own * real).sum(-1) + (course.log_probability * _walked(course, counts)).sum(-1)
+        return (chosen * real).sum(-1) + (course.log_probability * _walked(course, counts)).sum(-1)
 
     def align(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> list[list[Span]]:
-        """The frame at which each label is written; who watches sees how probable that was, and waiting."""
+        """Return the frame at which each label is written; watchers see that probability, and that of waiting."""
         inputs, _ = self._tokens(labels, counts)
         course, _ = self.follow(inputs, heard, self.begin(heard))
         self.moments(course, counts, heard.states.shape[1])
@@ -133,7 +133,7 @@ class Listener(OnlineWriter):
         return [[(place, place + 1) for place in row[:count]] for row, count in rows]
 
     def _tokens(self, labels: Labels, counts: Counts) -> tuple[Int[Tensor, "batch token"], Int[Tensor, "batch token"]]:
-        """Return the token written before each token, and the tokens themselves: the labels and the end."""
+        """Return the token before each token, and the tokens themselves: the labels and the end."""
         inputs = F.pad(labels, (1, 0), value=self.end)
         behind = torch.arange(inputs.shape[1], device=labels.device) >= counts[:, None]
         return inputs, F.pad(labels, (0, 1)).masked_fill(behind, self.end)
@@ -144,5 +144,5 @@ class Listener(OnlineWriter):
 
 
 def _walked(course: Course, counts: Counts) -> Bool[Tensor, "row step"]:
-    """The steps until the end is written; behind them a row stands still, or writes padding."""
+    """Return True for steps until the end is written; later, a row stands still or writes padding."""
     return course.before <= counts[:, None]

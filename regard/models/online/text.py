@@ -1,4 +1,4 @@
-"""Text to text, online: each letter or word is read once, and at each the next output is written or waited for."""
+"""Text to text, online: each letter or word is read once, and each step writes the next output or waits."""
 
 from typing import ClassVar
 
@@ -19,11 +19,11 @@ class OnlineOptions(WritingOptions):
 
     explores: ClassVar[bool] = True  # training samples where each token is written
 
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="Longest input or output in tokens.")
 
     @property
     def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
+        """Batch size in tokens beyond which a large GPU still has room but the model learns no faster."""
         return 8192
 
     @property
@@ -35,7 +35,7 @@ class OnlineOptions(WritingOptions):
 
 
 class Online(OnlineWriter, Translator):
-    """Tokens in, states and logits out, read and written from left to right alone."""
+    """Network from tokens to states and logits, reading and writing strictly from left to right."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding"),
@@ -54,7 +54,7 @@ class Online(OnlineWriter, Translator):
         self.add_decoder(target_tokens)
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> OnlineMemory:
-        """Encode each input token; nothing about a prefix depends on what follows it."""
+        """Encode each input token; a state depends only on the tokens up to its own."""
         states, _ = self.encoder.read(self.dropout(self.source_embedding(source)), lengths)
         last = self.options.repeats * lengths.to(source.device) - 1
         return OnlineMemory(self.dropout(states), last)
@@ -65,12 +65,12 @@ class Online(OnlineWriter, Translator):
         return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """The output matrix, which scores every token."""
+        """Return the output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> None:
-        """The bias of the output layer: none."""
+        """Return the bias of the output layer: none."""
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """Return the cost of reading and writing `length` tokens: nothing grows faster than they do."""
+        """Return the cost of reading and writing `length` tokens: everything grows linearly."""
         return {"multiplications": self.multiplications(length), "attention_share": 0.0, "weights": length}

@@ -1,13 +1,13 @@
 """Pictures as a few codes of a learnt codebook (van den Oord et al. 2017, "Neural Discrete Representation Learning").
 
-An encoder makes a vector z of each cell of a picture, the nearest code e_k of the codebook takes its place, and a
-decoder makes the picture of the codes:
+An encoder turns each cell of a picture into a vector z, the nearest code e_k of the codebook replaces it, and a decoder
+turns the codes into a picture:
 
     k = argmin_j ‖z − e_j‖,   x̂ = decode(e_k),   L = ‖x − x̂‖² + ‖sg[z] − e_k‖² + β ‖z − sg[e_k]‖²     (equation 3)
 
-sg[·] has no gradient; that of x̂ passes from e_k straight through to z. Departures: z and the codes have length 1 (Yu et
-al. 2022, "Vector-quantized Image Modeling", section 3.2), and the codes begin among the vectors of training pictures,
-far from each other (`begin_with`).
+sg[·] has no gradient; that of x̂ passes straight through from e_k to z. Departures: z and the codes have length 1 (Yu
+et al. 2022, "Vector-quantized Image Modeling", section 3.2), and the codes are initialised with vectors of training
+pictures that are far apart (`begin_with`).
 """
 
 from typing import NamedTuple
@@ -17,14 +17,14 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-_LEAST = 1e-12  # added to distances, of which all may be 0
+_LEAST = 1e-12  # added to distances, which may all be 0
 
 Painted = Float[Tensor, "batch channel height width"]
 Codes = Int[Tensor, "batch row column"]
 
 
 class Coded(NamedTuple):
-    """Result of passing pictures through the codebook; each loss is that of a picture."""
+    """Result of passing pictures through the codebook; losses are per picture."""
 
     codes: Codes
     pictures: Painted
@@ -33,10 +33,10 @@ class Coded(NamedTuple):
 
 
 class Codebook(nn.Module):
-    """Pictures to codes and back: halvings of the picture by convolutions, the nearest code, and the way back.
+    """Pictures to codes and back: convolutions that halve the picture, the nearest code, and the inverse path.
 
     - `halvings`: how often the sides of a picture are halved; a cell is a square of 2^halvings pixels.
-    - `codes`, `depth`: how many codes, and numbers in each.
+    - `codes`, `depth`: the number of codes, and of numbers in each.
     """
 
     def __init__(self, channels: int, width: int, halvings: int, codes: int, depth: int, commitment: float) -> None:
@@ -54,38 +54,38 @@ class Codebook(nn.Module):
         nn.init.normal_(self.vectors)
 
     def forward(self, pictures: Painted) -> Coded:
-        """The whole way, with gradients for all parts."""
-        found = F.normalize(self.encoder(pictures), dim=1)
-        codes = self._nearest(found)
-        taken = self._vectors_of(codes)
-        again = self.decoder(found + (taken - found).detach())
-        pulled = (found.detach() - taken).square().sum(dim=(1, 2, 3))
-        pushed = (found - taken.detach()).square().sum(dim=(1, 2, 3))
-        error = (again - pictures).square().sum(dim=(1, 2, 3))
-        return Coded(codes, again, error, pulled + self.commitment * pushed)
+        """Encode and decode pictures, with gradients for all parts."""
+        vectors = F.normalize(self.encoder(pictures), dim=1)
+        codes = self._nearest(vectors)
+        nearest = self._vectors_of(codes)
+        decoded = self.decoder(vectors + (nearest - vectors).detach())
+        codebook_loss = (vectors.detach() - nearest).square().sum(dim=(1, 2, 3))
+        commitment_loss = (vectors - nearest.detach()).square().sum(dim=(1, 2, 3))
+        error = (decoded - pictures).square().sum(dim=(1, 2, 3))
+        return Coded(codes, decoded, error, codebook_loss + self.commitment * commitment_loss)
 
     @torch.no_grad()
     def begin_with(self, pictures: Painted, chance: torch.Generator) -> None:
-        """Take vectors of these pictures as codes, each the likelier the further it lies from those taken before.
+        """Initialise the codes with vectors of these pictures; those far from the chosen ones are likelier.
 
-        That is how k-means++ begins (Arthur and Vassilvitskii 2007, section 2.2).
+        This is how k-means++ starts (Arthur and Vassilvitskii 2007, section 2.2).
         """
-        found = F.normalize(self.encoder(pictures), dim=1).permute(0, 2, 3, 1).flatten(0, 2).cpu()
-        taken = [found[int(torch.randint(len(found), (), generator=chance))]]
-        distances = (found - taken[0]).square().sum(dim=1)
-        while len(taken) < len(self.vectors):
+        vectors = F.normalize(self.encoder(pictures), dim=1).permute(0, 2, 3, 1).flatten(0, 2).cpu()
+        chosen = [vectors[int(torch.randint(len(vectors), (), generator=chance))]]
+        distances = (vectors - chosen[0]).square().sum(dim=1)
+        while len(chosen) < len(self.vectors):
             place = int(torch.multinomial(distances + _LEAST, 1, generator=chance))
-            taken.append(found[place])
-            distances = torch.minimum(distances, (found - taken[-1]).square().sum(dim=1))
-        self.vectors.copy_(torch.stack(taken))
+            chosen.append(vectors[place])
+            distances = torch.minimum(distances, (vectors - chosen[-1]).square().sum(dim=1))
+        self.vectors.copy_(torch.stack(chosen))
 
     def decode(self, codes: Codes) -> Painted:
-        """The pictures of codes, from about 0 to about 1."""
+        """Return the pictures of codes, with values from about 0 to about 1."""
         return self.decoder(self._vectors_of(codes))
 
-    def _nearest(self, found: Float[Tensor, "batch depth row column"]) -> Codes:
-        """Vectors of length 1 are the nearer the larger their product is."""
-        products = torch.einsum("bdrc,kd->brck", found.detach(), F.normalize(self.vectors.detach(), dim=1))
+    def _nearest(self, vectors: Float[Tensor, "batch depth row column"]) -> Codes:
+        """Return the nearest codes; for vectors of length 1 they have the largest product."""
+        products = torch.einsum("bdrc,kd->brck", vectors.detach(), F.normalize(self.vectors.detach(), dim=1))
         return products.argmax(dim=-1)
 
     def _vectors_of(self, codes: Codes) -> Float[Tensor, "batch depth row column"]:
@@ -93,7 +93,7 @@ class Codebook(nn.Module):
 
 
 class _Beside(nn.Module):
-    """x + Conv(Rect(Conv(Rect(x)))): what a cell learns of those beside it."""
+    """x + Conv(Rect(Conv(Rect(x)))): lets a cell learn from its neighbours."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""A painter: a codebook makes codes of pictures, and a Transformer writes the codes of a picture given its caption.
+"""A painter: a codebook turns pictures into codes, and a Transformer writes a picture's codes given its caption.
 
-p(picture | caption) = Π_t p(k_t | k_1 … k_{t−1}, caption), cell after cell from the upper left, as in DALL·E (Ramesh et
-al. 2021, "Zero-Shot Text-to-Image Generation"). Departures: caption and picture are read by the encoder and the decoder
-of a Transformer, not in one sequence, so that what a cell looks at in the caption can be seen by itself; and both
-stages learn at once, from the same batch: the Transformer from codes that have no gradient.
+p(picture | caption) = Π_t p(k_t | k_1 … k_{t−1}, caption), cell by cell from the upper left, as in DALL·E (Ramesh et
+al. 2021, "Zero-Shot Text-to-Image Generation"). Departures: the encoder and the decoder of a Transformer read caption
+and picture, which are not one sequence, so that a cell's attention to the caption can be seen by itself; and both
+stages learn at once, from the same batch, the Transformer from codes without a gradient.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from regard.models.parts import choose_by
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
 
-BEGIN = 0  # what stands before the first code of a picture; that of a code is one more than its number
+BEGIN = 0  # token before the first code of a picture; the token of a code is its number plus one
 
 Captions = Int[Tensor, "batch word"]
 Lengths = Int[Tensor, " batch"]
@@ -31,13 +31,13 @@ Lengths = Int[Tensor, " batch"]
 class PainterOptions(Options):
     """Options of a painter: the codebook, then the Transformer."""
 
-    codes: int = Field(128, ge=2, le=WIDEST, description="Codes in the codebook.")
-    code_depth: int = Field(16, ge=1, le=WIDEST, description="Numbers in a code.")
+    codes: int = Field(128, ge=2, le=WIDEST, description="Number of codes in the codebook.")
+    code_depth: int = Field(16, ge=1, le=WIDEST, description="Numbers per code.")
     halvings: int = Field(
         2, ge=1, le=8, description="How often the sides of a picture are halved: 2 makes cells of 4 × 4 pixels."
     )
     channels: int = Field(64, ge=1, le=WIDEST, description="Filters of the convolutions around the codebook.")
-    commitment: float = Field(0.25, ge=0, le=100, description="How much the encoder is held to the codes, β.")
+    commitment: float = Field(0.25, ge=0, le=100, description="Weight β that keeps the encoder close to the codes.")
     width: int = Field(128, ge=2, le=WIDEST, description="Width of the Transformer's states.")
     layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks of its decoder, which writes the codes.")
     caption_layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Blocks of its encoder, which reads the caption.")
@@ -68,19 +68,19 @@ class PainterOptions(Options):
 
 
 class Learnt(NamedTuple):
-    """The loss: the nats of each picture's codes, and its way through the codebook."""
+    """The loss: the nats of each picture's codes, and its pass through the codebook."""
 
     nats: Float[Tensor, " batch"]
     coded: Coded
 
 
 class Painter(nn.Module):
-    """Pictures and captions in, nats out; or captions and chance in, codes and pictures out."""
+    """Network from pictures and captions to nats, or from captions and random numbers to codes and pictures."""
 
     def __init__(
         self, options: PainterOptions, words: int, longest: int, channels: int, height: int, width: int
     ) -> None:
-        """For captions of at most `longest` of so many `words`, and pictures of this form, which cells must fill."""
+        """Build a network for captions of up to `longest` of `words` words; cells must fill the picture evenly."""
         super().__init__()
         self.options = options
         cell = 2**options.halvings
@@ -106,11 +106,11 @@ class Painter(nn.Module):
         return Learnt(self.nats(coded.codes, captions, lengths), coded)
 
     def nats(self, codes: Codes, captions: Captions, lengths: Lengths) -> Float[Tensor, " batch"]:
-        """−log p(codes | caption) of each picture."""
+        """Return −log p(codes | caption) of each picture."""
         wanted = codes.flatten(1)
-        read = F.pad(wanted[:, :-1] + 1, (1, 0), value=BEGIN)
+        inputs = F.pad(wanted[:, :-1] + 1, (1, 0), value=BEGIN)
         memory = self.transformer.read(captions, lengths)
-        states, _ = self.transformer.write(read, memory, [])
+        states, _ = self.transformer.write(inputs, memory, [])
         logits = self._logits(states)
         surprise = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
         return surprise.unflatten(0, wanted.shape).sum(dim=1)
@@ -118,17 +118,17 @@ class Painter(nn.Module):
     def paint(
         self, captions: Captions, lengths: Lengths, chance: Float[Tensor, "batch cell"], temperature: float
     ) -> Codes:
-        """Codes for these captions, drawn one after another by numbers from 0 to 1."""
+        """Sample codes for these captions one after another, by random numbers from 0 to 1."""
         memory = self.transformer.read(captions, lengths)
         caches: list[Cache] = []
         newest = captions.new_full((len(captions), 1), BEGIN)
-        written = []
+        codes = []
         for cell in range(self.cells):
             states, caches = self.transformer.write(newest, memory, caches)
-            written.append(choose_by(self._logits(states[:, -1]).double() / temperature, chance[:, cell]))
-            newest = written[-1][:, None] + 1
-        return torch.stack(written, dim=1).unflatten(1, self.grid)
+            codes.append(choose_by(self._logits(states[:, -1]).double() / temperature, chance[:, cell]))
+            newest = codes[-1][:, None] + 1
+        return torch.stack(codes, dim=1).unflatten(1, self.grid)
 
     def _logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place code"]:
-        """The score of every code; what stands before a picture is never written."""
+        """Return the score of every code; the begin token is never written."""
         return self.transformer.logits(states)[..., 1:]

@@ -1,14 +1,13 @@
-"""Two language models over the same words, one that reads forward and one that reads backward.
+"""Two language models over the same words, one reading forward and one backward.
 
     p(x_1 … x_n) = Π p(x_k | x_1 … x_{k−1})    and    p(x_1 … x_n) = Π p(x_k | x_{k+1} … x_n)
 
-Both share the word vectors and the output layer, and each has recurrent layers of its own; what is minimised is the sum
-of −log p both ways (Peters et al. 2018, ELMo, equation 1). The vector of a word in layer j is [h→_j ; h←_j], the states
-of the two when they have read it, so that together they know the whole sentence.
+Both share the word vectors and the output layer, and each has its own recurrent layers; the loss is the sum of −log p
+in both directions (Peters et al. 2018, ELMo, equation 1). The vector of a word in layer j is [h→_j ; h←_j], the states
+of the two after reading it, so together they cover the whole sentence.
 
-Where ours departs from the paper: every word has a vector, which is not made of its letters; states are not projected
-to a smaller width; and the backward model reads the sentence turned round, with the same marks at its ends, so that
-what holds of one half holds of the other.
+Departures from the paper: every word has its own vector, not made of its letters; states are not projected to a smaller
+width; and the backward model reads the reversed sentence with the same marks at its ends, so both halves work alike.
 """
 
 from typing import NamedTuple
@@ -28,14 +27,12 @@ from regard.models.recurrent.layers import Stack
 class BilmOptions(Options):
     """Options of two language models over the same words."""
 
-    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="Recurrent cell of all layers.")
     layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers of each direction.")
     embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the word vectors.")
-    width: int = Field(
-        default=512, ge=1, le=WIDEST, description="Width of the states of one direction; both together have twice that."
-    )
+    width: int = Field(default=512, ge=1, le=WIDEST, description="Width of the states of each of the two directions.")
     residual: bool = Field(default=True, description="Residual connections around all layers but the first.")
-    tied: bool = Field(default=False, description="One matrix for word vectors and output layer.")
+    tied: bool = Field(default=False, description="Use one matrix for word vectors and output layer.")
     dropout: float = Field(
         default=0.1, ge=0, lt=1, description="Dropout on word vectors, between layers and on the last states."
     )
@@ -48,9 +45,9 @@ class BilmOptions(Options):
 
 
 class BothWays(NamedTuple):
-    """The last states of the two models at each place, and the tokens that are predicted from them.
+    """The last states of the two models at each place, and the tokens predicted from them.
 
-    A row of n tokens has n + 1 places, the first before any token was read; behind them it is padded.
+    A row of n tokens has n + 1 places, the first before any token; padding follows.
     """
 
     states: Float[Tensor, "2 batch place width"]
@@ -58,7 +55,7 @@ class BothWays(NamedTuple):
 
 
 class Bilm(nn.Module):
-    """Tokens in, states of both directions out; rows come without marks at their ends, which are set here."""
+    """Network from tokens to states of both directions; rows come without begin and end marks, which it adds."""
 
     def __init__(self, options: BilmOptions, tokens: int, pad: int, begin: int, end: int) -> None:
         super().__init__()
@@ -72,20 +69,20 @@ class Bilm(nn.Module):
             self.output.weight = self.embedding.weight
 
     def read(self, tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]) -> BothWays:
-        """Read each row forward, and turned round."""
+        """Read each row forward, and reversed."""
         states, wanted = [], []
         for stack, row in ((self.forwards, tokens), (self.backwards, turn_round(tokens, lengths))):
-            outputs, _ = stack(self._inputs(row))  # padding comes last, where nobody reads on from it
+            outputs, _ = stack(self._inputs(row))  # padding comes last, and no real place follows it
             states.append(self.dropout(outputs))
             wanted.append(self._with_end(row, lengths))
         return BothWays(torch.stack(states), torch.stack(wanted))
 
     def layers(self, tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """The word vectors, then the states of both models side by side after each word (batch, time, 2 · width)."""
-        known = []
+        """Return the word vectors, then both models' states side by side after each word (batch, time, 2 · width)."""
+        directions = []
         for stack, row in ((self.forwards, tokens), (self.backwards, turn_round(tokens, lengths))):
-            known.append([states[:, 1:] for states in stack.read_layers(self._inputs(row), lengths + 1)])
-        forward, backward = known
+            directions.append([states[:, 1:] for states in stack.read_layers(self._inputs(row), lengths + 1)])
+        forward, backward = directions
         both = [torch.cat([a, turn_round(b, lengths)], dim=-1) for a, b in zip(forward, backward, strict=True)]
         return [self.embedding(tokens), *both]
 
@@ -96,25 +93,25 @@ class Bilm(nn.Module):
     def _with_end(
         self, tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]
     ) -> Int[Tensor, "batch place"]:
-        """The tokens that follow each place, the last of which is the end."""
+        """Return the token that follows each place; the last is the end."""
         behind = torch.cat([tokens, tokens.new_full((len(tokens), 1), self.pad)], dim=1)
         return behind.scatter(1, lengths.to(tokens.device)[:, None], self.end)
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """The score of every token at every place."""
+        """Return the score of every token at every place."""
         return self.output(states)
 
     def multiplications(self) -> int:
-        """Return the multiplications for reading a token and predicting it both ways."""
-        inside = sum(each.numel() for each in (*self.forwards.parameters(), *self.backwards.parameters()))
+        """Return the multiplications for reading a token and predicting it in both directions."""
+        inside = sum(parameter.numel() for parameter in (*self.forwards.parameters(), *self.backwards.parameters()))
         return inside + 2 * self.output.weight.numel()
 
 
 def turn_round(rows: Tensor, lengths: Int[Tensor, " batch"]) -> Tensor:
-    """Each row (batch, time, …) from its last place to its first, the padding behind it as it was."""
+    """Reverse each row (batch, time, …) within its length; padding stays in place."""
     places, ends = torch.arange(rows.shape[1], device=rows.device), lengths.to(rows.device)[:, None]
-    turned = torch.where(places < ends, ends - 1 - places, places)
-    return rows[torch.arange(len(rows), device=rows.device)[:, None], turned]
+    order = torch.where(places < ends, ends - 1 - places, places)
+    return rows[torch.arange(len(rows), device=rows.device)[:, None], order]
 
 
 def _stack(options: BilmOptions) -> Stack:

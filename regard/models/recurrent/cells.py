@@ -1,9 +1,9 @@
-"""Recurrent cells written out, so that the equations can be read, on the very weights of torch's fused modules.
+"""Recurrent cells written out as equations, on the weights of torch's fused modules.
 
-Every step takes what comes in now (x), the state before (h, and c in an LSTM) and the weights, and gives the state
-after and the gates it went through. W reads the input and U the state; b is the sum of torch's two biases, except in
-the candidate of torch's GRU, where the bias of the state stands inside the reset gate. The matrices of the gates lie
-above each other in torch's order: input, forget, candidate, output in an LSTM; reset, update, candidate in a GRU.
+Every step takes the input (x), the previous state (h, and c in an LSTM) and the weights, and returns the new state and
+the gates. W multiplies the input and U the state; b is the sum of torch's two biases, except in the candidate of
+torch's GRU, where the bias of the state is inside the reset gate. The matrices of the gates are stacked in torch's
+order: input, forget, candidate, output in an LSTM; reset, update, candidate in a GRU.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class LstmState(NamedTuple):
 
 
 class NoGates(NamedTuple):
-    """Vanilla and logistic cells have none: all they know goes through a matrix and tanh or σ at every step."""
+    """The gates of vanilla and logistic cells, which have none: each step is a matrix and tanh or σ."""
 
 
 class LstmGates(NamedTuple):
@@ -82,10 +82,10 @@ def logistic_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple
 def lstm_step(inputs: Inputs, state: LstmState, weights: Weights) -> tuple[LstmState, LstmGates]:
     """The LSTM (Hochreiter and Schmidhuber 1997) with a forget gate (Gers et al. 2000) and no peepholes.
 
-    i = σ(Wᵢ x + Uᵢ h + bᵢ)    what is let in
-    f = σ(Wf x + Uf h + bf)    what is kept
+    i = σ(Wᵢ x + Uᵢ h + bᵢ)    the input gate
+    f = σ(Wf x + Uf h + bf)    the forget gate
     g = tanh(Wg x + Ug h + bg)    the candidate
-    o = σ(Wₒ x + Uₒ h + bₒ)    what is shown
+    o = σ(Wₒ x + Uₒ h + bₒ)    the output gate
     c' = f ⊙ c + i ⊙ g
     h' = o ⊙ tanh(c')
     """
@@ -96,10 +96,10 @@ def lstm_step(inputs: Inputs, state: LstmState, weights: Weights) -> tuple[LstmS
 
 
 def gru_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, GruGates]:
-    """The GRU (Cho et al. 2014, equations 5 to 8), the reset gate applied behind the matrix as torch has it.
+    """The GRU (Cho et al. 2014, equations 5 to 8), with the reset gate after the matrix as in torch.
 
-    r = σ(Wr x + Ur h + br)    what of the state the candidate sees
-    z = σ(Wz x + Uz h + bz)    what is kept
+    r = σ(Wr x + Ur h + br)    the part of the state that the candidate sees
+    z = σ(Wz x + Uz h + bz)    the part that is kept
     n = tanh(Wn x + bn + r ⊙ (Un h + b'n))    the candidate
     h' = (1 − z) ⊙ n + z ⊙ h
     """
@@ -112,10 +112,10 @@ def gru_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[Hidd
 
 
 def reset_first_gru_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, GruGates]:
-    """The GRU with the reset gate before the matrix (Cho et al. 2014, equation 8), and z the share that is renewed.
+    """The GRU with the reset gate before the matrix (Cho et al. 2014, equation 8), where z is the renewed share.
 
-    r = σ(Wr x + Ur h + br)    what of the state the candidate sees
-    z = σ(Wz x + Uz h + bz)    what is renewed
+    r = σ(Wr x + Ur h + br)    the part of the state that the candidate sees
+    z = σ(Wz x + Uz h + bz)    the part that is renewed
     n = tanh(Wn x + Un (r ⊙ h) + bn)    the candidate
     h' = (1 − z) ⊙ h + z ⊙ n
     """
@@ -138,9 +138,9 @@ def _from_state(state: HiddenState | LstmState, weights: Weights) -> Float[Tenso
 
 
 def step_of(module: nn.RNNBase) -> Step:
-    """Return the written-out step that one of torch's modules, or of ours, takes."""
+    """Return the written-out step of one of torch's modules, or of ours."""
     if getattr(module, "nonlinearity", "tanh") != "tanh" or module.proj_size:
-        raise ValueError("the cells written out are those with tanh and without a projection")
+        raise ValueError("only cells with tanh and without a projection are written out")
     match module:
         case Logistic():
             return logistic_step
@@ -156,7 +156,7 @@ def step_of(module: nn.RNNBase) -> Step:
 
 
 def weights_of(module: nn.RNNBase, backward: bool = False) -> Weights:
-    """The weights of a module's first layer, of the direction that reads forward or of the other."""
+    """Return the weights of a module's first layer, in the forward or backward direction."""
     direction = "_reverse" if backward else ""
     of_input, of_state = (getattr(module, f"weight_{side}_l0{direction}") for side in ("ih", "hh"))
     if not module.bias:
@@ -215,9 +215,9 @@ def unroll(
     *,
     backward: bool = False,
 ) -> Any:
-    """The states and gates of whole rows (batch, time, width), read from the last place to the first if `backward`.
+    """Return the states and gates of whole rows (batch, time, width), read from the last place on if `backward`.
 
-    Of each row only the first `lengths` places are read; behind them states and gates are zero.
+    Only the first `lengths` places of each row are read; behind them states and gates are zero.
     """
     step, weights = step_of(module), weights_of(module, backward)
     batch, time, _ = inputs.shape
@@ -226,14 +226,14 @@ def unroll(
     states, gates = [], []
     for place in reversed(range(time)) if backward else range(time):
         real = (place < ends)[:, None]
-        after, passed = step(inputs[:, place], state, weights)
+        after, step_gates = step(inputs[:, place], state, weights)
         state = type(state)(*(torch.where(real, new, old) for new, old in zip(after, state, strict=True)))
         states.append(type(state)(*(part * real for part in state)))
-        gates.append(type(passed)(*(part * real for part in passed)))
+        gates.append(type(step_gates)(*(part * real for part in step_gates)))
     return _in_time(states, backward), _in_time(gates, backward)
 
 
 def _in_time(steps: list[Any], backward: bool) -> Any:
-    """One named tuple of tensors with an axis of time, from those of the steps in the order they were taken."""
+    """Stack the steps' named tuples into one with a time axis, in the order of places."""
     ordered = steps[::-1] if backward else steps
     return type(ordered[0])(*(torch.stack(part, dim=1) for part in zip(*ordered, strict=True)))

@@ -1,7 +1,7 @@
 """Four recurrent decoders: without attention, Bahdanau's, Luong's and two tanh layers, each one step at a time.
 
-A step gives `parts`, from which `readout` makes the states that the output layer reads: what need not be known before
-the next step is then worked out for all steps at once.
+A step returns `parts`, from which `readout` makes the states that the output layer reads: everything that the next step
+does not need is computed for all steps at once.
 """
 
 from typing import NamedTuple
@@ -24,48 +24,48 @@ class RecurrentMemory(NamedTuple):
     values: Float[Tensor, "batch head source width"]
     keys: PreparedKeys
     allowed: Bool[Tensor, "batch 1 1 source"]
-    last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
-    frames: tuple[Tensor, ...] = ()  # those of the CTC head, if there is one
+    last: Float[Tensor, "batch width"]  # forward: the state after the last token; backward: the one at the first
+    frames: tuple[Tensor, ...] = ()  # frames of the CTC head, if there is one
 
     @property
     def states(self) -> Float[Tensor, "batch source width"]:
-        """The values of the first head, which without projections are the encoder's states."""
+        """The values of the first head; without projections they are the encoder's states."""
         return self.values[:, 0]
 
 
 def unseen(last: Float[Tensor, "batch width"]) -> RecurrentMemory:
-    """The memory for a decoder that never looks back: all that is kept is where the sentence ended."""
+    """Return the memory for a decoder without attention, which holds only the encoder's last state."""
     nothing = last[:, None, None, :0]
     return RecurrentMemory(nothing, PreparedKeys(nothing), nothing, last)
 
 
 class Writing(NamedTuple):
-    """Where the decoder of each row stands between two steps; what a decoder has no use for is empty."""
+    """State of the decoder in each row between two steps; parts that a decoder does not use are empty."""
 
     hidden: list[Hidden]
-    fed: Float[Tensor, "row fed"]  # what Luong's decoder hands on to its next step
-    weights: Float[Tensor, "row seen"]  # the look before, which location scores follow, or the sum of all (coverage)
-    place: Int[Tensor, " row"]  # which step comes next, for windows that move with it
-    manner: Int[Tensor, "row told"]  # how each row's hard looks are made in training, where that is told
-    log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose, in the steps of this call
-    entropy: Float[Tensor, "row time"]  # of what these were drawn from
+    fed: Float[Tensor, "row fed"]  # the state that Luong's decoder feeds to its next step
+    weights: Float[Tensor, "row seen"]  # the previous look, for location scores, or the sum of all (coverage)
+    place: Int[Tensor, " row"]  # number of the next step, for windows that move with it
+    manner: Int[Tensor, "row told"]  # how each row's hard looks choose in training, if that is set
+    log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose in this call
+    entropy: Float[Tensor, "row time"]  # of the distributions they were sampled from
 
 
 class Step(NamedTuple):
     """Result of one step: parts of the state to read out, the decoder's state, and its looks, if any.
 
-    All steps in one go give the same, with an axis of time.
+    All steps at once give the same, with a time axis.
     """
 
     parts: Parts
     past: Writing
-    looks: list[Look]  # of each sentence, its rows as queries; or the steps of its only row
+    looks: list[Look]  # for each sentence, with its rows as queries, or the steps of its only row
 
 
 class Bottleneck(nn.Module):
-    """s_t = f(s_{t−1}, y_t): all it knows of the source is the state it begins with (Sutskever et al. 2014).
+    """s_t = f(s_{t−1}, y_t): it sees the source only in its initial state (Sutskever et al. 2014).
 
-    With its `context`, c, at each step it is s_t = f(s_{t−1}, [y_t, c]) (Cho et al. 2014, section 2.2).
+    With `context`, each step also reads the source's vector c: s_t = f(s_{t−1}, [y_t, c]) (Cho et al. 2014, 2.2).
     """
 
     look, projections = None, None
@@ -76,13 +76,13 @@ class Bottleneck(nn.Module):
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         if self.context:
-            rows = len(embedded) // len(memory.last)  # of a sentence
+            rows = len(embedded) // len(memory.last)  # rows per sentence
             embedded = torch.cat([embedded, memory.last.repeat_interleave(rows, dim=0)], dim=-1)
         state, hidden = self.stack.step(embedded, past.hidden)
         return Step((state,), past._replace(hidden=hidden), [])
 
     def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
-        """All steps in one go."""
+        """Compute all steps at once."""
         if self.context:
             context = memory.last[:, None].expand(-1, embedded.shape[1], -1)
             embedded = torch.cat([embedded, context], dim=-1)
@@ -96,8 +96,8 @@ class Bottleneck(nn.Module):
 class Bahdanau(nn.Module):
     """c_t = Σ α_ti h_i looked at from s_{t−1}; s_t = f(s_{t−1}, [y_t, c_t]); maxout of [s_t, y_t, c_t].
 
-    Bahdanau et al. 2015, appendix A.2.2; the readout there is printed with s_{t−1}, ours sees the newest state.
-    With `token_in_score` the look is from [s_{t−1}, y_t], where y_t is the token that was written last.
+    Bahdanau et al. 2015, appendix A.2.2; their readout is printed with s_{t−1}, ours reads the newest state. With
+    `token_in_score` it looks from [s_{t−1}, y_t], where y_t is the last written token.
     """
 
     def __init__(
@@ -117,9 +117,9 @@ class Bahdanau(nn.Module):
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         before = past.hidden[-1][0]
         query = torch.cat([before, embedded], dim=-1) if self.token_in_score else before
-        seen, context = look_from(self.look, self.projections, query, memory, past)
+        attention, context = look_from(self.look, self.projections, query, memory, past)
         state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
-        return Step((state, embedded, context), _onward(self.look, past, seen, hidden, past.fed), [seen])
+        return Step((state, embedded, context), _onward(self.look, past, attention, hidden, past.fed), [attention])
 
     def readout(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         mixed = self.deep(torch.cat([state, embedded, context], dim=-1))
@@ -129,8 +129,8 @@ class Bahdanau(nn.Module):
 class Luong(nn.Module):
     """h′_t = f(h′_{t−1}, [y_t, h_{t−1}]); c_t = Σ α_ti h_i looked at from h′_t; h_t = tanh(W_c [c_t, h′_t]).
 
-    Luong et al. 2015, equations 5 to 7 and section 3.3. Without input feeding h_{t−1} is left out of the cell, and
-    all looks can be made at once.
+    Luong et al. 2015, equations 5 to 7 and section 3.3. Without input feeding the cell does not get h_{t−1}, and all
+    looks can be made at once.
     """
 
     def __init__(
@@ -143,21 +143,21 @@ class Luong(nn.Module):
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
-        seen, context = look_from(self.look, self.projections, state, memory, past)
+        attention, context = look_from(self.look, self.projections, state, memory, past)
         combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
-        after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
-        return Step((combined,), after, [seen])
+        after = _onward(self.look, past, attention, hidden, combined if self.fed else past.fed)
+        return Step((combined,), after, [attention])
 
     def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
-        """All steps in one go, for a decoder that is not fed its own states."""
+        """Compute all steps at once, for a decoder without input feeding."""
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
         places = past.place[0] + steps if self.look.focus is not None else None
         queries = self.projections.queries(states)
-        seen = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
-        combined = self.combine(torch.cat([self.projections.join(seen.context), states], dim=-1)).tanh()
+        attention = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
+        combined = self.combine(torch.cat([self.projections.join(attention.context), states], dim=-1)).tanh()
         after = past._replace(hidden=hidden, place=past.place + len(steps))
-        return Step((combined,), after, [seen])
+        return Step((combined,), after, [attention])
 
     def readout(self, combined: Tensor) -> Tensor:
         return combined
@@ -166,7 +166,7 @@ class Luong(nn.Module):
 class Tanh(nn.Module):
     """h′_t = tanh(W_h [y_t, h_{t−1}] + b_h); c_t looked at from h′_t; h_t = tanh(W_c [c_t, h′_t] + b_c).
 
-    Luong's decoder without a cell of its own: all that is handed on is h_t, which has seen the source.
+    Luong's decoder without a recurrent cell: only h_t is passed on, which has seen the source.
     """
 
     def __init__(self, look: Attention, projections: Projections, embedding: int, width: int) -> None:
@@ -182,10 +182,10 @@ class Tanh(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
-        entered = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
-        seen, context = look_from(self.look, self.projections, entered, memory, past)
-        state = self.combine(torch.cat([context, entered], dim=-1)).tanh()
-        return Step((state,), _onward(self.look, past, seen, [(state,)], past.fed), [seen])
+        query = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
+        attention, context = look_from(self.look, self.projections, query, memory, past)
+        state = self.combine(torch.cat([context, query], dim=-1)).tanh()
+        return Step((state,), _onward(self.look, past, attention, [(state,)], past.fed), [attention])
 
     def readout(self, states: Tensor) -> Tensor:
         return states
@@ -199,11 +199,11 @@ def look_from(
 ) -> tuple[Look, Float[Tensor, "row context"]]:
     """Look from every row at the memory of its sentence, and return the look and the context of each row.
 
-    To the attention the rows of a sentence are its queries.
+    The rows of a sentence are queries of one attention.
     """
     sentences = memory.values.shape[0]
     rows = query.shape[0] // sentences
-    seen = look.full(
+    attention = look.full(
         projections.queries(query.reshape(sentences, rows, -1)),
         memory.keys,
         memory.values,
@@ -212,12 +212,12 @@ def look_from(
         past.place[:rows] if look.focus is not None else None,
         manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
     )
-    return seen, projections.join(seen.context).flatten(0, 1)
+    return attention, projections.join(attention.context).flatten(0, 1)
 
 
-def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
-    """Where the decoder stands after a step, as far as the next one wants to know."""
-    weights = seen.weights.flatten(0, 2) if look.follows else past.weights
+def _onward(look: Attention, past: Writing, attention: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
+    """Return the decoder's state after a step, as far as the next one needs it."""
+    weights = attention.weights.flatten(0, 2) if look.follows else past.weights
     if look.gathers:
         weights = past.weights + weights
     place = past.place if look.focus is None else past.place + 1

@@ -1,4 +1,4 @@
-"""The dropout of recurrent networks: one mask for all time steps, for whole words, or for weights."""
+"""Dropout of recurrent networks: one mask for all time steps, for whole words, or for weights."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -22,7 +22,7 @@ class LockedDropout(nn.Module):
 
 
 def drop_words(embeddings: Float[Tensor, "token width"], share: float) -> Float[Tensor, "token width"]:
-    """Embeddings of which a share of all words is zero, wherever these occur, and the others are scaled up.
+    """Set the embeddings of a share of all words to zero wherever they occur, and scale up the others.
 
     Gal and Ghahramani 2016, section 4.2; Merity et al. 2018, section 4.3.
     """

@@ -1,6 +1,6 @@
-"""The encoders of recurrent translators: recurrent layers, or blocks of a Transformer.
+"""Encoders of recurrent translators: recurrent layers, or Transformer blocks.
 
-Each gives the states of all places and one vector for the whole source, with which the decoder begins.
+Each returns the states of all places and one vector for the whole source, which initialises the decoder.
 """
 
 from jaxtyping import Float, Int
@@ -18,7 +18,7 @@ Whole = Float[Tensor, "batch width"]
 
 
 class Encoder(nn.Module):
-    """h_i: what is known at each place of the source; bidirectional layers know both sides of it."""
+    """h_i: the state at each place of the source; bidirectional layers see both sides of it."""
 
     def __init__(self, options: Seq2SeqOptions) -> None:
         super().__init__()
@@ -37,11 +37,11 @@ class Encoder(nn.Module):
         return self.stack.layers
 
     def forward(self, embedded: Embedded, lengths: Lengths) -> tuple[States, Whole]:
-        """Return the states of all places, and the last of the uppermost layer."""
+        """Return the states of all places, and the last state of the top layer."""
         return self.stack.read(embedded, lengths)
 
     def whole(self, embedded: Embedded, lengths: Lengths) -> Whole:
-        """Return the last state of the uppermost layer alone."""
+        """Return only the last state of the top layer."""
         return self.stack.last(embedded, lengths)
 
     def layer_states(self, embedded: Embedded, lengths: Lengths) -> list[States]:
@@ -50,13 +50,13 @@ class Encoder(nn.Module):
 
 
 class AttentionEncoder(nn.Module):
-    """Blocks of a Transformer in place of recurrent layers; for the whole source stands the mean of its states."""
+    """Transformer blocks instead of recurrent layers; the mean of the states represents the whole source."""
 
     def __init__(self, options: Seq2SeqOptions) -> None:
         super().__init__()
         equal = options.embedding == options.states_width
         self.enter = nn.Identity() if equal else nn.Linear(options.embedding, options.states_width)
-        self.blocks = BlockEncoder(options.of_blocks(), dropout=0.0)  # embeddings come with dropout on them
+        self.blocks = BlockEncoder(options.of_blocks(), dropout=0.0)  # the embeddings already have dropout
 
     def forward(self, embedded: Embedded, lengths: Lengths) -> tuple[States, Whole]:
         """Return the states of all places, and their mean."""
@@ -65,7 +65,7 @@ class AttentionEncoder(nn.Module):
         return states, (states * real).sum(dim=1) / real.sum(dim=1)
 
     def whole(self, embedded: Embedded, lengths: Lengths) -> Whole:
-        """Return the mean of the states alone."""
+        """Return only the mean of the states."""
         return self(embedded, lengths)[1]
 
     def layer_states(self, embedded: Embedded, lengths: Lengths) -> list[States]:
@@ -74,5 +74,5 @@ class AttentionEncoder(nn.Module):
 
 
 def encoder_of(options: Seq2SeqOptions) -> Encoder | AttentionEncoder:
-    """Return the encoder that these options name."""
+    """Build the encoder that the options name."""
     return Encoder(options) if options.encoder == "recurrent" else AttentionEncoder(options)

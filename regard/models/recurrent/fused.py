@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 def end_to_end(weights: list[Tensor]) -> list[Tensor]:
-    """Return the weights of a layer in one piece of memory, which cuDNN asks for: matrices first, then biases."""
+    """Return the weights of a layer in one piece of memory, as cuDNN requires: matrices first, then biases."""
     if not weights[0].is_cuda:
         return weights
     order = sorted(range(len(weights)), key=lambda number: -weights[number].dim())

@@ -1,14 +1,14 @@
 """A hierarchical encoder of dialogues: words become turns, turns become a dialogue, and a decoder writes the reply.
 
-    u_n = last state of words(w_n1 … w_nm)    what turn n says, read by itself
-    d_n = turns(d_{n−1}, u_n)                 what is known of the dialogue after it
-    s_0 = tanh(W d_N)                         where the decoder begins
+    u_n = last state of words(w_n1 … w_nm)    encoding of turn n by itself
+    d_n = turns(d_{n−1}, u_n)                 state of the dialogue after it
+    s_0 = tanh(W d_N)                         initial state of the decoder
 
-HRED (Sordoni et al. 2015; for dialogues Serban et al. 2016). From the reply back to what was said n turns
-ago a gradient goes n steps of the upper layer, and not over all the words between.
+HRED (Sordoni et al. 2015; for dialogues Serban et al. 2016). From the reply back to a turn n turns ago, a gradient
+passes n steps of the upper layer, not all the words in between.
 
 Departures: the decoder may also look at the turns, with Bahdanau's or Luong's attention, where each turn is d_n + u_n,
-so that its own words reach the decoder past the others; the layer of words may read both ways.
+so that its own words reach the decoder directly; the word layer may be bidirectional.
 """
 
 from collections.abc import Sequence
@@ -40,23 +40,23 @@ class HredOptions(Seq2SeqOptions):
     def _check_turns(self) -> "HredOptions":
         for name in _OF_WORDS:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} goes by the places of words, and this decoder looks at turns")
+                raise ValueError(f"{name} needs the places of words, but this decoder looks at turns")
         if self.encoder != "recurrent":
-            raise ValueError(f"words and turns are read by recurrent layers, so encoder cannot be '{self.encoder}'")
+            raise ValueError(f"recurrent layers read words and turns, so encoder cannot be '{self.encoder}'")
         return self
 
 
 class Turns(NamedTuple):
-    """Where the words of dialogues stand when every turn is a row of its own."""
+    """Places of the words of dialogues, with one row per turn."""
 
-    words: Int[Tensor, "turn word"]  # places in the flattened dialogues; behind the end of a turn 0
+    words: Int[Tensor, "turn word"]  # places in the flattened dialogues; 0 after the end of a turn
     lengths: Int[Tensor, " turn"]  # words of each turn, on the host
-    turns: Int[Tensor, "batch turn_of_it"]  # rows of `words`; behind the end of a dialogue 0
+    turns: Int[Tensor, "batch turn_of_it"]  # rows of `words`; 0 after the end of a dialogue
     counts: Int[Tensor, " batch"]  # turns of each dialogue, on the host
 
 
 def split_turns(source: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"], marks: Sequence[int]) -> Turns:
-    """The turns of dialogues, each of which begins with the tokens `marks`; what stands before the first is one too."""
+    """Split dialogues into turns, each of which begins with the tokens `marks`; text before the first is a turn too."""
     tokens, (rows, time) = source.cpu(), source.shape
     begins = torch.zeros(rows, time, dtype=torch.bool)
     begins[:, 0] = True
@@ -65,21 +65,21 @@ def split_turns(source: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"
     real = real_places(lengths.cpu(), time)
     counts = (begins & real).sum(1)
     turn_of = (begins.cumsum(1) - 1 + (counts.cumsum(0) - counts)[:, None])[real]
-    of_turns = turn_of.bincount(minlength=int(counts.sum()))
-    words = _table(real.flatten().nonzero()[:, 0], of_turns)
-    turns = _table(torch.arange(len(of_turns)), counts)
-    return Turns(words.to(source.device), of_turns, turns.to(source.device), counts)
+    turn_lengths = turn_of.bincount(minlength=int(counts.sum()))
+    words = _table(real.flatten().nonzero()[:, 0], turn_lengths)
+    turns = _table(torch.arange(len(turn_lengths)), counts)
+    return Turns(words.to(source.device), turn_lengths, turns.to(source.device), counts)
 
 
 def _table(values: Int[Tensor, " value"], counts: Int[Tensor, " row"]) -> Int[Tensor, "row column"]:
-    """Values in rows of so many each, filled up with 0."""
+    """Arrange values in rows of `counts` each, padded with 0."""
     table = torch.zeros(len(counts), int(counts.max()), dtype=torch.long)
     table[real_places(counts, table.shape[1])] = values
     return table
 
 
 class TurnEncoder(Encoder):
-    """Words to turns, by the layers that it has from an encoder of one text, and turns to a dialogue."""
+    """Encodes words to turns, by the layers of a text encoder, and turns to a dialogue."""
 
     def __init__(self, options: HredOptions) -> None:
         super().__init__(options)
@@ -95,21 +95,21 @@ class TurnEncoder(Encoder):
     def read_turns(
         self, embedded: Float[Tensor, "batch time depth"], turns: Turns
     ) -> tuple[Float[Tensor, "batch turn width"], Float[Tensor, "batch width"]]:
-        """Return the encoding of each turn, the state after it, and the last state of the dialogue."""
-        said = self.stack.last(embedded.flatten(0, 1)[turns.words], turns.lengths)[turns.turns]
-        known, last = self.turns.read(said, turns.counts)
-        return said + known, last
+        """Return the sum of each turn's encoding and the state after it, and the last state of the dialogue."""
+        turn_vectors = self.stack.last(embedded.flatten(0, 1)[turns.words], turns.lengths)[turns.turns]
+        states, last = self.turns.read(turn_vectors, turns.counts)
+        return turn_vectors + states, last
 
     def read_words(
         self, embedded: Float[Tensor, "batch time depth"], turns: Turns
     ) -> list[Float[Tensor, "batch time width"]]:
-        """The states of every layer at the words, where they stood in the dialogues."""
+        """Return the states of every layer at the words, in the order of the dialogues."""
         real = real_places(turns.lengths, turns.words.shape[1])
-        found = []
+        layers = []
         for states in self.stack.read_layers(embedded.flatten(0, 1)[turns.words], turns.lengths):
             flat = states.new_zeros(embedded.shape[0] * embedded.shape[1], states.shape[2])
-            found.append(flat.index_copy(0, turns.words[real], states[real]).unflatten(0, embedded.shape[:2]))
-        return found
+            layers.append(flat.index_copy(0, turns.words[real], states[real]).unflatten(0, embedded.shape[:2]))
+        return layers
 
 
 class Hred(Seq2Seq):

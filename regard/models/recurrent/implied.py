@@ -1,4 +1,4 @@
-"""The attention that gates imply: the state of a GRU is a weighted sum of its candidates, the weights made of gates."""
+"""The attention implied by gates: a GRU's state is a weighted sum of its candidates, with weights from the gates."""
 
 from collections.abc import Iterator
 
@@ -7,16 +7,15 @@ from torch import Tensor
 
 
 def implied_weights(update: Tensor, backward: bool = False) -> Tensor:
-    """Return how much of each candidate is in each state, from the update gates z (batch, time, width).
+    """Return the share of each candidate in each state, from the update gates z (batch, time, width).
 
     Written out, h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t−1} becomes
 
     h_t = w_t0 ⊙ h_0 + Σ_{k≤t} w_tk ⊙ n_k    w_tk = (1 − z_k) ⊙ Π_{j=k+1..t} z_j    w_t0 = Π_{j≤t} z_j
 
-    The weights (batch, state, candidate, width) are positive and sum to one over the candidates, for every unit of its
-    own: an attention with a head for each unit, except that the gates, and no score, decide where it looks. Candidate
-    0 is the start h_0 and candidate k is n_k; with `backward`, where reading begins at the other end, the start is
-    the last.
+    The weights (batch, state, candidate, width) are positive and sum to one over the candidates, separately for every
+    unit: an attention with a head per unit, where gates instead of a score decide where it looks. Candidate 0 is the
+    start h_0 and candidate k is n_k; with `backward`, where reading begins at the other end, the start is last.
     """
     if backward:
         return implied_weights(update.flip(1)).flip(1, 2)
@@ -24,9 +23,9 @@ def implied_weights(update: Tensor, backward: bool = False) -> Tensor:
 
 
 def mean_weights(update: Tensor, backward: bool = False) -> Tensor:
-    """Return the mean of the implied weights over the units (batch, state, candidate), never all of them in memory.
+    """Return the mean of the implied weights over the units (batch, state, candidate), without storing them all.
 
-    Of a thousand tokens and a thousand units there are a thousand million weights.
+    A thousand tokens and a thousand units have a thousand million weights.
     """
     if backward:
         return mean_weights(update.flip(1)).flip(1, 2)
@@ -34,7 +33,7 @@ def mean_weights(update: Tensor, backward: bool = False) -> Tensor:
 
 
 def _rows(update: Tensor) -> Iterator[Tensor]:
-    """Yield the weights of all candidates in one state after another (batch, candidate, width)."""
+    """Yield the weights of all candidates for one state after another (batch, candidate, width)."""
     batch, time, width = update.shape
     row = update.new_zeros(batch, time + 1, width)
     row[:, 0] = 1.0
@@ -46,6 +45,6 @@ def _rows(update: Tensor) -> Iterator[Tensor]:
 
 
 def recombine(weights: Tensor, candidates: Tensor, start: Tensor, backward: bool = False) -> Tensor:
-    """Return Σ_k w_tk ⊙ n_k with the start among them: the states (batch, time, width) that the GRU itself had."""
+    """Return Σ_k w_tk ⊙ n_k including the start: the states (batch, time, width) that the GRU itself had."""
     mixed = [candidates, start[:, None]] if backward else [start[:, None], candidates]
     return torch.einsum("bskw,bkw->bsw", weights, torch.cat(mixed, dim=1))

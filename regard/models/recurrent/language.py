@@ -1,4 +1,4 @@
-"""A recurrent language model: what comes next, from a state in which all that was read before has left its traces.
+"""A recurrent language model: predicts the next token from a state that summarises everything read before.
 
 h_t = layers(E[x_t], h_{t−1}),   p(x_{t+1} | x_1 … x_t) = softmax(V h_t + b)
 
@@ -22,40 +22,40 @@ from regard.models.language import Memory, Reading
 from regard.models.recurrent.dropout import LockedDropout, drop_words
 from regard.models.recurrent.layers import GATES, Stack
 
-_PARTS = ("hidden", "cell")  # of what a layer remembers, as `layers.Hidden` has them
+_PARTS = ("hidden", "cell")  # tensors that a layer remembers, in the order of `layers.Hidden`
 
 
 class RecurrentLanguageOptions(Options):
     """Options of a recurrent language model."""
 
-    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
-    layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Recurrent layers.")
+    cell: CellName = Field(default="lstm", description="Recurrent cell of all layers.")
+    layers: int = Field(default=2, ge=1, le=MOST_LAYERS, description="Number of recurrent layers.")
     embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the token embeddings.")
     width: int = Field(default=256, ge=1, le=WIDEST, description="Width of the states.")
     tied: bool = Field(
-        default=False, description="One matrix for embeddings and output layer; the last layer is as wide as these."
+        default=False, description="Use one matrix for embeddings and output layer; the last layer gets their width."
     )
     uniform: float | None = Field(
         default=None,
         gt=0,
         le=10,
-        description="All weights are drawn uniformly from minus this to this; if not given, embeddings and output "
-        "layer from ±0.1 and layers from ±1/√width.",
+        description="Draw all initial weights uniformly from minus this to this; by default embeddings and output "
+        "layer from ±0.1, and layers from ±1/√width.",
     )
     locked: bool = Field(
-        default=True, description="One mask of dropout for all time steps of a batch; otherwise a new one for each."
+        default=True, description="Use one dropout mask for all time steps of a batch; otherwise a new one for each."
     )
-    input_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the embeddings that are read.")
+    input_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the input embeddings.")
     layer_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout between layers.")
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the states of the last layer.")
     embedding_dropout: float = Field(
-        default=0.0, ge=0, lt=1, description="Share of all words whose embeddings are zero throughout a batch."
+        default=0.0, ge=0, lt=1, description="Share of all words whose embeddings are zero for a whole batch."
     )
     weight_drop: float = Field(
         default=0.0,
         ge=0,
         lt=1,
-        description="Share of the weights from state to state that are zero throughout a batch.",
+        description="Share of the state-to-state weights that are zero for a whole batch.",
     )
 
     @model_validator(mode="before")
@@ -63,15 +63,15 @@ class RecurrentLanguageOptions(Options):
     def _reads_one_way(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("bidirectional"):
             raise ValueError(
-                "bidirectional is not for this family: a model that reads what comes after a place cannot write it; "
-                "family = 'bilm' reads both ways, for vectors of words"
+                "bidirectional is not for this family: a model that reads what follows a place cannot predict it; "
+                "family = 'bilm' reads both ways, for word vectors"
             )
         return table
 
     @model_validator(mode="after")
     def _check_effect(self) -> "RecurrentLanguageOptions":
         if self.layer_dropout and self.layers == 1:
-            raise ValueError("layer_dropout is between layers, of which there is one")
+            raise ValueError("layer_dropout applies between layers, but there is only one")
         return self
 
     @property
@@ -81,7 +81,7 @@ class RecurrentLanguageOptions(Options):
 
 
 class RecurrentLanguage(nn.Module):
-    """Embeddings, recurrent layers and an output layer; tokens that are `never` written have no probability."""
+    """Embeddings, recurrent layers and an output layer; tokens in `never` have no probability."""
 
     carries, has_caches = True, False
     context, overlap, stops_when_full = None, 0, False
@@ -128,7 +128,7 @@ class RecurrentLanguage(nn.Module):
         return {name: torch.cat([memory[name] for memory in memories]) for name in memories[0]}
 
     def forgotten(self, read: int) -> int:
-        return 0  # by rule: what leaves no trace is for the layers to learn
+        return 0  # nothing is forgotten by rule; the layers learn what to forget
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
         share = self.options.embedding_dropout if self.training else 0.0
@@ -146,7 +146,7 @@ class RecurrentLanguage(nn.Module):
         return Reading(self.output_dropout(states), states, remembered)
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """V h + b, and −∞ for what is never written."""
+        """Return V h + b, with −∞ for tokens that are never written."""
         logits = F.linear(states, self.output, self.bias)
         for token in self.never:
             logits[..., token] = -torch.inf
@@ -158,13 +158,13 @@ class RecurrentLanguage(nn.Module):
         return F.cross_entropy(self.logits(states).flatten(0, 1), wanted.flatten(), reduction="sum")
 
     def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
-        """Nothing: it hands out no vectors of tokens."""
+        """Return an empty list: it gives no vectors of tokens."""
         return []
 
     def multiplications(self, size: int) -> int:
         gates, options = GATES[self.options.cell], self.options
         befores = [options.embedding, *options.widths]
-        inside = sum(gates * own * (own + before) for before, own in zip(befores, options.widths, strict=False))
+        inside = sum(gates * width * (width + before) for before, width in zip(befores, options.widths, strict=False))
         return size * (inside + self.output.numel())
 
 

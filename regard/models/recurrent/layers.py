@@ -1,7 +1,7 @@
-"""Recurrent layers of any cell, one layer above the other, read whole or one step at a time.
+"""Recurrent layers of any cell, stacked, read whole or one step at a time.
 
 The layers are torch's fused ones, and two of our own for cells that torch does not have;
-`regard/models/recurrent/cells.py` writes the same equations out on the same weights.
+`regard/models/recurrent/cells.py` writes out the same equations on the same weights.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from regard.models.recurrent.fused import end_to_end
 from regard.models.recurrent.logistic import Logistic
 from regard.models.recurrent.reset_first import ResetFirstGru
 
-# What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
+# State of a layer between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {
@@ -31,16 +31,16 @@ CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {
     "gru-reset-first": ResetFirstGru,
 }
 GATES = {"vanilla": 1, "logistic": 1, "lstm": 4, "gru": 3, "gru-reset-first": 3}
-# The functions behind torch's modules, which take the weights from whoever calls them.
+# The functions behind torch's modules, which take the weights as arguments.
 _FUSED: dict[str, Callable[..., Any]] = {"vanilla": torch.rnn_tanh, "lstm": torch.lstm, "gru": torch.gru}
 
 
 class Stack(nn.Module):
-    """Recurrent layers with dropout between them and, if asked for, a residual connection around all but the first.
+    """Recurrent layers with dropout between them and, if `residual`, residual connections around all but the first.
 
-    A bidirectional layer of `width` is two of half the width, one for each direction, side by side. With `locked`, a
-    row has one mask of dropout for all time steps, and is never packed. `weight_drop` is the share of the weights from
-    state to state that are left out while training, the same ones at all time steps (Merity et al. 2018, section 2).
+    A bidirectional layer of `width` is two layers of half the width side by side. With `locked`, a row has one dropout
+    mask for all time steps, and is never packed. `weight_drop` is the share of the state-to-state weights that are
+    dropped in training, the same ones at all time steps (Merity et al. 2018, section 2).
     """
 
     def __init__(
@@ -65,17 +65,17 @@ class Stack(nn.Module):
         widths = [*[width] * (layers - 1), width if last_width is None else last_width]
         directions = 2 if bidirectional else 1
         self.layers = nn.ModuleList(
-            CELLS[cell](before, own // directions, batch_first=True, bidirectional=bidirectional)
-            for before, own in zip([depth, *widths], widths, strict=False)
+            CELLS[cell](before, size // directions, batch_first=True, bidirectional=bidirectional)
+            for before, size in zip([depth, *widths], widths, strict=False)
         )
-        if orthogonal:  # else as torch draws them
+        if orthogonal:  # otherwise torch's defaults
             for layer in self.layers:
                 _initialise(layer, GATES[cell])
 
     def forward(
         self, inputs: Float[Tensor, "batch time depth"], states: list[Hidden] | None = None
     ) -> tuple[Float[Tensor, "batch time width"], list[Hidden]]:
-        """The outputs of all steps, and what the layers remember after the last; without `states` from zero."""
+        """Return the outputs of all steps, and the layers' states after the last; without `states`, start from zero."""
         finals = []
         for number, layer in enumerate(self.layers):
             start = None if states is None else self._for_layer(states[number])
@@ -104,38 +104,38 @@ class Stack(nn.Module):
     def read(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
     ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
-        """The outputs for rows of different lengths, their padding not read, and the uppermost layer's last h."""
+        """Return the outputs for rows of different lengths, without reading padding, and the top layer's last h."""
         outputs, last = self._pack(inputs, lengths)
         return _padded(outputs[-1], inputs), last
 
     def read_layers(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
     ) -> list[Float[Tensor, "batch time width"]]:
-        """The outputs of every layer for such rows, the lowest first."""
+        """Return the outputs of every layer for such rows, the lowest first."""
         return [_padded(outputs, inputs) for outputs in self._pack(inputs, lengths)[0]]
 
     def last(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch width"]:
-        """The second that `read` gives, without the first."""
+        """Return only the top layer's last h, as `read` does."""
         return self._pack(inputs, lengths)[1]
 
     def _pack(self, inputs: Tensor, lengths: Tensor) -> tuple[list[PackedSequence], Tensor]:
-        """The outputs of every layer, and the uppermost layer's last h."""
-        # torch wants the lengths of packed rows on the host
+        """Return the outputs of every layer, and the top layer's last h."""
+        # torch needs the lengths of packed rows on the host
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        found = []
+        layers = []
         for number, layer in enumerate(self.layers):
             outputs, final = layer(packed._replace(data=self._between(packed.data, number)))
             packed = packed._replace(data=self._around(packed.data, outputs.data, number))
-            found.append(packed)
+            layers.append(packed)
         top = final[0] if self.cell == "lstm" else final
-        return found, top.transpose(0, 1).flatten(1)  # the two directions side by side
+        return layers, top.transpose(0, 1).flatten(1)  # the two directions side by side
 
     def step(
         self, inputs: Float[Tensor, "row depth"], states: list[Hidden]
     ) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
-        """One step of every layer, by torch's fused cells on the weights of the layers."""
+        """Run one step of every layer, by torch's fused cells on the layers' weights."""
         after = []
         for number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             after.append(self._cell(layer, self._between(inputs, number), state))
@@ -160,31 +160,31 @@ class Stack(nn.Module):
         return inputs + outputs if self.residual and number else outputs
 
     def _for_layer(self, state: Hidden) -> Tensor | Hidden:
-        """As torch's layers take it: with an axis of one layer in front."""
+        """Add a leading axis of one layer, as torch's layers take it."""
         tensors = tuple(tensor[None].contiguous() for tensor in state)
         return tensors if self.cell == "lstm" else tensors[0]
 
     def _from_layer(self, final: Any) -> Hidden:
-        """The directions of a layer, which torch gives on the first axis, side by side."""
+        """Put the directions of a layer, which torch returns on the first axis, side by side."""
         tensors = final if self.cell == "lstm" else (final,)
         return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
 
 
 def _padded(outputs: PackedSequence, inputs: Tensor) -> Tensor:
-    """The outputs of packed rows as a table with as many places as the inputs."""
+    """Return the outputs of packed rows as a table with as many places as the inputs."""
     return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
 
 
 def orthogonal_(weight: Tensor) -> Tensor:
-    """As in nn.init, but that modes are asked first, as for most functions there: it takes long."""
+    """As in nn.init, but asks torch function modes first, as most functions there do, because it takes long."""
     if has_torch_function_variadic(weight):
-        found: Tensor = handle_torch_function(orthogonal_, (weight,), weight)
-        return found
+        result: Tensor = handle_torch_function(orthogonal_, (weight,), weight)
+        return result
     return nn.init.orthogonal_(weight)
 
 
 def _initialise(layer: nn.Module, gates: int) -> None:
-    """Orthogonal recurrent matrices, which neither stretch nor shrink, and a forget gate that begins open."""
+    """Use orthogonal recurrent matrices, which neither stretch nor shrink, and a forget gate that starts open."""
     for name, weight in layer.named_parameters():
         if name.startswith("bias"):
             nn.init.zeros_(weight)

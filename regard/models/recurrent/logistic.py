@@ -1,4 +1,4 @@
-"""The logistic recurrent layer, run by torch's fused tanh layer in other coordinates.
+"""The logistic recurrent layer, computed by torch's fused tanh layer in other coordinates.
 
     h' = σ(W x + U h + b)
 
@@ -6,8 +6,8 @@ Because σ(a) = (1 + tanh(a/2)) / 2, the state g = 2h − 1 is that of a tanh ce
 
     g' = tanh(½W x + ¼U g + ½b + ¼U·1)
 
-The quarter before U is the bound of the cell: ∂h'/∂h = diag(h'(1 − h')) U is at most ¼‖U‖ long, so a gradient vanishes
-even where U is orthogonal.
+The factor ¼ before U bounds the cell: ∂h'/∂h = diag(h'(1 − h')) U has norm at most ¼‖U‖, so gradients vanish even where
+U is orthogonal.
 """
 
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from regard.models.recurrent.fused import end_to_end
 
 
 class Logistic(nn.RNN):
-    """A layer of logistic cells with the weights and the calls of torch's vanilla layer."""
+    """A layer of logistic cells with the weights and the interface of torch's vanilla layer."""
 
     weight_ih_l0: Tensor
     weight_hh_l0: Tensor
@@ -39,29 +39,29 @@ class Logistic(nn.RNN):
         super().__init__(depth, width, batch_first=batch_first, bidirectional=bidirectional, dtype=dtype)
 
     def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:
-        """Return the states of all places, packed if the inputs are, and those behind the last."""
+        """Return the states of all places, packed if the inputs are, and the last states."""
         weights = end_to_end(self._in_tanh_coordinates())
         if not isinstance(inputs, PackedSequence):
-            begun = self._begin(inputs, inputs.shape[0], start)
+            initial = self._begin(inputs, inputs.shape[0], start)
             outputs, final = torch.rnn_tanh(
-                inputs, begun, weights, True, 1, 0.0, self.training, self.bidirectional, True
+                inputs, initial, weights, True, 1, 0.0, self.training, self.bidirectional, True
             )
             return _as_logistic(outputs), _as_logistic(final)
         rows = int(inputs.batch_sizes[0])
-        begun = self.permute_hidden(self._begin(inputs.data, rows, start), inputs.sorted_indices)
+        initial = self.permute_hidden(self._begin(inputs.data, rows, start), inputs.sorted_indices)
         outputs, final = torch.rnn_tanh(
-            inputs.data, inputs.batch_sizes, begun, weights, True, 1, 0.0, self.training, self.bidirectional
+            inputs.data, inputs.batch_sizes, initial, weights, True, 1, 0.0, self.training, self.bidirectional
         )
         last: Tensor = self.permute_hidden(_as_logistic(final), inputs.unsorted_indices)
         return inputs._replace(data=_as_logistic(outputs)), last
 
     def step(self, inputs: Tensor, state: Tensor) -> Tensor:
-        """Return the state after one step, of a layer that reads forward."""
+        """Return the state after one step, for a layer that reads forward."""
         driven = nn.functional.linear(inputs, self.weight_ih_l0, self.bias_ih_l0)
         return (driven + nn.functional.linear(state, self.weight_hh_l0, self.bias_hh_l0)).sigmoid()
 
     def _begin(self, inputs: Tensor, rows: int, start: Tensor | None) -> Tensor:
-        """Return 2h − 1 of the state before the first step, by default h = 0."""
+        """Return 2h − 1 of the initial state, by default h = 0."""
         if start is None:
             return inputs.new_full((2 if self.bidirectional else 1, rows, self.hidden_size), -1.0)
         return 2 * start - 1

@@ -1,4 +1,4 @@
-"""Building the decoder of a recurrent translator, and how it looks at the source, from its options."""
+"""Build the decoder of a recurrent translator and its attention from the options."""
 
 from regard.attention import Attention
 from regard.attention.hard import Hard
@@ -12,7 +12,7 @@ from regard.models.recurrent.seq2seq_options import Seq2SeqOptions
 
 
 def decoder_of(options: Seq2SeqOptions) -> Decoder:
-    """Return the decoder that these options name, its weights drawn."""
+    """Build the decoder that the options describe, with its initial weights."""
     width, embedding = options.width, options.embedding
     context = width if options.projected else options.states_width
     match options.decoder:
@@ -55,9 +55,9 @@ def _projections(options: Seq2SeqOptions) -> Projections:
 def _look(options: Seq2SeqOptions) -> Attention:
     query, key, hidden = *options.look_depths, options.width
     score = Covered(query, key, hidden) if options.coverage else named_score(options.score, query, key, hidden)
-    softened = options.normaliser == "plain" and options.positive == "softplus"
+    is_softplus = options.normaliser == "plain" and options.positive == "softplus"
     return Attention(
-        Positive(score) if softened else score,
+        Positive(score) if is_softplus else score,
         looks_from="target",
         looks_at="source",
         normaliser=named_normaliser(options.normaliser, options.positive),

@@ -1,13 +1,13 @@
-"""Recurrent layers that reach further back than one step: a clockwork of slow and fast units, and delays.
+"""Recurrent layers that reach further back than one step: clockwork layers with slow and fast units, and delays.
 
 Both are tanh layers whose step reads the states of d steps ago through a matrix U_d for each delay d, and renews only
-the units whose turn it is; the first n_t of them, because units are ordered from fast to slow:
+some units; always the first n_t of them, because units are ordered from fast to slow:
 
     h_t = tanh(W x_t + b + Σ_d U_d h_{t−d})    in the first n_t units
     h_t = h_{t−1}                              in the others
 
-With the one delay 1 and all units renewed at every step, that is the vanilla cell. Before the first step states are
-zero.
+With the single delay 1 and all units renewed at every step, this is the vanilla cell. Before the first step all states
+are zero.
 """
 
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ Matrices = Float[Tensor, "delay width width"]
 
 
 class Links(NamedTuple):
-    """Links between the steps of a layer: how far back it reads, and how many units each step renews."""
+    """Connections between the steps of a layer: how far back it reads, and how many units each step renews."""
 
-    delays: tuple[int, ...]  # in rising order
-    renewed: tuple[int, ...]  # of every step; the first renews all
+    delays: tuple[int, ...]  # in ascending order
+    renewed: tuple[int, ...]  # units renewed by each step; the first renews all
 
 
 def unroll_links(driven: States, matrices: Matrices, links: Links) -> States:
-    """The states of all steps; `driven` is what the inputs alone bring to each, W x_t + b.
+    """Return the states of all steps; `driven` is the contribution of the inputs, W x_t + b.
 
-    torch would keep the tensors of every step to find a gradient. The states are enough, so it is written out.
+    Autograd would keep the tensors of every step. The states are enough, so the backward pass is written out.
     """
     return _Unrolled.apply(driven, matrices, links)
 
@@ -43,12 +43,12 @@ class _Unrolled(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, driven: Tensor, matrices: Tensor, links: Links) -> Tensor:
         states, width = driven.clone(), driven.shape[2]
-        side_by_side = matrices.transpose(0, 1).flatten(1)  # U_d for all d in one product: fewer launches on a GPU
+        side_by_side = matrices.transpose(0, 1).flatten(1)  # U_d for all d in one product: fewer GPU launches
         for time, count in enumerate(links.renewed):
             now = states[time, :, :count]
             if older := [states[time - delay] for delay in links.delays if delay <= time]:
-                seen = older[0] if len(older) == 1 else torch.cat(older, dim=1)
-                now.addmm_(seen, side_by_side[:count, : seen.shape[1]].mT)
+                inputs = older[0] if len(older) == 1 else torch.cat(older, dim=1)
+                now.addmm_(inputs, side_by_side[:count, : inputs.shape[1]].mT)
             now.tanh_()
             if count < width:  # never at the first step
                 states[time, :, count:] = states[time - 1, :, count:]
@@ -63,14 +63,14 @@ class _Unrolled(torch.autograd.Function):
         links: Links = context.links
         deltas = backpropagate_links(states, upstream, matrices, links).of_driven
         of_matrices = torch.zeros_like(matrices)
-        for found, delay in zip(of_matrices, links.delays, strict=True):
+        for gradient, delay in zip(of_matrices, links.delays, strict=True):
             if delay < len(states):
-                found.copy_(deltas[delay:].flatten(0, 1).mT @ states[:-delay].flatten(0, 1))
+                gradient.copy_(deltas[delay:].flatten(0, 1).mT @ states[:-delay].flatten(0, 1))
         return deltas, of_matrices, None
 
 
 class LinkGradients(NamedTuple):
-    """Gradients of a loss with respect to every state, later steps included, and to what the inputs brought to it."""
+    """Gradients of a loss by every state, through later steps too, and by the contributions of the inputs."""
 
     of_states: States
     of_driven: States
@@ -78,29 +78,29 @@ class LinkGradients(NamedTuple):
 
 @torch.no_grad()
 def backpropagate_links(states: States, upstream: States, matrices: Matrices, links: Links) -> LinkGradients:
-    """Gradients from the last step to the first; `upstream` is what the loss says of each state directly.
+    """Compute gradients from the last step to the first; `upstream` is the loss's direct gradient by each state.
 
-    δ_t = ∂L/∂h_t ⊙ (1 − h_t²) in the units that a step renews and 0 in the others, which hand ∂L/∂h_t on to t − 1;
-    through each delay ∂L/∂h_{t−d} gains U_dᵀ δ_t.
+    δ_t = ∂L/∂h_t ⊙ (1 − h_t²) in the units that a step renews and 0 in the others, which pass ∂L/∂h_t on to t − 1;
+    each delay adds U_dᵀ δ_t to ∂L/∂h_{t−d}.
     """
-    found, slopes, width = upstream.contiguous().clone(), 1 - states.square(), states.shape[2]
+    gradients, slopes, width = upstream.contiguous().clone(), 1 - states.square(), states.shape[2]
     deltas = torch.zeros_like(states)
     for time in reversed(range(len(states))):
         count = links.renewed[time]
-        delta = torch.mul(found[time, :, :count], slopes[time, :, :count], out=deltas[time, :, :count])
-        older = [found[time - delay] for delay in links.delays if delay <= time]
+        delta = torch.mul(gradients[time, :, :count], slopes[time, :, :count], out=deltas[time, :, :count])
+        older = [gradients[time - delay] for delay in links.delays if delay <= time]
         if len(older) == 1:
             older[0].addmm_(delta, matrices[0, :count])
         elif older:
-            gained = delta.expand(len(older), -1, -1) @ matrices[: len(older), :count]
-            torch._foreach_add_(older, list(gained))
+            contributions = delta.expand(len(older), -1, -1) @ matrices[: len(older), :count]
+            torch._foreach_add_(older, list(contributions))
         if count < width:
-            found[time - 1, :, count:] += found[time, :, count:]
-    return LinkGradients(found, deltas)
+            gradients[time - 1, :, count:] += gradients[time, :, count:]
+    return LinkGradients(gradients, deltas)
 
 
 class LinkedLayer(nn.Module):
-    """A layer with W, b and a matrix for each delay; its kinds say which steps renew which units."""
+    """A layer with W, b and a matrix for each delay; subclasses say which steps renew which units."""
 
     delays: tuple[int, ...] = (1,)
 
@@ -118,15 +118,15 @@ class LinkedLayer(nn.Module):
         return Links(self.delays, (self.width,) * length)
 
     def matrices(self) -> Matrices:
-        """U_d for each delay."""
+        """Return U_d for each delay."""
         return self.of_states
 
     def drive(self, inputs: Float[Tensor, "batch time depth"]) -> States:
-        """W x_t + b for all steps."""
+        """Return W x_t + b for all steps."""
         return nn.functional.linear(inputs.transpose(0, 1), self.of_input, self.bias)
 
     def forward(self, inputs: Float[Tensor, "batch time depth"]) -> Float[Tensor, "batch time width"]:
-        """The states of all steps, from nothing on."""
+        """Return the states of all steps, starting from zero."""
         driven, links = self.drive(inputs).contiguous(), self.links(inputs.shape[1])
         return unroll_links(driven, self.matrices().to(driven.dtype), links).transpose(0, 1)
 
@@ -142,12 +142,12 @@ class LinkedLayer(nn.Module):
 class Clockwork(LinkedLayer):
     """The clockwork RNN (Koutník et al. 2014): modules of equally many units, each with a period.
 
-    At step t = 0, 1, … the modules whose period divides t are renewed; the others stay as they are.
-    A module reads those of its own period and of longer ones, so U is block-triangular: slow modules are not disturbed
-    by fast ones. What the slowest has read survives as many steps as its period without passing any tanh.
+    At step t = 0, 1, … the modules whose period divides t are renewed; the others keep their states. A module reads
+    modules of the same or longer periods, so U is block-triangular: fast modules do not disturb slow ones. The state of
+    the slowest module survives as many steps as its period without passing any tanh.
 
-    Departures: every period is a multiple of the one before it, as in the paper's own 1, 2, 4, …; and a module's block
-    of its own begins orthogonal, the blocks from slower modules drawn as in the paper, N(0, 0.1²).
+    Departures: every period is a multiple of the one before it, as in the paper's own 1, 2, 4, …; and each module's
+    diagonal block starts orthogonal, while blocks from slower modules are drawn as in the paper, N(0, 0.1²).
     """
 
     def __init__(self, depth: int, width: int, periods: Sequence[int]) -> None:
@@ -166,7 +166,7 @@ class Clockwork(LinkedLayer):
         return self.of_states * (modules[:, None] <= modules)
 
     def _step(self, time: int, count: int) -> int:
-        """A module reads its own units and those of all slower ones."""
+        """Return the multiplications of a step; a module reads its own units and those of all slower modules."""
         if not time:
             return count * self.of_input.shape[1]
         reads = sum(self.module_width * (self.width - first) for first in range(0, count, self.module_width))
@@ -176,10 +176,10 @@ class Clockwork(LinkedLayer):
 class Delays(LinkedLayer):
     """Connections from older states, as NARX networks have them (Lin et al. 1996; Zhang et al. 2016).
 
-    h_t = tanh(W x_t + b + Σ_d U_d h_{t−d}). A gradient goes back from T to k in about (T − k) / d steps through the
-    longest delay d, instead of T − k, so it vanishes that much later.
+    h_t = tanh(W x_t + b + Σ_d U_d h_{t−d}). Through the longest delay d, a gradient goes from T back to k in about
+    (T − k) / d steps instead of T − k, so it vanishes that much later.
 
-    Every U_d begins orthogonal and divided by the number of delays, so that together they stretch nothing.
+    Every U_d starts orthogonal, divided by the number of delays, so that together they do not stretch the state.
     """
 
     def __init__(self, depth: int, width: int, delays: Sequence[int]) -> None:

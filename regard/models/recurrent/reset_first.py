@@ -1,12 +1,12 @@
-"""The GRU whose reset gate stands before the matrix, which torch has no fused layer for.
+"""The GRU with the reset gate before the matrix, for which torch has no fused layer.
 
     r = σ(Wr x + Ur h + br)
     z = σ(Wz x + Uz h + bz)
     n = tanh(Wn x + Un (r ⊙ h) + bn)
     h' = (1 − z) ⊙ h + z ⊙ n
 
-torch has r ⊙ (Un h) in the candidate (the same only where r is equal in all units) and calls the share that is kept z;
-here z is the share that is renewed. The sign of z is a matter of names: −Wz, −Uz and −bz turn one into the other.
+torch has r ⊙ (Un h) in the candidate (equal only where r is the same in all units), and its z is the share that is
+kept; here z is the share that is renewed. The sign of z is a convention: −Wz, −Uz and −bz turn one into the other.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 
 class ResetFirstGru(nn.GRU):
-    """A layer of such cells with the weights and the calls of torch's GRU, one step after another."""
+    """A layer of such cells with the weights and the interface of torch's GRU, computed step by step."""
 
     weight_ih_l0: Tensor
     weight_hh_l0: Tensor
@@ -38,7 +38,7 @@ class ResetFirstGru(nn.GRU):
         super().__init__(depth, width, batch_first=batch_first, bidirectional=bidirectional, dtype=dtype)
 
     def forward(self, inputs: Any, start: Tensor | None = None) -> tuple[Any, Tensor]:
-        """Return the states of all places, packed if the inputs are, and those behind the last."""
+        """Return the states of all places, packed if the inputs are, and the last states."""
         if not isinstance(inputs, PackedSequence):
             times = inputs.transpose(0, 1)
             states, final = self._read(times.flatten(0, 1), [inputs.shape[0]] * inputs.shape[1], start)
@@ -49,11 +49,11 @@ class ResetFirstGru(nn.GRU):
         return inputs._replace(data=states), self.permute_hidden(final, inputs.unsorted_indices)
 
     def step(self, inputs: Tensor, state: Tensor) -> Tensor:
-        """Return the state after one step, of a layer that reads forward."""
+        """Return the state after one step, for a layer that reads forward."""
         return self._step(F.linear(inputs, self.weight_ih_l0, self.bias_ih_l0), state, "")
 
     def _read(self, inputs: Tensor, rows: Sequence[int], start: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Return the states of packed places in all directions, side by side, and each direction's last ones."""
+        """Return the states of packed places with all directions side by side, and each direction's last states."""
         states, finals = [], []
         for number, direction in enumerate(("", "_reverse")[: 1 + self.bidirectional]):
             driven = F.linear(inputs, self._weight("weight_ih", direction), self._weight("bias_ih", direction))
@@ -64,7 +64,7 @@ class ResetFirstGru(nn.GRU):
         return torch.cat(states, dim=-1), torch.stack(finals)
 
     def _one_way(self, driven: Sequence[Tensor], state: Tensor, direction: str) -> tuple[list[Tensor], Tensor]:
-        """Return the states of each step, first place first, and the last of each row; longer rows stand first."""
+        """Return the states of each step in order of place, and the last state of each row; longer rows come first."""
         steps = []
         for inputs in reversed(driven) if direction else driven:
             after = self._step(inputs, state[: len(inputs)], direction)
@@ -73,7 +73,7 @@ class ResetFirstGru(nn.GRU):
         return steps[::-1] if direction else steps, state
 
     def _step(self, driven: Tensor, state: Tensor, direction: str) -> Tensor:
-        """Return the state after a step; `driven` is what the inputs alone bring to the gates and the candidate."""
+        """Return the state after a step; `driven` is the contribution of the inputs to gates and candidate."""
         width = self.hidden_size
         of_state, bias = self._weight("weight_hh", direction), self._weight("bias_hh", direction)
         gates = (driven[:, : 2 * width] + F.linear(state, of_state[: 2 * width], bias[: 2 * width])).sigmoid()

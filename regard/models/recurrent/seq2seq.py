@@ -1,8 +1,8 @@
-"""Recurrent encoder and decoder: the bottleneck, and the attention that was invented to widen it.
+"""Recurrent encoder and decoder: the bottleneck, and attention, which was invented to widen it.
 
-Sutskever et al. 2014 (no attention), Bahdanau et al. 2015 and Luong et al. 2015. Departures: the cell may be any
-everywhere; the decoder begins with tanh of a projection of the encoder's last states in all layers; the encoder may be
-that of a Transformer, and the look may have projections and heads.
+Sutskever et al. 2014 (no attention), Bahdanau et al. 2015 and Luong et al. 2015. Departures: any cell may be used
+everywhere; in all layers the decoder starts with tanh of a projection of the encoder's last states; the encoder may be
+that of a Transformer, and attention may have projections and heads.
 """
 
 from typing import ClassVar
@@ -25,9 +25,9 @@ from regard.models.translator import Translator
 
 
 class Seq2Seq(Translator):
-    """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
+    """Network from tokens to states and logits; the task defines batches and the loss."""
 
-    # A matrix that is tied belongs to the first of the parts that have it.
+    # A tied matrix belongs to the first part that has it.
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding"),
         "encoder": ("encoder",),
@@ -68,7 +68,7 @@ class Seq2Seq(Translator):
     def _remember(
         self, states: Float[Tensor, "batch source width"], lengths: Int[Tensor, " batch"], last: Tensor
     ) -> RecurrentMemory:
-        """Return what a decoder that looks may know of these states, of which `lengths` are real in each row."""
+        """Return the memory for a decoder with attention; `lengths` states are real in each row."""
         assert self.decoder.look is not None
         assert self.decoder.projections is not None
         keys, values = self.decoder.projections.remember(states)
@@ -84,27 +84,27 @@ class Seq2Seq(Translator):
         return [embedded, *self.encoder.layer_states(self.dropout(embedded), lengths)]
 
     def begin(self, memory: RecurrentMemory) -> Writing:
-        """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""
+        """Return the decoder's initial state: s_0 = tanh(W [last states])."""
         rows, _, source, _ = memory.values.shape
-        begun = self.bridge(memory.last).tanh().chunk(self.options.decoder_layers, dim=-1)
-        hidden: list[Hidden] = [each.chunk(_parts(self.options), dim=-1) for each in begun]
+        layers = self.bridge(memory.last).tanh().chunk(self.options.decoder_layers, dim=-1)
+        hidden: list[Hidden] = [layer.chunk(_parts(self.options), dim=-1) for layer in layers]
         look, nothing = self.decoder.look, memory.values.new_empty(rows, 0)
         weights = nothing
-        if look is not None and look.follows:  # a first look follows one at the first place
+        if look is not None and look.follows:  # the first look follows one at the first place
             weights = memory.values.new_zeros(rows, source)
             if not look.gathers:
                 weights[:, 0] = 1.0
         place = torch.zeros(rows, dtype=torch.long, device=nothing.device)
-        fed, untold = nothing.new_zeros(rows, self.decoder.fed), place[:, None][:, :0]
-        return Writing(hidden, fed, weights, place, untold, nothing, nothing)
+        fed, manner = nothing.new_zeros(rows, self.decoder.fed), place[:, None][:, :0]
+        return Writing(hidden, fed, weights, place, manner, nothing, nothing)
 
     def write(
         self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing, own: float = 0.0
     ) -> tuple[Float[Tensor, "row target width"], Writing]:
-        """The states of the target tokens and where the decoder then stands.
+        """Return the states of the target tokens, and the decoder's new state.
 
-        With `own` above zero that share of the tokens, drawn at random, is not read from `target` but is what the
-        model itself would have written (scheduled sampling, Bengio et al. 2015).
+        With `own` above zero, a random share `own` of the input tokens is replaced by tokens sampled from the model
+        itself (scheduled sampling, Bengio et al. 2015).
         """
         parts, past, _ = self._steps(self._embed(target), memory, past, own)
         return self.dropout(self.decoder.readout(*parts)), past
@@ -112,7 +112,7 @@ class Seq2Seq(Translator):
     def point(
         self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing
     ) -> tuple[Pointed, Writing]:
-        """As `write`, of a model that copies: also where each state looks, and whether it copies from there."""
+        """Write as `write` does, for a model that copies; also return where each state looks, and its copy switch."""
         assert self.copying is not None
         parts, past, weights = self._steps(self._embed(target), memory, past)
         lengths = memory.allowed.sum(-1).flatten()
@@ -122,71 +122,75 @@ class Seq2Seq(Translator):
         return self.dropout(self.target_embedding(tokens))
 
     def _steps(
-        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float = 0.0
+        self,
+        embedded: Float[Tensor, "row target depth"],
+        memory: RecurrentMemory,
+        past: Writing,
+        own_share: float = 0.0,
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         """Run all steps; return their outputs, the decoder's state after them, and their attention."""
-        alone = embedded.shape[0] == memory.values.shape[0]  # every sentence has one row
-        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
+        alone = embedded.shape[0] == memory.values.shape[0]  # one row per sentence
+        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own_share:
             parts, past, looks = self.decoder.whole(embedded, memory, past)
             return parts, self._with_choices(past, looks), looks[0].weights[:, 0] if looks else embedded[..., :0]
-        return self._step_by_step(embedded, memory, past, own)
+        return self._step_by_step(embedded, memory, past, own_share)
 
     def _step_by_step(
-        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float
+        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own_share: float
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         steps: list[Parts] = []
         looks: list[Look] = []
         with without_watching():
             for place in range(embedded.shape[1]):
                 inputs = embedded[:, place]
-                if own and steps:
-                    inputs = self._sometimes_own(inputs, steps[-1], own)
+                if own_share and steps:
+                    inputs = self._sometimes_own(inputs, steps[-1], own_share)
                 parts, past, looked = self.decoder.step(inputs, memory, past)
                 steps.append(parts)
                 looks += looked
         look, weights = self.decoder.look, embedded[..., :0]
         if look is not None and (self.copying is not None or is_watched()):
-            of_heads = torch.stack([each.weights.transpose(1, 2).flatten(0, 1) for each in looks], dim=2)
-            weights = of_heads[:, 0]  # only a look of one head copies
-            if is_watched():  # one gaze for all steps, as of every other attention
+            of_heads = torch.stack([step.weights.transpose(1, 2).flatten(0, 1) for step in looks], dim=2)
+            weights = of_heads[:, 0]  # copying needs attention with one head
+            if is_watched():  # one gaze for all steps, as for every other attention
                 note(look, look.looks_from, look.looks_at, of_heads)
-        parts = tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True))
+        parts = tuple(torch.stack(part, dim=1) for part in zip(*steps, strict=True))
         return parts, self._with_choices(past, looks), weights
 
     def _with_choices(self, past: Writing, looks: list[Look]) -> Writing:
-        """Return the state with what must be known of choices that are to be learnt."""
+        """Add the log-probabilities and entropies of choices, if they are to be learnt."""
         if not self.chooses:
             return past
         rows = len(past.place)
         log_probability, entropy = (
-            torch.cat([each.reshape(rows, -1) for each in found], dim=1)
-            for found in zip(*((look.log_probability, look.entropy) for look in looks), strict=True)
+            torch.cat([column.reshape(rows, -1) for column in columns], dim=1)
+            for columns in zip(*((look.log_probability, look.entropy) for look in looks), strict=True)
         )
         return past._replace(log_probability=log_probability, entropy=entropy)
 
     def _sometimes_own(
-        self, inputs: Float[Tensor, "row depth"], before: Parts, own: float
+        self, inputs: Float[Tensor, "row depth"], before: Parts, own_share: float
     ) -> Float[Tensor, "row depth"]:
-        """The inputs, but where chance says so the embedding of a token drawn from the model's own distribution."""
-        with torch.no_grad():  # no gradient passes through the drawing; what was read still learns
-            drawn = self.logits(self.decoder.readout(*before)).float().softmax(-1).multinomial(1)
-        use = torch.rand(len(inputs), 1, device=inputs.device) < own
-        return torch.where(use, self._embed(drawn)[:, 0].to(inputs.dtype), inputs)
+        """Replace random inputs by the embedding of a token sampled from the model's own distribution."""
+        with torch.no_grad():  # no gradient passes through the sampling, but the embedding still learns
+            sampled = self.logits(self.decoder.readout(*before)).float().softmax(-1).multinomial(1)
+        use = torch.rand(len(inputs), 1, device=inputs.device) < own_share
+        return torch.where(use, self._embed(sampled)[:, 0].to(inputs.dtype), inputs)
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """The output matrix, which scores every token."""
+        """Return the output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
-        """The bias of the output layer: learnt after the two tanh layers, otherwise none."""
+        """Return the bias of the output layer: learnt after the two tanh layers, otherwise none."""
         return self.out.bias
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """The score of every token at every place."""
+        """Return the score of every token at every place."""
         return self.out(states)
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """Return what reading and writing `length` tokens takes: multiplications, and the weights of all attentions."""
+        """Return the cost of reading and writing `length` tokens: multiplications, and all attention weights."""
         options, projections = self.options, self.decoder.projections
         matrices = sum(p.numel() for name, p in self.named_parameters() if p.dim() == 2 and "embedding" not in name)
         outward = self.target_embedding.weight.numel() if options.tied else 0
@@ -201,5 +205,5 @@ class Seq2Seq(Translator):
 
 
 def _parts(options: Seq2SeqOptions) -> int:
-    """Return how many tensors a layer of the decoder remembers: an LSTM has a cell beside its state."""
+    """Return the number of tensors in the state of a decoder layer: an LSTM has a cell besides its output."""
     return 2 if options.cell == "lstm" and options.decoder != "tanh" else 1

@@ -22,15 +22,15 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     decoder: Literal["bottleneck", "bahdanau", "luong", "tanh"] = Field(
         default="luong",
-        description="Decoder without attention, or with Bahdanau's or Luong's, or two tanh layers with a look between.",
+        description="Decoder: without attention, Bahdanau's, Luong's, or two tanh layers with attention between.",
     )
     encoder: Literal["recurrent", "transformer"] = Field(
-        default="recurrent", description="Encoder of recurrent layers, or of a Transformer's blocks."
+        default="recurrent", description="Encoder: recurrent layers, or Transformer blocks."
     )
-    cell: CellName = Field(default="lstm", description="The recurrent cell of all layers.")
+    cell: CellName = Field(default="lstm", description="Recurrent cell of all layers.")
     encoder_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Layers or blocks of the encoder.")
     encoder_width: int | None = Field(
-        default=None, ge=2, le=WIDEST, description="Width of the encoder's states, if not that of the decoder's."
+        default=None, ge=2, le=WIDEST, description="Width of the encoder's states; default: the decoder's."
     )
     encoder_heads: int = Field(
         default=4, ge=1, le=WIDEST, description="Attention heads of each block of a Transformer's encoder."
@@ -46,14 +46,14 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
     width: int = Field(
         default=512, ge=2, le=WIDEST, description="Width of the states; an encoder's two directions share it."
     )
-    bidirectional: bool = Field(default=True, description="Whether the encoder reads from both ends.")
+    bidirectional: bool = Field(default=True, description="Read the source in both directions.")
     residual: bool = Field(default=False, description="Residual connections around all layers but the first.")
-    dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
+    dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers and on outputs.")
     score: Annotated[Literal["dot", "scaled-dot", "bilinear", "additive", "location", "mixed"], OrRowOf(SCORES)] = (
-        Field(default="additive", description="How well a source place answers the decoder.")
+        Field(default="additive", description="Attention score between decoder states and source places.")
     )
     token_in_score: bool = Field(
-        default=False, description="Whether Bahdanau's score also sees the last token, beside the last state."
+        default=False, description="Let Bahdanau's score see the last token as well as the last state."
     )
     normaliser: Annotated[Literal["softmax", "plain", "sparsemax", "entmax"], OrRowOf(NORMALISERS)] = Field(
         default="softmax", description="How scores become weights; plain divides positive scores by their sum."
@@ -63,51 +63,51 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
         description="What makes scores positive for plain; with none, scores that are not positive are refused.",
     )
     projected: bool = Field(
-        default=False, description="Whether the decoder looks through matrices for queries, keys and values."
+        default=False, description="Project queries, keys and values of the decoder's attention by matrices."
     )
-    heads: int = Field(default=1, ge=1, le=WIDEST, description="Attention heads of a projected look.")
+    heads: int = Field(default=1, ge=1, le=WIDEST, description="Heads of projected attention.")
     shared_key_value: bool = Field(
-        default=False, description="The keys of a projected look are its values too, by one matrix."
+        default=False, description="Use the keys of projected attention as its values too, with one matrix."
     )
     join: Join = Field(
         default="concatenated",
-        description="Heads of a projected look side by side, or the mean of full-width heads.",
+        description="Heads of projected attention are concatenated, or full-width heads are averaged.",
     )
     window: Literal["none", "monotonic", "predictive"] = Field(
-        default="none", description="Look at all places, or in a window around the step's own place or a predicted one."
+        default="none", description="Look at all places, or in a window around the step's own or a predicted place."
     )
-    reach: int = Field(default=10, ge=1, le=LONGEST, description="Places that a window reaches to either side.")
+    reach: int = Field(default=10, ge=1, le=LONGEST, description="Places that a window covers on either side.")
     hard: Literal["none", Estimator] = Field(
-        default="none", description="Look at a mix of places, or at one alone, learnt by one of four estimators."
+        default="none", description="Look at a mix of places, or at a single one, learnt by one of four estimators."
     )
     expected: float = Field(
         default=0.0,
         ge=0,
         lt=1,
-        description="Share of the sentences that in training look at a mix of places after all (published: 0.5).",
+        description="Share of the sentences that look at a mix of places in training (published: 0.5).",
     )
     temperature: float = Field(
-        default=1.0, gt=0, description="Temperature of Gumbel's softmax; the lower, the nearer to one place."
+        default=1.0, gt=0, description="Temperature of the Gumbel softmax; the lower, the closer to one place."
     )
     context_at_each_step: bool = Field(
         default=False,
-        description="Whether a bottleneck's decoder reads the encoder's last state at each step, not only at first.",
+        description="Feed the encoder's last state to a bottleneck's decoder at each step, not only at the start.",
     )
-    input_feeding: bool = Field(default=True, description="Whether Luong's decoder is fed its last attending state.")
+    input_feeding: bool = Field(default=True, description="Feed Luong's decoder its last attentional state.")
     own_tokens: float = Field(
         default=0.0, ge=0, le=1, description="Share of the model's own tokens fed in training (scheduled sampling)."
     )
     own_tokens_after: int = Field(
-        default=0, ge=0, description="Batches in which that share grows evenly from nothing; 0 begins with all of it."
+        default=0, ge=0, description="Batches over which own_tokens grows linearly from zero; 0: full from the start."
     )
     coverage: float = Field(
         default=0.0,
         ge=0,
         description="Weight of the loss for looking at a place again (published: 1); above 0 the score also sees how "
-        "much each place was looked at.",
+        "much each place was looked at before.",
     )
-    tied: bool = Field(default=False, description="One matrix for target embeddings and output layer.")
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+    tied: bool = Field(default=False, description="Use one matrix for target embeddings and output layer.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="Longest input or output in tokens.")
 
     @model_validator(mode="after")
     def _check(self) -> "Seq2SeqOptions":
@@ -127,7 +127,7 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     @property
     def query_width(self) -> int:
-        """Width of what the decoder looks from."""
+        """Width of the decoder's queries."""
         return self.width + (self.embedding if self.token_in_score else 0)
 
     @property
@@ -152,16 +152,16 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
         )
 
     def _useless(self) -> dict[str, Sequence[str]]:
-        """Options that would do nothing, by the reason why."""
-        found: dict[str, Sequence[str] | Literal[False]] = {
+        """Return options that would do nothing, by reason."""
+        unused: dict[str, Sequence[str] | Literal[False]] = {
             "a bottleneck has no attention": self.decoder == "bottleneck"
             and ["score", "normaliser", "projected", "window", "hard", "copies"],
             "a bottleneck keeps no states of its source": self.decoder == "bottleneck" and ["ctc"],
             "only a bottleneck never looks back": self.decoder != "bottleneck" and ["context_at_each_step"],
             "a tanh decoder has one layer": self.decoder == "tanh" and ["decoder_layers"],
             "only Bahdanau's decoder looks before it reads": self.decoder != "bahdanau" and ["token_in_score"],
-            "only plain weights are shares of positive scores": self.normaliser != "plain" and ["positive"],
-            "the look is not projected": not self.projected and ["heads", "shared_key_value", "join"],
+            "only plain weights divide positive scores": self.normaliser != "plain" and ["positive"],
+            "the attention is not projected": not self.projected and ["heads", "shared_key_value", "join"],
             "there is one head": self.heads == 1 and ["join"],
             "the encoder has recurrent layers": self.encoder == "recurrent" and ["encoder_heads", "feed_forward"],
             "there are no recurrent layers": self.encoder == "transformer"
@@ -172,15 +172,15 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
             "there is no window": self.window == "none" and ["reach"],
             "no choice is learnt by reinforce": self.hard != "reinforce"
             and [*ReinforceOptions.model_fields, "expected"],
-            "nothing is drawn by Gumbel's softmax": not self.hard.startswith("gumbel") and ["temperature"],
+            "there is no Gumbel softmax": not self.hard.startswith("gumbel") and ["temperature"],
             "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
-            "only models that copy count what they have looked at": not self.copies and ["coverage"],
+            "only models that copy have coverage": not self.copies and ["coverage"],
         }
-        return {reason: names for reason, names in found.items() if names}
+        return {reason: names for reason, names in unused.items() if names}
 
     @property
     def explores(self) -> bool:
-        """True if training samples: tokens of the model's own, or what it looks at."""
+        """True if training samples tokens of the model's own, or where it looks."""
         return self.own_tokens > 0 or self.hard == "reinforce"
 
     @property
@@ -189,21 +189,21 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     @model_validator(mode="after")
     def _check_effect(self) -> "Seq2SeqOptions":
-        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
+        """Refuse options that would do nothing: two variants that differ in one would be the same."""
         for reason, names in self._useless().items():
-            asked = [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
-            if asked:
-                raise ValueError(f"{reason}, so {' and '.join(asked)} would do nothing")
+            changed = [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
+            if changed:
+                raise ValueError(f"{reason}, so {' and '.join(changed)} would do nothing")
         return self
 
     @model_validator(mode="after")
     def _check_copying(self) -> "Seq2SeqOptions":
-        """Check that copying shares out all places by weights that sum to one."""
+        """Check that copying has weights over the whole source that sum to one."""
         for name in ("window", "hard", "own_tokens"):
             if self.copies and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"copies go by weights over the whole source and true tokens, so not with {name}")
+                raise ValueError(f"copying needs weights over the whole source and true tokens, so not {name}")
         if self.coverage and self.score != "additive":
-            raise ValueError(f"coverage stands inside the additive score, so score cannot be '{self.score}'")
+            raise ValueError(f"coverage is part of the additive score, so score cannot be '{self.score}'")
         return self
 
     @model_validator(mode="after")
@@ -212,9 +212,9 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
             raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
         for name in ("copies", "hard"):
             if self.heads > 1 and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} goes by the weights of one head, and there are {self.heads}")
+                raise ValueError(f"{name} uses the weights of one head, but there are {self.heads}")
         if self.heads > 1 and self.score in ("location", "mixed"):
-            raise ValueError(f"the score '{self.score}' follows the look of one head, and there are {self.heads}")
+            raise ValueError(f"the score '{self.score}' follows the look of one head, but there are {self.heads}")
         unequal = self.decoder != "bottleneck" and not self.projected and self.query_width != self.states_width
         if unequal and self.score in ("dot", "scaled-dot"):
             raise ValueError(
@@ -225,11 +225,11 @@ class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
 
     @property
     def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
+        """Batch size in tokens beyond which a large GPU still has room but the model learns no faster."""
         return 8192
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
+        """Options that may change while the weights stay: neither weights nor outputs depend on them."""
         of_training = {"dropout", "own_tokens", "own_tokens_after", "expected", *ReinforceOptions.model_fields}
         return frozenset(of_training | {"longest"})

@@ -1,9 +1,9 @@
-"""The decoder of a Transformer over a long sequence: every step looks back at all steps before it, and at itself.
+"""A Transformer decoder over a long sequence: every step looks back at all earlier steps, and at itself.
 
 h_0 = W x + P,   h_l = block(h_{l−1}),   y_t = V norm(h_L)_t + c
 
-From any step to any other a gradient goes through as many blocks as there are, however far apart the two are; what is
-paid for it are time and memory that grow with the square of the length. The blocks are those of GPT-2.
+Between any two steps a gradient passes only as many blocks as there are, however far apart the steps are; the price is
+time and memory that grow with the square of the length. The blocks are those of GPT-2.
 """
 
 from typing import Literal
@@ -27,11 +27,11 @@ class DecoderOptions(Options):
     """Options of a Transformer decoder over long sequences."""
 
     width: int = Field(64, ge=2, le=WIDEST, description="Width of the states between the blocks.")
-    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Number of blocks.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
     feed_forward: int = Field(128, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
     dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on inputs and on each sublayer's output.")
-    positions: Literal["learned", "sinusoidal"] = Field("learned", description="How a step knows its place.")
+    positions: Literal["learned", "sinusoidal"] = Field("learned", description="Position encoding of the steps.")
 
     @model_validator(mode="after")
     def _check(self) -> "DecoderOptions":
@@ -53,7 +53,7 @@ class DecoderOptions(Options):
 
 
 class DecoderSequence(nn.Module):
-    """Numbers in, numbers out: of every step, or of the last."""
+    """Network from numbers to numbers, at every step or at the last."""
 
     def __init__(self, options: DecoderOptions, shape: SequenceShape) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Recurrent layers over a long sequence, of any cell, a clockwork, or with connections from older states.
+"""Recurrent layers over a long sequence: any cell, clockwork, or connections from older states.
 
 h_t = layers(x_t, h_{t−1}, …),   y_t = V h_t + c
 
-One family for all cells, so that a recipe compares them by `model.cell` alone.
+All cells are one family, so that a recipe can compare them by `model.cell` alone.
 """
 
 from itertools import pairwise
@@ -30,26 +30,26 @@ class RecurrentOptions(Options):
     """Options of recurrent layers over long sequences."""
 
     cell: Literal[CellName, "clockwork", "delays"] = Field(
-        "lstm", description="The recurrent cell of all layers; delays is vanilla with connections from older states."
+        "lstm", description="Recurrent cell of all layers; delays is vanilla with connections from older states."
     )
     width: int = Field(128, ge=1, le=WIDEST, description="Width of the states.")
-    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Number of layers.")
     periods: list[int] = Field(
         [1, 2, 4, 8, 16, 32, 64, 128],
         min_length=1,
         max_length=64,
-        description="Of a clockwork: the periods of its modules, which share the width; each a multiple of the last.",
+        description="Clockwork: periods of the modules, which share the width; each a multiple of the one before.",
     )
     delays: list[int] = Field(
         [1, 2, 4, 8, 16, 32],
         min_length=1,
         max_length=64,
-        description="Of delays: how many steps ago the states are that a step reads, in rising order from 1 on.",
+        description="Delays: how many steps back a step reads states, in ascending order starting with 1.",
     )
     orthogonal: bool = Field(
         True,
-        description="Of all other cells: orthogonal matrices from state to state and an open forget gate at "
-        "first; otherwise all weights as torch draws them.",
+        description="All other cells: start with orthogonal state-to-state matrices and an open forget gate; otherwise "
+        "with torch's defaults.",
     )
 
     @property
@@ -58,10 +58,10 @@ class RecurrentOptions(Options):
 
     @model_validator(mode="after")
     def _check_effect(self) -> "RecurrentOptions":
-        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
+        """Refuse options that would do nothing: two variants that differ in one would be the same."""
         for name in self.idle:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} is for cell = '{', '.join(_CELLS_OF[name])}', and cell is '{self.cell}'")
+                raise ValueError(f"{name} is for cell = '{', '.join(_CELLS_OF[name])}', but cell is '{self.cell}'")
         return self
 
     @model_validator(mode="after")
@@ -75,14 +75,14 @@ class RecurrentOptions(Options):
 
     @model_validator(mode="after")
     def _check_delays(self) -> "RecurrentOptions":
-        rising = all(before < after <= LONGEST for before, after in pairwise(self.delays))
-        if self.delays[0] != 1 or not rising:
-            raise ValueError(f"delays are {self.delays}, expected 1 and then larger ones in rising order")
+        ascending = all(before < after <= LONGEST for before, after in pairwise(self.delays))
+        if self.delays[0] != 1 or not ascending:
+            raise ValueError(f"delays are {self.delays}, expected 1 and then larger ones in ascending order")
         return self
 
 
 class RecurrentSequence(nn.Module):
-    """Numbers in, numbers out: of every step, or of the state behind the last."""
+    """Network from numbers to numbers, at every step or from the state after the last."""
 
     def __init__(self, options: RecurrentOptions, shape: SequenceShape) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class RecurrentSequence(nn.Module):
         self.out = nn.Linear(options.width, shape.outputs)
 
     def states(self, inputs: Sequences) -> Float[Tensor, "batch time width"]:
-        """The states of the last layer at all steps."""
+        """Return the states of the last layer at all steps."""
         return self.stack(inputs)[0] if isinstance(self.stack, Stack) else self.stack(inputs)
 
     def forward(self, inputs: Sequences) -> Float[Tensor, "batch *step output"]:
@@ -99,7 +99,7 @@ class RecurrentSequence(nn.Module):
         return self.out(states if self.shape.at_each_step else states[:, -1])
 
     def multiplications(self, length: int) -> int:
-        """Return the multiplications for a sequence of this length; modules of a clockwork rest most of the time."""
+        """Return the multiplications for a sequence of this length; clockwork modules rest most of the time."""
         outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
         if not isinstance(self.stack, Stack):
             layers = (layer for layer in self.stack if isinstance(layer, LinkedLayer))

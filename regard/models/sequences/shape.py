@@ -9,7 +9,7 @@ Sequences = Float[Tensor, "batch time depth"]
 
 
 class SequenceShape(NamedTuple):
-    """Length of a sequence, numbers per step, and numbers wanted, at each step or after the last."""
+    """Length of a sequence, numbers per step, and number of outputs, at each step or after the last."""
 
     length: int
     depth: int
@@ -19,7 +19,7 @@ class SequenceShape(NamedTuple):
 
 @runtime_checkable
 class SequenceNetwork(Protocol):
-    """Reads sequences from beginning to end; what it gives at a step depends on that step and those before it."""
+    """Reads sequences from beginning to end; the output at a step depends only on that step and earlier ones."""
 
     def __call__(self, inputs: Sequences) -> Float[Tensor, "batch *step output"]: ...
     def multiplications(self, length: int) -> int: ...

@@ -1,1 +1,1 @@
-"""Networks that read a story and a question, and look through the facts several times before they answer."""
+"""Networks that read a story and a question, and look through the facts several times before answering."""

@@ -1,19 +1,19 @@
 """End-to-end memory networks (Sukhbaatar et al. 2015): hops through the facts of a story, then the answer.
 
-A hop looks at the memories m_i with the state u, and adds what it finds to it (equations 1 and 2):
+A hop looks at the memories m_i with the state u, and adds the result to it (equations 1 and 2):
 
     p_i = softmax(u · m_i)      o = Σ_i p_i c_i      u ← u + o
 
-where m_i = Σ_j l_j ∘ A x_ij + T_A(i) and c_i is the same by C and T_C. The first u is Σ_j l_j ∘ B q_j, and the answer
-softmax(W (u + o)).
+where m_i = Σ_j l_j ∘ A x_ij + T_A(i), and c_i is the same with C and T_C. The first u is Σ_j l_j ∘ B q_j, and the
+answer is softmax(W (u + o)).
 
-A memory has as many slots as its longest story has facts, fifty at most. In the authors' code, though not in the paper,
-the slots that no fact fills share the softmax, with a score and a vector of zero: a hop can look at nothing.
+A memory has as many slots as its longest story has facts, at most fifty. In the authors' code, though not in the paper,
+empty slots share the softmax, with a score and a vector of zero, so a hop can look at nothing.
 
 - adjacent: A^(k+1) = C^k, B = A^1, Wᵀ = C^K, and the tables of times are shared in the same way
 - layer-wise: A and C are the same in all hops, and u ← H u + o
 
-The tables are multiplied by bags of words, all at once: that is one product of matrices for all hops and members.
+The tables are multiplied by bags of words in one matrix product for all hops and members.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from regard.models.stories.rows import (
     weigh_words,
 )
 
-DEVIATION = 0.1  # of all first weights
+DEVIATION = 0.1  # standard deviation of all initial weights
 States = Float[Tensor, "member batch width"]
 Memories = Float[Tensor, "member batch slot width"]
 
@@ -46,29 +46,29 @@ Memories = Float[Tensor, "member batch slot width"]
 class MemoryOptions(Options):
     """Options of an end-to-end memory network; the defaults are the paper's for all tasks at once."""
 
-    hops: int = Field(3, ge=1, le=20, description="How often it looks through the facts before it answers.")
+    hops: int = Field(3, ge=1, le=20, description="Number of hops over the facts before an answer.")
     width: int = Field(50, ge=1, le=4096, description="Width of the vectors of words and facts.")
     tying: Literal["adjacent", "layer-wise"] = Field(
-        "adjacent", description="Which embeddings hops share: the output of one is the input of the next, or all do."
+        "adjacent", description="Embeddings that hops share: one's output and the next one's input, or all."
     )
-    encoding: Encoding = Field("position", description="How words make a sentence: weighed by position, or a bag.")
-    times: bool = Field(True, description="Whether facts have a learnt vector that says how long ago they were told.")
+    encoding: Encoding = Field("position", description="How words make a sentence: weighted by position, or as a bag.")
+    times: bool = Field(True, description="Add a learnt vector to each fact for how long ago it was told.")
     empty_slots: bool = Field(
-        True, description="Whether slots that no fact fills share the attention of a hop, which may then see nothing."
+        True, description="Let empty slots share the attention of a hop, which may then see nothing."
     )
 
 
 class MemoryNetwork(StoryNetwork):
-    """Hops through memories of facts. While a member of it is `linear`, its hops have no softmax (linear start)."""
+    """Hops through memories of facts. While a member is `linear`, its hops have no softmax (linear start)."""
 
     linear: Tensor
 
     def __init__(self, options: MemoryOptions, words: StoryWords, seeds: Sequence[int] = (0,)) -> None:
-        """One member for each of the `seeds`, with the same weights whether it is alone or in a stack."""
+        """Build one member for each of the `seeds`, with the same weights alone as in a stack."""
         super().__init__(len(seeds), options.hops)
         self.options, self.words = options, words
         adjacent, members, width = options.tying == "adjacent", len(seeds), options.width
-        # Adjacent tables are A^1, C^1, …, C^K; layer-wise ones are A, C, B, and a W of the answers alone.
+        # Adjacent tables are A^1, C^1, …, C^K; layer-wise ones are A, C, B, and a separate W for the answers.
         tables = options.hops + 1 if adjacent else 3
         self.tables = nn.Parameter(torch.empty(members, tables, words.known, width))
         self.times = nn.Parameter(torch.empty(members, options.hops + 1 if adjacent else 2, words.slots, width))
@@ -84,28 +84,28 @@ class MemoryNetwork(StoryNetwork):
         for hop in range(self.options.hops):
             at = hop if self.carried is None else 0
             weights = self._look(state, memories[:, at], is_fact)
-            found = (weights.unsqueeze(2) @ memories[:, at + 1]).squeeze(2)
-            state = found + (state if self.carried is None else state @ self.carried.transpose(1, 2))
+            context = (weights.unsqueeze(2) @ memories[:, at + 1]).squeeze(2)
+            state = context + (state if self.carried is None else state @ self.carried.transpose(1, 2))
             looks.append(weights)
         output = self.tables[:, -1, : self.words.answers] if self.output is None else self.output
-        found_looks = torch.stack(looks, dim=2)
-        self.watched(found_looks, self)
-        return Reading(state @ output.transpose(1, 2), found_looks)
+        all_looks = torch.stack(looks, dim=2)
+        self.watched(all_looks, self)
+        return Reading(state @ output.transpose(1, 2), all_looks)
 
     def _read(self, rows: StoryRows) -> tuple[Float[Tensor, "member table batch slot width"], States]:
-        """The facts by every table that memories have, and the question."""
+        """Return the facts by every table of the memories, and the question."""
         options = self.options
         spread = spread_positions(self.tables, options.encoding)
-        facts, asked = (
-            weigh_words(each, self.words.known, options.encoding, spread.dtype) for each in (rows.facts, rows.questions)
+        facts, questions = (
+            weigh_words(part, self.words.known, options.encoding, spread.dtype) for part in (rows.facts, rows.questions)
         )
         of_memories = spread[:, : self.times.shape[1]]
         if options.times:
-            told = (rows.times[..., None] == torch.arange(self.words.slots, device=rows.times.device)).to(facts.dtype)
-            facts, of_memories = torch.cat([facts, told], -1), torch.cat([of_memories, self.times], 2)
-        found = facts.flatten(0, 1) @ of_memories.flatten(0, 1)
-        memories = found.unflatten(0, of_memories.shape[:2]).unflatten(2, facts.shape[:2])
-        return memories, asked @ spread[:, 0 if options.tying == "adjacent" else 2]
+            times = (rows.times[..., None] == torch.arange(self.words.slots, device=rows.times.device)).to(facts.dtype)
+            facts, of_memories = torch.cat([facts, times], -1), torch.cat([of_memories, self.times], 2)
+        products = facts.flatten(0, 1) @ of_memories.flatten(0, 1)
+        memories = products.unflatten(0, of_memories.shape[:2]).unflatten(2, facts.shape[:2])
+        return memories, questions @ spread[:, 0 if options.tying == "adjacent" else 2]
 
     def _look(
         self, state: States, keys: Memories, is_fact: Bool[Tensor, "batch slot"]
@@ -118,10 +118,10 @@ class MemoryNetwork(StoryNetwork):
     def _share_with_empty(
         self, scores: Float[Tensor, "member batch slot"], is_fact: Bool[Tensor, "batch slot"]
     ) -> Float[Tensor, "member batch slot"]:
-        """The softmax of facts and empty slots together: n scores of zero weigh as much as one of log n."""
+        """Return the softmax over facts and empty slots together: n scores of zero equal one score of log n."""
         empty = self.words.slots - is_fact.sum(1, keepdim=True)
-        theirs = empty.clamp_min(1).to(scores.dtype).log().expand(len(scores), -1, 1)
-        return softmax(torch.cat([scores, theirs], 2), torch.cat([is_fact, empty > 0], 1))[..., :-1]
+        empty_score = empty.clamp_min(1).to(scores.dtype).log().expand(len(scores), -1, 1)
+        return softmax(torch.cat([scores, empty_score], 2), torch.cat([is_fact, empty > 0], 1))[..., :-1]
 
     def multiplications(self, facts: int, words: int) -> int:
         width, hops = self.options.width, self.options.hops

@@ -1,6 +1,6 @@
-"""Stories as networks read them, sentences as weighted bags of words, and what all these networks share.
+"""Stories as networks read them, sentences as weighted bags of words, and the base of all these networks.
 
-Several members, each with weights of its own, are trained side by side: every parameter has a leading axis `member`.
+Several members, each with its own weights, are trained side by side: every parameter has a leading axis `member`.
 """
 
 from abc import abstractmethod
@@ -20,9 +20,9 @@ Encoding = Literal["position", "bag"]
 
 
 class StoryRows(NamedTuple):
-    """Some stories and questions by the numbers of their words, 0 for none; of each story the first `counts` are facts.
+    """Stories and questions as word numbers, 0 for none; the first `counts` sentences of each story are facts.
 
-    `times` says how long ago a fact was told: 0 is the last before the question.
+    `times` says how long ago a fact was told: 0 is the last fact before the question.
     """
 
     facts: Int[Tensor, "batch slot word"]
@@ -32,12 +32,12 @@ class StoryRows(NamedTuple):
 
     @property
     def is_fact(self) -> Bool[Tensor, "batch slot"]:
-        """Where there is a fact to look at."""
+        """True where there is a fact to look at."""
         return real_places(self.counts, self.facts.shape[1])
 
 
 class StoryWords(NamedTuple):
-    """Sizes that a network needs: words, of which the first are answers, and facts."""
+    """Sizes that a network needs: words, of which the first are answers, and slots for facts."""
 
     known: int
     answers: int
@@ -53,9 +53,9 @@ class Reading:
 
 
 class StoryNetwork(nn.Module):
-    """A stack of restarts. `train_errors` are how much each got wrong of its training data; the best answers.
+    """A stack of restarts. `train_errors` holds the training error of each; the one with the lowest answers.
 
-    `linear` is 1 for each restart whose hops have no softmax, as long as that lasts; None where they always have one.
+    `linear` is 1 for each restart whose hops currently have no softmax; None if hops always have one.
     """
 
     train_errors: Tensor
@@ -82,7 +82,7 @@ class StoryNetwork(nn.Module):
 
 
 class Watched(nn.Module):
-    """Where whoever is watching sees the hops of the chosen restart."""
+    """Shows the hops of the chosen restart to watchers."""
 
     looks_from, looks_at = "hops", "facts"
 
@@ -94,15 +94,15 @@ class Watched(nn.Module):
 def weigh_words(
     sentences: Int[Tensor, "*place word"], words: int, encoding: Encoding, dtype: torch.dtype
 ) -> Float[Tensor, "*place channel_word"]:
-    """Return the weight of each of `words` in a sentence: its count, or by its positions too.
+    """Return the weight of each of `words` words in a sentence: its count, or weights by position.
 
     Position encoding (Sukhbaatar et al. 2015, section 4.1) multiplies the word j of J, in dimension k of d, by
 
         l_kj = (1 − j/J) − (k/d) (1 − 2j/J)
 
-    which is a weight that has nothing to do with k, and k/d times another: two bags of words, side by side. The vector
-    of a sentence is then their product with `spread_positions` of an embedding. Here l is twice that, as the authors'
-    code has it, so that the mean weight is 1 as in a bag: by the text's own half, task 16 of bAbI is not learnt.
+    which is a weight independent of k, plus k/d times another: two bags of words, side by side. The vector of a
+    sentence is then their product with `spread_positions` of an embedding. Here l is twice that, as in the authors'
+    code, so that the mean weight is 1 as in a bag: with the half in the text, task 16 of bAbI is not learnt.
     """
     is_word = sentences > 0
     if encoding == "bag":
@@ -110,13 +110,13 @@ def weigh_words(
     count = is_word.sum(-1, keepdim=True).clamp_min(1)
     done = is_word.cumsum(-1).to(dtype) / count
     weights = 2 * (1 - done) * is_word, 2 * (2 * done - 1) * is_word
-    return torch.cat([_bag(sentences, each, words) for each in weights], -1)
+    return torch.cat([_bag(sentences, channel, words) for channel in weights], -1)
 
 
 def spread_positions(
     table: Float[Tensor, "*stack word width"], encoding: Encoding
 ) -> Float[Tensor, "*stack channel_word width"]:
-    """An embedding for the bags of `weigh_words`: once as it is and once times k/d, which is nothing for plain bags."""
+    """Return an embedding for the bags of `weigh_words`: unchanged, and a copy times k/d unless bags are plain."""
     if encoding == "bag":
         return table
     width = table.shape[-1]
@@ -126,7 +126,7 @@ def spread_positions(
 
 def _bag(sentences: Tensor, weights: Tensor, words: int) -> Tensor:
     bags = weights.new_zeros(*sentences.shape[:-1], words + 1).scatter_add(-1, sentences.long(), weights)
-    return bags[..., 1:]  # the empty word counts for nothing
+    return bags[..., 1:]  # the empty word does not count
 
 
 def draw_normal(deviations: Mapping[nn.Parameter, float], seeds: Sequence[int]) -> None:

@@ -1,6 +1,6 @@
-"""Memories of a drawing's moves so far: blocks of causal attention, or recurrent layers.
+"""Bodies of drawing networks, which remember the moves so far: causal attention blocks, or recurrent layers.
 
-Either reads on from what it remembers, a whole drawing or one step; and either can sum up a drawing that it has read.
+Both continue from their memory, with a whole drawing or one step, and both can summarise a whole drawing.
 """
 
 from typing import Protocol, runtime_checkable
@@ -17,7 +17,7 @@ from regard.models.gpt.options import GPTOptions
 from regard.models.parts import count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 
-DRAWING = "drawing"  # the one side that these look from and at
+DRAWING = "drawing"  # the side that their attentions look from and at
 
 Entering = Float[Tensor, "batch time depth"]
 States = Float[Tensor, "batch time width"]
@@ -25,7 +25,7 @@ States = Float[Tensor, "batch time width"]
 
 @runtime_checkable
 class Body(Protocol):
-    """Reads on, or sums up: the memory that comes out of one reading goes into the next."""
+    """Reads steps after those in its memory, and returns the new memory; or summarises a drawing."""
 
     def __call__(self, states: Entering, memory: list | None = None) -> tuple[States, list]: ...
     def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]: ...
@@ -33,7 +33,7 @@ class Body(Protocol):
 
 
 class Blocks(nn.Module):
-    """Blocks of GPT-2: every step looks back at all before it and at itself; to sum up, at all of its drawing."""
+    """GPT-2 blocks: every step looks back at all earlier steps and itself; for a summary, at the whole drawing."""
 
     def __init__(self, options: GPTOptions) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Blocks(nn.Module):
         return self.norm(states), caches
 
     def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]:
-        """The mean over the steps of each drawing, every one of which saw all others."""
+        """Return the mean over the steps of each drawing, each of which has seen all others."""
         states = self.dropout(self.places(states, 0))
         for block in self.blocks:
             states, _ = block(states, None, Lengths(lengths), 0)
@@ -63,7 +63,7 @@ class Blocks(nn.Module):
 
 
 class Layers(nn.Module):
-    """Recurrent layers with dropout between them; a drawing is summed up by the state behind its last step."""
+    """Recurrent layers with dropout between them; the state after the last step summarises a drawing."""
 
     def __init__(self, cell: str, depth: int, width: int, layers: int, dropout: float) -> None:
         super().__init__()

@@ -1,10 +1,10 @@
-"""A network that names what is drawn: the whole drawing is read, both ways where the body looks, and summed up.
+"""A network that classifies drawings: it reads the whole drawing, in both directions with attention, and summarises it.
 
     p(class | drawing) = softmax(W summary(enter(s_1), …, enter(s_T)) + b)
 
-The summary is that of an autoencoder's encoder: the mean of the states of all steps, or the state behind the last one.
-Departure: Sketchformer (Ribeiro et al. 2020) classifies by a layer above what sums up a drawing for its
-decoder too; here nothing is drawn, and all is learnt from the classes.
+The summary is that of an autoencoder's encoder: the mean of all steps' states, or the state after the last step.
+Departure: Sketchformer (Ribeiro et al. 2020) classifies by a layer on the summary that its decoder uses too; here there
+is no decoder, and everything is learnt from the classes.
 """
 
 import torch
@@ -15,7 +15,7 @@ from regard.models.strokes.network import FEATURES, SketcherOptions, StrokeShape
 
 
 class SketchClassifier(nn.Module):
-    """Steps in, the log-probabilities of classes out, by the body that the options of a family describe."""
+    """Network from steps to log-probabilities of classes, with the body that the options of a family describe."""
 
     def __init__(self, options: SketcherOptions, shape: StrokeShape, classes: int) -> None:
         super().__init__()

@@ -1,13 +1,13 @@
-"""Where the pen goes next, as a density over the plane: a mixture of Gaussians in two dimensions.
+"""Density of the pen's next move over the plane: a mixture of Gaussians in two dimensions.
 
     p(x, y) = Σ_k π_k N(x, y | μ_k, σ_k, ρ_k)
 
     N(x, y | μ, σ, ρ) = exp(−Z / 2(1 − ρ²)) / (2π σ_x σ_y √(1 − ρ²)),   Z = u² + v² − 2ρuv,
     u = (x − μ_x) / σ_x,   v = (y − μ_y) / σ_y
 
-Graves 2013, "Generating Sequences With Recurrent Neural Networks", equations 23 to 25; what the pen does there is one
-of three, as in sketch-rnn (Ha and Eck 2017, equation 3). At a temperature τ the logits of π and of the pen are divided
-by τ and the variances multiplied by it (Ha and Eck 2017, equation 8).
+Graves 2013, "Generating Sequences With Recurrent Neural Networks", equations 23 to 25; the pen's action is one of
+three, as in sketch-rnn (Ha and Eck 2017, equation 3). At a temperature τ the logits of π and of the pen are divided by
+τ and the variances multiplied by it (Ha and Eck 2017, equation 8).
 """
 
 import math
@@ -19,13 +19,13 @@ from torch import Tensor
 
 from regard.models.parts import choose_by
 
-PENS = 3  # the stroke goes on, it ends, the drawing ends
-NARROWEST = math.exp(-9.0)  # σ of a Gaussian at least, in scaled units: far narrower than a unit of any set
-_NEARLY_ONE = 1 - 1e-5  # |ρ| at most: at 1 a Gaussian is a line, and has no density
+PENS = 3  # the stroke continues, the stroke ends, the drawing ends
+NARROWEST = math.exp(-9.0)  # least σ of a Gaussian, in scaled units: far less than a unit of any data set
+_NEARLY_ONE = 1 - 1e-5  # largest |ρ|: at 1 a Gaussian is a line, and has no density
 
 
 class Mixture(NamedTuple):
-    """The Gaussians of each step, by the logarithms of their shares and deviations, and the logits of the pen."""
+    """The Gaussians of each step, as logarithms of their shares and deviations, and the logits of the pen."""
 
     log_shares: Float[Tensor, "*step part"]
     means: Float[Tensor, "*step part 2"]
@@ -40,7 +40,7 @@ def outputs_of(parts: int) -> int:
 
 
 def mixture_of(outputs: Float[Tensor, "*step output"]) -> Mixture:
-    """The mixture that the numbers of a network stand for."""
+    """Return the mixture that a network's outputs describe."""
     parts = (outputs.shape[-1] - PENS) // 6
     shares, means, deviations, correlations, pens = outputs.split([parts, 2 * parts, 2 * parts, parts, PENS], dim=-1)
     return Mixture(
@@ -53,7 +53,7 @@ def mixture_of(outputs: Float[Tensor, "*step output"]) -> Mixture:
 
 
 def log_density(mixture: Mixture, moves: Float[Tensor, "*step 2"]) -> Float[Tensor, "*step"]:
-    """log p(x, y) of a move at each step."""
+    """Return log p(x, y) of a move at each step."""
     across, down = ((moves.unsqueeze(-2) - mixture.means) / mixture.log_deviations.exp()).unbind(-1)
     free = 1 - mixture.correlations.square()
     distance = across.square() + down.square() - 2 * mixture.correlations * across * down
@@ -68,10 +68,10 @@ def log_pens(mixture: Mixture) -> Float[Tensor, "*step 3"]:
 def draw_move(
     mixture: Mixture, temperature: float, chance: Float[Tensor, "row 4"]
 ) -> tuple[Float[Tensor, "row 2"], Tensor]:
-    """A move and what the pen does behind it, for each row; `chance` are four numbers of it, even between 0 and 1.
+    """Sample a move and the pen's action after it for each row, by four uniform random numbers between 0 and 1.
 
-    The first chooses a Gaussian and the second the pen, both by where it falls among the shares laid end to end; of the
-    last two the normal deviates come, by the inverse of their distribution.
+    The first chooses a Gaussian and the second the pen, by the interval it falls into; the last two give normal
+    deviates, by the inverse of their distribution function.
     """
     part = choose_by(mixture.log_shares / temperature, chance[:, 0])
     pen = choose_by(mixture.pens / temperature, chance[:, 1])
@@ -79,5 +79,5 @@ def draw_move(
     mean, deviation = mixture.means[rows, part], mixture.log_deviations[rows, part].exp() * temperature**0.5
     correlation = mixture.correlations[rows, part]
     first, second = torch.special.ndtri(chance[:, 2:].double().clamp(1e-12, 1 - 1e-12)).to(mean.dtype).unbind(-1)
-    turned = correlation * first + (1 - correlation.square()).sqrt() * second
-    return mean + deviation * torch.stack([first, turned], dim=-1), pen
+    correlated = correlation * first + (1 - correlation.square()).sqrt() * second
+    return mean + deviation * torch.stack([first, correlated], dim=-1), pen

@@ -1,15 +1,15 @@
-"""Networks that go on with a drawing, step by step, and may begin from a few numbers that sum up a whole one.
+"""Networks that continue a drawing step by step, and may start from a few numbers that summarise a whole one.
 
     h_t = body(enter(s_{t−1}) + W z, h_{t−1}, …),   o_t = V leave(h_t)
 
-s are moves of the pen, or tokens that stand for points; o_t are the numbers of a mixture density (Graves 2013; Ha and
-Eck 2017, "A Neural Representation of Sketch Drawings") or the logits of the next token (Ribeiro et al. 2020,
-"Sketchformer"). With `latent` numbers z they are autoencoders: an encoder reads the whole drawing, and
+s are moves of the pen, or tokens for points; o_t are the parameters of a mixture density (Graves 2013; Ha and Eck 2017,
+"A Neural Representation of Sketch Drawings") or the logits of the next token (Ribeiro et al. 2020, "Sketchformer").
+With `latent` numbers z they are autoencoders: an encoder reads the whole drawing, and
 
     z = μ + σ ε,   (μ, log σ²) = U summary(drawing),   KL = −½ Σ (1 + log σ² − μ² − σ²)
 
-Departures: z is added to what enters at every step, where sketch-rnn also starts its decoder by it and Sketchformer
-looks at it; the recurrent encoder reads one way; of a move the network is also given where the pen is.
+Departures: z is added to the input of every step, where sketch-rnn also initialises its decoder with it and
+Sketchformer attends to it; the recurrent encoder reads in one direction; the input also says where the pen is.
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ from regard.models.parts import count_matrix_weights
 from regard.models.strokes.bodies import Blocks, Body, Layers
 from regard.models.strokes.mixture import PENS, outputs_of
 
-FEATURES = 2 + 2 + PENS  # of a move: how far, to which place, and what the pen does there
+FEATURES = 2 + 2 + PENS  # of a move: its offset, the new place, and the pen's action there
 
 
 class StrokeShape(NamedTuple):
@@ -40,7 +40,7 @@ class StrokeShape(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """An encoder's summary of a drawing: a Gaussian over its latent."""
+    """An encoder's summary of a drawing: a Gaussian over its latent numbers."""
 
     mean: Float[Tensor, "batch latent"]
     log_variance: Float[Tensor, "batch latent"]
@@ -56,14 +56,14 @@ class Summary(NamedTuple):
 class SketcherOptions(Options, ABC):
     """Options of all networks that draw."""
 
-    width: int = Field(128, ge=2, le=WIDEST, description="Width of what enters and of what leaves.")
-    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks or recurrent layers, one above the other.")
+    width: int = Field(128, ge=2, le=WIDEST, description="Width of the inputs and outputs of the body.")
+    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Number of blocks or recurrent layers.")
     dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs and sublayers, or between layers.")
     gaussians: int = Field(
-        20, ge=1, le=200, description="Gaussians of the mixture density, where a drawing is coded as triples."
+        20, ge=1, le=200, description="Gaussians of the mixture density, if drawings are coded as triples."
     )
     latent: int = Field(
-        0, ge=0, le=WIDEST, description="Numbers that sum up a whole drawing, for an autoencoder; 0: none."
+        0, ge=0, le=WIDEST, description="Latent numbers that summarise a drawing, for an autoencoder; 0: none."
     )
 
     @property
@@ -73,7 +73,7 @@ class SketcherOptions(Options, ABC):
 
     @abstractmethod
     def make_body(self, steps: int) -> Body:
-        """Return the body for drawings of at most `steps` steps."""
+        """Build the body for drawings of at most `steps` steps."""
 
 
 class SketchformerOptions(SketcherOptions):
@@ -106,8 +106,8 @@ class SketchformerOptions(SketcherOptions):
 class SketchRnnOptions(SketcherOptions):
     """Options of recurrent layers that draw."""
 
-    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Recurrent layers, one above the other.")
-    cell: CellName = Field("lstm", description="The recurrent cell of all layers.")
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Number of recurrent layers.")
+    cell: CellName = Field("lstm", description="Recurrent cell of all layers.")
     hidden: int = Field(384, ge=1, le=WIDEST, description="Width of the states.")
 
     @property
@@ -119,7 +119,7 @@ class SketchRnnOptions(SketcherOptions):
 
 
 class Sketcher(nn.Module):
-    """Steps in, the numbers of the next step out."""
+    """Network from steps to the parameters of the next step."""
 
     def __init__(self, options: SketcherOptions, shape: StrokeShape) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class Sketcher(nn.Module):
         latent: Float[Tensor, "batch latent"] | None = None,
         memory: list | None = None,
     ) -> tuple[Float[Tensor, "batch time output"], list]:
-        """Return the output after each of these steps, which follow those in memory."""
+        """Return the output after each of these steps, which follow those in the memory."""
         states = self.enter(steps)
         if latent is not None:
             states = states + self.from_latent(latent).unsqueeze(1)
@@ -153,15 +153,15 @@ class Sketcher(nn.Module):
 
     def _predict(self, states: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time output"]:
         if isinstance(self.enter, nn.Embedding):
-            return F.linear(states, self.enter.weight)  # one matrix for both ways, as GPT-2 has it
+            return F.linear(states, self.enter.weight)  # one matrix for input and output, as in GPT-2
         return self.out(states)
 
     def sum_up(
         self, steps: Float[Tensor, "batch time feature"] | Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]
     ) -> Summary:
-        """The whole drawing as a Gaussian over a few numbers."""
+        """Summarise the whole drawing as a Gaussian over a few numbers."""
         if self.encoder is None:
-            raise RuntimeError("only an autoencoder sums up a drawing")
+            raise RuntimeError("only an autoencoder can summarise a drawing")
         return Summary(*self.summarise(self.encoder.summary(self.enter(steps), lengths)).chunk(2, dim=-1))
 
     def multiplications(self, length: int) -> int:
@@ -172,7 +172,7 @@ class Sketcher(nn.Module):
 
 
 def make_entrance(width: int, shape: StrokeShape) -> nn.Module:
-    """Return the layer that embeds steps: the numbers of a move, or tokens."""
+    """Build the layer that embeds steps: the numbers of a move, or tokens."""
     if shape.tokens is None:
         return nn.Linear(FEATURES, width)
     entrance = nn.Embedding(shape.tokens, width)
@@ -181,7 +181,7 @@ def make_entrance(width: int, shape: StrokeShape) -> nn.Module:
 
 
 class Sketchformer(Sketcher):
-    """A causal Transformer that draws; its encoder, if it is an autoencoder, looks both ways."""
+    """A causal Transformer that draws; as an autoencoder, its encoder looks both ways."""
 
 
 class SketchRnn(Sketcher):

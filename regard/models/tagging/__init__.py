@@ -1,1 +1,1 @@
-"""One tag for each word: what is read of words beside their vectors, and how tags are chosen from states."""
+"""One tag per word: inputs besides word vectors, and how tags are chosen from states."""

@@ -1,9 +1,9 @@
-"""A linear chain over tags (Lafferty et al. 2001), as it stands on a recurrent network in Huang et al. 2015.
+"""A linear-chain CRF over tags (Lafferty et al. 2001), on top of a network as in Huang et al. 2015.
 
     score(y | x) = b[y₁] + Σ_t e_t[y_t] + Σ_t A[y_{t−1}, y_t] + f[y_n],    p(y | x) = exp(score(y | x)) / Z
 
-The e_t are the emissions, what the network below gives each tag at each word. A scores pairs of neighbours, b the first
-tag and f the last. Z, the sum over all sequences, takes the forward algorithm, and the best sequence Viterbi's.
+The e_t are the emissions, the network's scores of each tag at each word. A scores pairs of neighbouring tags, b the
+first tag and f the last. The forward algorithm computes Z, the sum over all sequences, and Viterbi's the best sequence.
 """
 
 import torch
@@ -18,7 +18,7 @@ Lengths = Int[Tensor, " batch"]
 
 
 class Chain(nn.Module):
-    """Scores of neighbouring tags, all of them zero before anything is learnt: then it is a softmax at each word."""
+    """Scores of neighbouring tags, initially all zero, which equals a softmax at each word."""
 
     def __init__(self, tags: int) -> None:
         super().__init__()
@@ -29,16 +29,16 @@ class Chain(nn.Module):
     def log_probability(
         self, emissions: Emissions, lengths: Lengths, tags: Int[Tensor, "batch time"]
     ) -> Float[Tensor, " batch"]:
-        """log p of whole sequences of tags; behind its length a row may hold any."""
+        """Return log p of whole tag sequences; tags beyond a row's length are ignored."""
         return self.score(emissions, lengths, tags) - self.log_total(emissions, lengths)
 
     def score(self, emissions: Emissions, lengths: Lengths, tags: Int[Tensor, "batch time"]) -> Float[Tensor, " batch"]:
-        """score(y | x) of these sequences."""
+        """Return score(y | x) of these sequences."""
         real = real_places(lengths, tags.shape[1])
-        own = emissions.gather(2, tags[:, :, None]).squeeze(2)
+        chosen = emissions.gather(2, tags[:, :, None]).squeeze(2)
         pairs = self.between[tags[:, :-1], tags[:, 1:]]
         last = tags.gather(1, lengths[:, None] - 1).squeeze(1)
-        inside = own.masked_fill(~real, 0.0).sum(dim=1) + pairs.masked_fill(~real[:, 1:], 0.0).sum(dim=1)
+        inside = chosen.masked_fill(~real, 0.0).sum(dim=1) + pairs.masked_fill(~real[:, 1:], 0.0).sum(dim=1)
         return inside + self.first[tags[:, 0]] + self.last[last]
 
     def log_total(self, emissions: Emissions, lengths: Lengths) -> Float[Tensor, " batch"]:
@@ -52,7 +52,7 @@ class Chain(nn.Module):
 
     @torch.no_grad()
     def best(self, emissions: Emissions, lengths: Lengths) -> Int[Tensor, "batch time"]:
-        """The most probable tags by Viterbi's algorithm; of equally good ones the first. Behind a length stands 0."""
+        """Return the most probable tags by Viterbi's algorithm, the first of equal ones; padding is 0."""
         real = real_places(lengths, emissions.shape[1])
         alpha, origins = self.first + emissions[:, 0], []
         for place in range(1, emissions.shape[1]):
@@ -63,17 +63,17 @@ class Chain(nn.Module):
         return _trace_back((alpha + self.last).argmax(dim=1), origins, real)
 
     def marginals(self, emissions: Emissions, lengths: Lengths) -> Emissions:
-        """p(y_t = k | x) at every word: the gradient of log Z in the emissions; behind a length it is zero."""
+        """Return p(y_t = k | x) at every word: the gradient of log Z by the emissions; padding is zero."""
         with torch.enable_grad():
             leaf = emissions.detach().requires_grad_()
-            (found,) = torch.autograd.grad(self.log_total(leaf, lengths).sum(), leaf)
-        return found
+            (gradient,) = torch.autograd.grad(self.log_total(leaf, lengths).sum(), leaf)
+        return gradient
 
 
 def _trace_back(
     last: Int[Tensor, " batch"], origins: list[Tensor], real: Bool[Tensor, "batch time"]
 ) -> Int[Tensor, "batch time"]:
-    """The tags that lead to the last ones; a row that is shorter keeps its last tag until its end is reached."""
+    """Return the tags that lead to the last ones; a shorter row keeps its last tag until its end is reached."""
     tags = [last]
     for place in range(len(origins), 0, -1):
         before = origins[place - 1].gather(1, tags[-1][:, None]).squeeze(1)

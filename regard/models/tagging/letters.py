@@ -1,7 +1,7 @@
-"""A vector of each word from its letters, by which words that were never seen are known by their endings.
+"""A vector for each word from its letters, so that unknown words can be recognised by their endings.
 
-By a convolution whose largest outputs are kept (dos Santos and Zadrozny 2014, section 2.1), or by an LSTM from both
-ends (Lample et al. 2016, section 4.1).
+It comes from a convolution with max-pooling (dos Santos and Zadrozny 2014, section 2.1), or from a bidirectional LSTM
+(Lample et al. 2016, section 4.1).
 """
 
 from typing import Literal
@@ -17,19 +17,19 @@ from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.recurrent.layers import Stack
 
-_USUAL = 8  # letters of a word, its begin and end among them
+_USUAL = 8  # typical number of letters in a word, with its begin and end
 
 
 class LetterOptions(Options):
     """Options for reading the letters of a word."""
 
     reader: Literal["none", "convolution", "lstm"] = Field(
-        "convolution", description="What reads the letters of each word."
+        "convolution", description="Network that reads the letters of each word."
     )
-    embedding: int = Field(32, ge=1, le=WIDEST, description="Width of the vectors of letters.")
-    width: int = Field(64, ge=2, le=WIDEST, description="Width of what comes of the letters of a word.")
+    embedding: int = Field(32, ge=1, le=WIDEST, description="Width of the letter embeddings.")
+    width: int = Field(64, ge=2, le=WIDEST, description="Width of the vector made from a word's letters.")
     reach: int = Field(1, ge=0, le=16, description="Letters to either side that a convolution sees.")
-    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on the vectors of letters.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on the letter embeddings.")
 
     @model_validator(mode="after")
     def _check_width(self) -> "LetterOptions":
@@ -39,7 +39,7 @@ class LetterOptions(Options):
 
 
 class LetterReader(nn.Module):
-    """A vector, `width` wide, for each word whose letters are given."""
+    """Makes a vector of `width` numbers for each word from its letters."""
 
     def __init__(self, options: LetterOptions, letters: int, pad: int) -> None:
         super().__init__()
@@ -60,13 +60,13 @@ class LetterReader(nn.Module):
         if self.stack is not None:
             return self.stack.last(vectors, lengths)
         assert self.filters is not None
-        # Padding counts as zeros beyond the ends of a word, as the convolution has them there anyway.
-        found = self.filters((vectors * (letters != self.pad)[..., None]).mT).mT
+        # Padding becomes zeros, as the convolution pads the ends of a word anyway.
+        features = self.filters((vectors * (letters != self.pad)[..., None]).mT).mT
         real = real_places(lengths, letters.shape[1])
-        return found.masked_fill(~real[..., None], float("-inf")).amax(dim=1)
+        return features.masked_fill(~real[..., None], float("-inf")).amax(dim=1)
 
     def multiplications(self) -> int:
-        """Return the multiplications for a word of usual length."""
-        read = self.filters or self.stack
-        assert read is not None
-        return _USUAL * sum(weights.numel() for weights in read.parameters() if weights.dim() > 1)
+        """Return the multiplications for a word of typical length."""
+        network = self.filters or self.stack
+        assert network is not None
+        return _USUAL * sum(weights.numel() for weights in network.parameters() if weights.dim() > 1)

@@ -1,4 +1,4 @@
-"""A tagger: words with their letters, capitals and columns in, a network over them, and tags out."""
+"""A tagger: a network from words with letters, capitalisation and columns to tags."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,18 +21,18 @@ class Sizes(NamedTuple):
     words: int
     letters: int
     shapes: int
-    columns: tuple[int, ...]  # the values of each column
+    columns: tuple[int, ...]  # the number of values of each column
     tags: int
     pad: int
     unknown: int
-    pieces: InputTokens | None = None  # the vocabulary of parts of words, where those are read
+    pieces: InputTokens | None = None  # the vocabulary of word pieces, if those are read
 
 
 class TokenInputs(NamedTuple):
-    """Inputs of some sentences; `forms` says which row of `letters` spells each word.
+    """Inputs of some sentences; `forms` holds the row of `letters` that spells each word.
 
-    Behind the length of a sentence a row is padding. Where parts of words are read, `pieces` are those of all words of
-    a sentence, and `firsts` the places of the first of each word; elsewhere there are none.
+    Rows are padded beyond the length of a sentence. If word pieces are read, `pieces` holds those of all words of a
+    sentence, and `firsts` the place of each word's first piece; otherwise both are empty.
     """
 
     words: Int[Tensor, "batch time"]
@@ -59,13 +59,13 @@ class TokenFeatures(nn.Module):
         self.width = of_letters + options.shape_width + options.column_width * len(sizes.columns)
 
     def forward(self, inputs: TokenInputs) -> Float[Tensor, "batch time width"]:
-        found = []
+        features = []
         if self.letters is not None:
-            found.append(self.letters(inputs.letters)[inputs.forms])
+            features.append(self.letters(inputs.letters)[inputs.forms])
         if self.shapes is not None:
-            found.append(F.embedding(inputs.shapes, self.shapes))
-        found += [F.embedding(inputs.columns[..., number], table) for number, table in enumerate(self.columns)]
-        return torch.cat(found, dim=-1)
+            features.append(F.embedding(inputs.shapes, self.shapes))
+        features += [F.embedding(inputs.columns[..., number], table) for number, table in enumerate(self.columns)]
+        return torch.cat(features, dim=-1)
 
 
 def _table(values: int, width: int) -> nn.Parameter:
@@ -73,11 +73,11 @@ def _table(values: int, width: int) -> nn.Parameter:
 
 
 class AfterLabel(nn.Module):
-    """Scores of tags where the one before is known: W tanh(V [h; v(y_{t−1})] + c) + b, with a vector v for each tag."""
+    """Scores of tags given the previous one: W tanh(V [h; v(y_{t−1})] + c) + b, with a vector v for each tag."""
 
     def __init__(self, width: int, tags: int, label_width: int) -> None:
         super().__init__()
-        self.labels = _table(tags + 1, label_width)  # the last is for the first word of a sentence
+        self.labels = _table(tags + 1, label_width)  # the last row is for the first word of a sentence
         self.inner = nn.Linear(width + label_width, width)
         self.outer = nn.Linear(width, tags)
 
@@ -89,27 +89,27 @@ class AfterLabel(nn.Module):
 
 
 class Tagger(nn.Module):
-    """A network over words, and what makes tags of its states: a softmax, a chain, or a softmax after the tag before.
+    """A network over words, and an output layer for tags: a softmax, a chain, or a softmax given the previous tag.
 
-    `begin` stands for the tag before the first word.
+    `begin` represents the tag before the first word.
     """
 
     def __init__(self, reader: type[Any], options: Any, sizes: Sizes) -> None:
         super().__init__()
-        own: TaggerOptions = options
+        tagger_options: TaggerOptions = options
         self.options, self.begin = options, sizes.tags
-        self.features = TokenFeatures(own, sizes)
+        self.features = TokenFeatures(tagger_options, sizes)
         words = sizes.pieces or InputTokens(sizes.words, sizes.pad, sizes.unknown)
         words = replace(words, beside=self.features.width)
         self.reads_pieces = sizes.pieces is not None
         self.reader: OrderedReader = reader(options, words, pools=False)
         self.out: nn.Linear | None = None
         self.after_label: AfterLabel | None = None
-        if own.previous_label:
-            self.after_label = AfterLabel(self.reader.width, sizes.tags, own.label_width)
+        if tagger_options.previous_label:
+            self.after_label = AfterLabel(self.reader.width, sizes.tags, tagger_options.label_width)
         else:
             self.out = nn.Linear(self.reader.width, sizes.tags)
-        self.chain = Chain(sizes.tags) if own.output == "crf" else None
+        self.chain = Chain(sizes.tags) if tagger_options.output == "crf" else None
 
     def states(self, inputs: TokenInputs) -> Float[Tensor, "batch time width"]:
         """Return the state at each word."""
@@ -123,7 +123,7 @@ class Tagger(nn.Module):
     def scores(
         self, states: Float[Tensor, "*place width"], before: Int[Tensor, "*place"] | None = None
     ) -> Float[Tensor, "*place tag"]:
-        """The scores of tags from states, and from the tags before them where those are known."""
+        """Return the scores of tags from states and, if used, the previous tags."""
         if self.after_label is not None:
             assert before is not None
             return self.after_label(states, before)
@@ -133,11 +133,11 @@ class Tagger(nn.Module):
     def multiplications(self, length: int) -> int:
         """Return the multiplications for tagging a sentence of `length` words."""
         letters = self.features.letters
-        matrices = [each.weight.numel() for head in (self.out, self.after_label) for each in _linear(head)]
+        matrices = [layer.weight.numel() for head in (self.out, self.after_label) for layer in _linear(head)]
         of_chain = 0 if self.chain is None else self.chain.between.numel()
         of_word = sum(matrices) + of_chain + (0 if letters is None else letters.multiplications())
         return self.reader.multiplications(length) + length * of_word
 
 
 def _linear(part: nn.Module | None) -> list[nn.Linear]:
-    return [] if part is None else [each for each in part.modules() if isinstance(each, nn.Linear)]
+    return [] if part is None else [layer for layer in part.modules() if isinstance(layer, nn.Linear)]

@@ -1,4 +1,4 @@
-"""The mean of the vectors of a text's words, and perhaps layers above it: deep averaging (Iyyer et al. 2015)."""
+"""The mean of a text's word vectors, optionally with layers above: deep averaging (Iyyer et al. 2015)."""
 
 from itertools import pairwise
 
@@ -15,10 +15,10 @@ from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class AveragingOptions(Options):
-    """The mean of the words' vectors, and what stands above it; the order of the words is lost."""
+    """The mean of the word vectors, and layers above it; the order of words is lost."""
 
-    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
-    layers: int = Field(0, ge=0, le=MOST_LAYERS, description="Layers above the mean; 0 is the mean itself.")
+    inputs: InputOptions = Field(InputOptions(), description="The word vectors it reads.")
+    layers: int = Field(0, ge=0, le=MOST_LAYERS, description="Layers above the mean; 0: the mean itself.")
     width: int = Field(200, ge=1, le=WIDEST, description="Width of these layers.")
     dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on the mean and on each layer.")
 
@@ -26,7 +26,7 @@ class AveragingOptions(Options):
 class Averaging(Reader):
     """h₀ = mean of the vectors; h_l = tanh(W_l h_{l−1} + b_l) (Iyyer et al. 2015, equations 1 to 4).
 
-    Words are dropped by being read as unknown, where the paper leaves them out of the mean.
+    Dropped words are read as unknown; the paper leaves them out of the mean.
     """
 
     inputs: WordInputs
@@ -40,7 +40,7 @@ class Averaging(Reader):
         self.width = depths[-1]
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
-        """One vector for each text."""
+        """Return one vector for each text."""
         states = self.dropout(mean_over_time(self.inputs(texts.tokens), texts.lengths))
         for layer in self.layers:
             states = self.dropout(torch.tanh(layer(states)))
@@ -50,5 +50,5 @@ class Averaging(Reader):
         return [self.inputs(texts.tokens, texts.beside)]
 
     def multiplications(self, length: int) -> int:
-        """Return the multiplications, the same for any length: a mean is a sum, and only the layers multiply."""
+        """Return the multiplications, the same for any length: a mean only adds, and only the layers multiply."""
         return self.matrices()

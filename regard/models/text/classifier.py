@@ -1,4 +1,4 @@
-"""Networks that give a text its class, and what each says of how it reads."""
+"""Base of the networks that classify texts."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -13,18 +13,18 @@ from regard.models.text.word_inputs import WordInputs
 
 
 class Classifier(nn.Module, ABC):
-    """Texts in, log-probabilities of classes out; without more it reads texts of any length, unmarked."""
+    """Network from texts to log-probabilities of classes; by default it reads texts of any length, without marks."""
 
-    counts_ngrams: ClassVar[bool] = False  # whether it is built for the n-grams of its training texts
+    counts_ngrams: ClassVar[bool] = False  # True if it is built for the n-grams of its training texts
 
     @property
     def inputs(self) -> WordInputs | None:
-        """Vectors of words that others may have made ready; None where there are none."""
+        """Word vectors that may be pretrained; None if it has none."""
         return None
 
     @property
     def around(self) -> tuple[list[str], list[str]]:
-        """The marks that it puts before a text, and behind each text, as people see them."""
+        """The marks that it puts before a text and after it, as shown to users."""
         return [], []
 
     @abstractmethod
@@ -33,31 +33,31 @@ class Classifier(nn.Module, ABC):
 
     @abstractmethod
     def multiplications(self, length: int) -> int:
-        """Return how many the class of a text of so many words takes."""
+        """Return the multiplications for classifying a text of `length` words."""
 
     def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
-        """Return the vectors of the words, layer by layer, where it has such."""
+        """Return the word vectors, layer by layer, if it has any."""
         return []
 
     def fit(self, texts: TextRows) -> TextRows:
-        """Return the texts as far as they are read."""
+        """Return the parts of the texts that are read."""
         return texts
 
     def most_tokens(self, second: int | None = None) -> int | None:
-        """Return the most tokens of a text that can be read, next to a second one of so many; None: any number."""
+        """Return the most tokens of a text that can be read next to `second` tokens of another; None: no limit."""
         return None
 
     def penalty(self) -> Float[Tensor, ""] | float:
-        """Return what is added to the loss of each text."""
+        """Return the penalty added to the loss of each text."""
         return 0.0
 
     def facts(self) -> dict[str, Any]:
-        """Return what people are told of its size, beyond its classes and words."""
+        """Return facts about its size to show users, besides its classes and words."""
         return {}
 
 
 class TextClassifier(Classifier):
-    """log softmax(W s + b), where s is what a network makes of a text."""
+    """log softmax(W s + b), where s is a reader's vector of the text."""
 
     def __init__(self, reader: Reader, classes: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Features of two language models that were trained before, one for each direction (Peters et al. 2018, ELMo)."""
+"""Features of two pretrained language models, one for each direction (Peters et al. 2018, ELMo)."""
 
 from typing import NamedTuple
 
@@ -10,23 +10,23 @@ from regard.models.recurrent.bilm import Bilm
 
 
 class ContextSource(NamedTuple):
-    """Two language models, and for each token of ours the one that they have for the same word."""
+    """Two language models, and for each of our tokens their token for the same word."""
 
     bilm: Bilm
     tokens: Int[Tensor, " token"]
 
 
 class ContextVectors(nn.Module):
-    """[γ Σ_j s_j h_j ; x] with s = softmax(w): a mixture of the layers of both models, beside their word vector x.
+    """[γ Σ_j s_j h_j ; x] with s = softmax(w): a mixture of both models' layers, next to their word vector x.
 
-    The paper mixes x with the layers (equation 1), for which it must be as wide as they are; here it need not be. γ and
-    w learn, and the language models stay as they are, without dropout.
+    The paper mixes x with the layers (equation 1), so it must be as wide as they are; here it need not be. γ and w
+    learn; the language models stay fixed, without dropout.
     """
 
     def __init__(self, source: ContextSource) -> None:
         super().__init__()
         self.bilm, self._tokens = source.bilm, source.tokens
-        del self.bilm.output  # what it would predict is not asked for, and is much of its weights
+        del self.bilm.output  # its predictions are not needed, and the output layer is much of its size
         self.bilm.requires_grad_(False)
         self.mixture = nn.Parameter(torch.empty(self.bilm.options.layers))
         self.scale = nn.Parameter(torch.empty(1))

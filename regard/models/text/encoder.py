@@ -1,7 +1,7 @@
 """The encoder of a Transformer over words (Vaswani et al. 2017, section 3.1), trained from scratch on a task.
 
-Departures: ready vectors of any width are projected to its own, every input is normalised before its place is added,
-and the norm stands before each sublayer unless told otherwise, by which small encoders learn without a warm-up.
+Departures: pretrained vectors of any width are projected to its own width, every input is normalised before its
+position is added, and by default the norm is before each sublayer, so that small encoders learn without warm-up.
 """
 
 from typing import Literal
@@ -23,29 +23,29 @@ from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, places_of
 from regard.models.transformer.options import TransformerOptions
 
-FIRST = "[first]"  # the name of the token before a text, for people
+FIRST = "[first]"  # name of the token before a text, as shown to users
 
 
 class EncoderOptions(Options):
-    """A Transformer's encoder that reads words, and how one vector is made of its states."""
+    """A Transformer encoder over words, and how its states become one vector."""
 
-    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
+    inputs: InputOptions = Field(InputOptions(), description="The word vectors it reads.")
     width: int = Field(128, ge=2, le=WIDEST, description="Width of the states between the blocks.")
-    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Number of blocks.")
     heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
     feed_forward: int = Field(256, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
-    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs, sublayers and what comes of them.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs, sublayers and outputs.")
     norm: Literal["before", "after"] = Field("before", description="Layer norm before each sublayer, or after it.")
     positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
-        "sinusoidal", description="How a word knows its place."
+        "sinusoidal", description="Position encoding."
     )
-    longest: int = Field(4096, ge=1, le=LONGEST, description="The longest text in tokens.")
+    longest: int = Field(4096, ge=1, le=LONGEST, description="Longest text in tokens.")
     pooling: Literal["mean", "max", "attention", "first"] = Field(
         "mean",
-        description="How the states of a text become one vector, where one class is asked for: first is the state of "
-        "a token of its own that stands before the text ([CLS]).",
+        description="How the states of a text become one vector for classification; first is the state of an extra "
+        "token before the text ([CLS]).",
     )
-    score: PoolingScore = Field("additive", description="How pooling with attention scores a state.")
+    score: PoolingScore = Field("additive", description="Score of attention pooling.")
 
     @model_validator(mode="after")
     def _check(self) -> "EncoderOptions":
@@ -53,12 +53,12 @@ class EncoderOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The options of its blocks, which are those of a Transformer."""
+        """Return the options of its blocks, which are Transformer blocks."""
         return block_options(self, norm=self.norm, positions=self.positions)
 
 
 class EncoderReader(OrderedReader):
-    """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
+    """States for the words of a text, `width` wide; with `pools`, also one vector for the whole."""
 
     inputs: WordInputs
 
@@ -81,7 +81,7 @@ class EncoderReader(OrderedReader):
         self.pooling = AttentionPooling(options.width, options.score) if attends else None
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch place width"]:
-        """Return the state at each word, and before them that of the first token, if there is one."""
+        """Return the state at each word, after that of the first token, if there is one."""
         return self.dropout(self._read(self.inputs(texts.tokens, texts.beside), texts)[-1])
 
     def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
@@ -92,19 +92,19 @@ class EncoderReader(OrderedReader):
     def _read(
         self, vectors: Float[Tensor, "batch time depth"], texts: TextRows
     ) -> list[Float[Tensor, "batch place width"]]:
-        """Return the output of every block for the vectors of words, after the first token if there is one."""
+        """Return the output of every block for the word vectors, after the first token if there is one."""
         states, lengths = self.enter(vectors), texts.lengths
         if self.first is not None:
             states = torch.cat([self.first.expand(len(states), 1, -1), states], dim=1)
             lengths = lengths + 1
-        states, found = self.dropout(self.places(states)), []
+        states, layers = self.dropout(self.places(states)), []
         for block in self.blocks:
             states = block(states, Lengths(lengths))
-            found.append(states)
-        return [*found[:-1], self.norm(states)]
+            layers.append(states)
+        return [*layers[:-1], self.norm(states)]
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
-        """One vector for each text."""
+        """Return one vector for each text."""
         states = self.states(texts)
         if self.first is not None:
             return states[:, 0]

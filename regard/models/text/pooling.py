@@ -10,7 +10,7 @@ from regard.attention import Attention, Lengths, named_score
 from regard.attention.masks import real_places
 from regard.models.text.texts import mean_over_time
 
-ANSWER, SOURCE = "answer", "source"  # the sides of the attention: what is asked for looks at the text that is read
+ANSWER, SOURCE = "answer", "source"  # the sides of the attention: the answer looks at the text
 
 PoolingScore = Literal["additive", "bilinear"]
 
@@ -18,9 +18,9 @@ PoolingScore = Literal["additive", "bilinear"]
 class AttentionPooling(nn.Module):
     """Σᵢ αᵢ hᵢ with α = softmax over the words of score(q, hᵢ) (Yang et al. 2016, equations 5 to 7).
 
-    q is one learned vector for all texts, or, where texts are asked about something, the vector of what that is (Wang
-    et al. 2016, ATAE-LSTM, equations 7 to 9, whose projections of q and hᵢ stand side by side inside tanh; here the
-    additive score adds them up).
+    q is one learned vector for all texts or, for questions about an aspect, the vector of the aspect (Wang et al. 2016,
+    ATAE-LSTM, equations 7 to 9, who concatenate the projections of q and hᵢ inside tanh; here the additive score adds
+    them).
     """
 
     def __init__(self, width: int, score: PoolingScore, query_depth: int | None = None) -> None:
@@ -28,8 +28,8 @@ class AttentionPooling(nn.Module):
         self.query = nn.Parameter(torch.empty(width)) if query_depth is None else None
         if self.query is not None:
             nn.init.normal_(self.query, std=width**-0.5)
-        made = named_score(score, query_depth or width, width, hidden=width)
-        self.look = Attention(made, looks_from=ANSWER, looks_at=SOURCE)
+        attention_score = named_score(score, query_depth or width, width, hidden=width)
+        self.look = Attention(attention_score, looks_from=ANSWER, looks_at=SOURCE)
 
     def forward(
         self,
@@ -47,9 +47,9 @@ class AttentionPooling(nn.Module):
 def max_over_time(
     states: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch width"]:
-    """The largest number of each column over the places of each text."""
+    """Return the maximum of each column over the places of each text."""
     real = real_places(lengths, states.shape[1])
     return states.masked_fill(~real[..., None], float("-inf")).amax(dim=1)
 
 
-POOLS = {"mean": mean_over_time, "max": max_over_time}  # by rules that have nothing to learn
+POOLS = {"mean": mean_over_time, "max": max_over_time}  # without learnt weights

@@ -1,4 +1,4 @@
-"""Shared by networks that make one vector of a text."""
+"""Base of the networks that make one vector of a text."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -11,31 +11,31 @@ from regard.models.text.word_inputs import WordInputs
 
 
 class Reader(nn.Module, ABC):
-    """A network over the vectors of words; what it makes of a text, or of each word, is `width` wide."""
+    """A network over word vectors; its vector for a text, or for each word, is `width` wide."""
 
     counts_ngrams: ClassVar[bool] = False
-    inputs: WordInputs | None  # none where its vectors of tokens are its own
+    inputs: WordInputs | None  # None if it has its own token embeddings
     width: int
 
     @abstractmethod
     def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
-        """The vectors of the words as they are read, and then what every layer makes of them in their context."""
+        """Return the input vectors of the words, then the output of every layer in context."""
 
     @abstractmethod
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
-        """One vector for each text."""
+        """Return one vector for each text."""
 
     def fit(self, texts: TextRows) -> TextRows:
-        """The texts as far as they are read: the middle of one that is too long may be left out."""
+        """Return the parts of the texts that are read: the middle of a text that is too long may be left out."""
         return texts
 
     def most_tokens(self, second: int | None = None) -> int | None:
-        """The most tokens of a text that can be read, beside a second one of so many; None: any number."""
+        """Return the most tokens of a text that can be read next to `second` tokens of another; None: no limit."""
         return None
 
     @property
     def around(self) -> tuple[list[str], list[str]]:
-        """The marks that it puts before a text, and behind each text, as people see them."""
+        """The marks that it puts before a text and after it, as shown to users."""
         return [], []
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Reader(nn.Module, ABC):
         """Return the multiplications for reading a text of `length` words."""
 
     def matrices(self) -> int:
-        """The numbers in all of its matrices, but for the vectors of words, which are looked up."""
+        """Return the number of weights in all matrices except the word vectors, which are looked up."""
         assert self.inputs is not None
         looked_up = [*self.inputs.tables]
         if self.inputs.contexts is not None:
@@ -53,7 +53,7 @@ class Reader(nn.Module, ABC):
 
 
 class OrderedReader(Reader):
-    """One that reads words in their order, so that each has a state of its own."""
+    """A reader that reads words in their order, so that each has its own state."""
 
     @abstractmethod
     def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:

@@ -1,8 +1,8 @@
-"""A recurrent network over words: vanilla, LSTM or GRU, in one direction or two, pooled with attention or without.
+"""A recurrent network over words: any cell, in one or two directions, pooled with or without attention.
 
-For texts that are asked about an aspect, the aspect may join every input and guide the attention (Wang et al. 2016,
-ATAE-LSTM), or the text be read up to it from both ends (Tang et al. 2016, TD-LSTM; with the aspect beside every input,
-TC-LSTM).
+For questions about an aspect of a text, the aspect may join every input and guide the attention (Wang et al. 2016,
+ATAE-LSTM), or the text may be read up to it from both ends (Tang et al. 2016, TD-LSTM; with the aspect next to every
+input, TC-LSTM).
 """
 
 from typing import Literal
@@ -23,29 +23,29 @@ from regard.models.text.word_inputs import InputOptions, WordInputs
 
 
 class RnnOptions(Options):
-    """A recurrent network that reads words, and how one vector is made of its states."""
+    """A recurrent network over words, and how its states become one vector."""
 
-    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
-    cell: CellName = Field("lstm", description="The recurrent cell.")
+    inputs: InputOptions = Field(InputOptions(), description="The word vectors it reads.")
+    cell: CellName = Field("lstm", description="Recurrent cell.")
     width: int = Field(200, ge=1, le=WIDEST, description="Width of a layer, both directions together.")
-    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
-    bidirectional: bool = Field(True, description="Read each text from both ends.")
-    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout between layers and on what comes of them.")
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Number of layers.")
+    bidirectional: bool = Field(True, description="Read each text in both directions.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout between layers and on outputs.")
     pooling: Literal["attention", "mean", "max", "last", "aspect"] = Field(
         "attention",
-        description="How the states of a text become one vector, where one class is asked for; aspect takes those at "
-        "the aspect, read up to its last word, and from behind up to its first.",
+        description="How the states of a text become one vector for classification; aspect takes the forward state at "
+        "the aspect's last word and the backward state at its first.",
     )
-    score: PoolingScore = Field("additive", description="How pooling with attention scores a state.")
+    score: PoolingScore = Field("additive", description="Score of attention pooling.")
     aspect: Literal["ignored", "place", "query", "inputs", "both"] = Field(
         "ignored",
-        description="What is known of an aspect: nothing, or its place, and its vector as the query of the attention, "
-        "beside every input, or both.",
+        description="What the network gets of an aspect: nothing, only its place, or also its vector as the "
+        "attention's query, next to every input, or both.",
     )
     near: float = Field(
         0.0,
         ge=0,
-        description="States count less the farther from the aspect, by exp(−d² / (2 near²)) for d words; 0: all alike.",
+        description="States count less with distance from the aspect, by exp(−d² / (2 near²)) for d words; 0: equally.",
     )
 
     @model_validator(mode="after")
@@ -53,16 +53,16 @@ class RnnOptions(Options):
         if self.bidirectional and self.width % 2:
             raise ValueError(f"width {self.width} is odd, but two directions share it evenly")
         if self.asks_by_aspect and self.pooling != "attention":
-            raise ValueError(f"aspect = '{self.aspect}' guides pooling with attention, and pooling is '{self.pooling}'")
+            raise ValueError(f"aspect = '{self.aspect}' guides pooling with attention, but pooling is '{self.pooling}'")
         return self
 
     @model_validator(mode="after")
     def _check_place(self) -> "RnnOptions":
         if self.near and self.pooling in ("last", "aspect"):
-            raise ValueError(f"near weighs the states of all words, and pooling = '{self.pooling}' takes only an end")
+            raise ValueError(f"near weights the states of all words, but pooling = '{self.pooling}' takes only an end")
         uses_place = self.pooling == "aspect" or self.near > 0
         if uses_place and self.aspect == "ignored":
-            raise ValueError("pooling = 'aspect' and near go by where an aspect stands; set aspect to 'place' at least")
+            raise ValueError("pooling = 'aspect' and near need the place of the aspect; set aspect to 'place' or more")
         if self.aspect == "place" and not uses_place:
             raise ValueError("aspect = 'place' does nothing unless pooling is 'aspect' or near is above 0")
         return self
@@ -79,7 +79,7 @@ class RnnOptions(Options):
 
 
 class RecurrentReader(OrderedReader):
-    """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
+    """States for the words of a text, `width` wide; with `pools`, also one vector for the whole."""
 
     inputs: WordInputs
 
@@ -106,7 +106,7 @@ class RecurrentReader(OrderedReader):
         return self.dropout(self._read(texts)[0])
 
     def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
-        """One vector for each text."""
+        """Return one vector for each text."""
         states, last = self._read(texts)
         if self.options.pooling == "last":
             return self.dropout(last)
@@ -128,13 +128,13 @@ class RecurrentReader(OrderedReader):
         return self.stack.read(self._with_aspect(vectors, texts), texts.lengths)
 
     def _with_aspect(self, vectors: Float[Tensor, "batch time depth"], texts: TextRows) -> Tensor:
-        """The vectors of words, each beside that of the aspect where it is read with them."""
+        """Append the aspect's vector to each word vector, if it is read with them."""
         if not self.options.reads_aspect:
             return vectors
         return torch.cat([vectors, self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)], dim=-1)
 
     def _at_aspect(self, states: Float[Tensor, "batch time width"], texts: TextRows) -> Float[Tensor, "batch width"]:
-        """Forwards what is known at an aspect's last word, backwards at its first (Tang et al. 2016, section 3.2)."""
+        """Return the forward state at the aspect's last word and the backward one at its first (Tang et al. 2016)."""
         first, last = aspect_ends(texts)
         rows = torch.arange(len(states), device=states.device)
         if not self.options.bidirectional:
@@ -143,7 +143,7 @@ class RecurrentReader(OrderedReader):
         return torch.cat([forward[rows, last], backward[rows, first]], dim=-1)
 
     def _aspects(self, texts: TextRows) -> Float[Tensor, "batch depth"]:
-        """The mean of the vectors of an aspect's words."""
+        """Return the mean of the vectors of an aspect's words."""
         assert texts.aspects is not None
         assert texts.aspect_lengths is not None
         return mean_over_time(self.inputs(texts.aspects), texts.aspect_lengths)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InputTokens:
-    """Number of tokens, which of them are padding and unknown, and what comes with them.
+    """The vocabulary of a network: its size, its special tokens, and its extra inputs.
 
-    `begin` and `end` are what networks that frame a text put before it and behind it.
+    `begin` and `end` are the tokens that some networks put around a text.
 
-    `vector_width` is the width of ready vectors of the tokens, where there are any, `beside` that of what is given of
-    each token beside its vector, and `contexts` are language models whose features are read too.
+    `vector_width` is the width of pretrained token vectors, if any, `beside` that of extra features of each token, and
+    `contexts` are language models whose features are read too.
     """
 
     size: int
@@ -35,12 +35,11 @@ class InputTokens:
 
 
 class TextRows(NamedTuple):
-    """Texts in tokens, every one of them with one at least; behind its length a row is padding.
+    """Texts as tokens, at least one in each; padding follows after each length.
 
-    `aspects` are the tokens of what each text is asked about, or of a second text, where there is such a thing, and
-    `aspect_places` the places of the text where an aspect begins. `beside` is what is known of each token beside its
-    vector. Where tokens are parts of words, `firsts` are the places of the first token of each word, and `beside` is of
-    words.
+    `aspects` holds the tokens of the aspect that each text is asked about, or of a second text, if any, and
+    `aspect_places` the place in the text where the aspect begins. `beside` holds extra features of each token. If
+    tokens are parts of words, `firsts` holds the place of each word's first token, and `beside` is per word.
     """
 
     tokens: Int[Tensor, "batch time"]
@@ -52,20 +51,20 @@ class TextRows(NamedTuple):
     aspect_places: Int[Tensor, " batch"] | None = None
 
     def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
-        """Map every tensor that is there."""
-        return self._replace(**{name: change(each) for name, each in self._asdict().items() if each is not None})
+        """Apply a function to every tensor that is set."""
+        return self._replace(**{name: change(tensor) for name, tensor in self._asdict().items() if tensor is not None})
 
 
 def mean_over_time(
     states: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch width"]:
-    """The mean over the places of each text, its padding left out."""
+    """Return the mean over the places of each text, without padding."""
     real = real_places(lengths, states.shape[1])
     return states.masked_fill(~real[..., None], 0.0).sum(dim=1) / lengths[:, None]
 
 
 def aspect_ends(texts: TextRows) -> tuple[Int[Tensor, " batch"], Int[Tensor, " batch"]]:
-    """The places of the first and of the last word of each aspect, or the text's end where it is read no further."""
+    """Return the places of each aspect's first and last word, limited to the end of the text that is read."""
     assert texts.aspect_places is not None
     assert texts.aspect_lengths is not None
     last = texts.lengths - 1
@@ -73,7 +72,7 @@ def aspect_ends(texts: TextRows) -> tuple[Int[Tensor, " batch"], Int[Tensor, " b
 
 
 def nearness(texts: TextRows, time: int, reach: float) -> Float[Tensor, "batch time"]:
-    """exp(−d² / (2 reach²)), with d the words from each place to the aspect; 1 within it."""
+    """exp(−d² / (2 reach²)), with d the number of words from each place to the aspect; 1 within it."""
     first, last = aspect_ends(texts)
     places = torch.arange(time, device=first.device)
     distance = (first[:, None] - places).maximum(places - last[:, None]).clamp(min=0)

@@ -1,4 +1,4 @@
-"""From tokens to vectors: random and learnt, ready ones kept or tuned, or both; and features of language models."""
+"""Word vectors: random and learnt, pretrained and frozen or tuned, or both; and features of language models."""
 
 from typing import Literal
 
@@ -13,34 +13,34 @@ from regard.models.bounds import WIDEST
 from regard.models.text.contexts import ContextVectors
 from regard.models.text.texts import InputTokens
 
-# Which tables of vectors each kind has, and whether they learn.
+# The tables of vectors of each kind, and whether they learn.
 _LEARNS = {"random": (True,), "frozen": (False,), "tuned": (True,), "both": (False, True), "none": ()}
 
 
 class InputOptions(Options):
-    """The vectors of the words that a network reads."""
+    """The word vectors that a network reads."""
 
     vectors: Literal["random", "frozen", "tuned", "both", "none"] = Field(
         "random",
-        description="Where the vectors of words come from: drawn at random and learnt, or those of data.vectors, "
-        "frozen, tuned, or both side by side (Kim 2014); none where the features of data.contexts are all.",
+        description="Source of the word vectors: random and learnt, or those of data.vectors, frozen, tuned, or both "
+        "side by side (Kim 2014); none if the features of data.contexts suffice.",
     )
-    width: int = Field(100, ge=1, le=WIDEST, description="Width of random vectors; ready ones bring their own.")
-    word_dropout: float = Field(0.0, ge=0, lt=1, description="Share of words that are read as unknown while training.")
+    width: int = Field(100, ge=1, le=WIDEST, description="Width of random vectors; pretrained ones have their own.")
+    word_dropout: float = Field(0.0, ge=0, lt=1, description="Share of words that are read as unknown in training.")
     dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on the vectors.")
 
 
 class WordInputs(nn.Module):
-    """A vector for each token, `width` wide.
+    """Returns a vector of `width` numbers for each token.
 
-    Words of the vocabulary that have no ready vector begin with one drawn with the variance of those that have.
+    Words without a pretrained vector start with a random one of the same variance as those that have one.
     """
 
     def __init__(self, options: InputOptions, vocabulary: InputTokens) -> None:
         super().__init__()
         self.options, self.pad, self.unknown = options, vocabulary.pad, vocabulary.unknown
         if self.wants_ready and vocabulary.vector_width is None:
-            raise ValueError(f"vectors that are {options.vectors} are ready ones, and none were given")
+            raise ValueError(f"inputs.vectors = '{options.vectors}' needs pretrained vectors, but none were given")
         width = vocabulary.vector_width if self.wants_ready else options.width
         self.tables = nn.ParameterList(
             nn.Parameter(torch.empty(vocabulary.size, width or 0), requires_grad=learns)
@@ -54,25 +54,25 @@ class WordInputs(nn.Module):
 
     @property
     def wants_ready(self) -> bool:
-        """True if it begins with pretrained vectors."""
+        """True if it starts with pretrained vectors."""
         return self.options.vectors in ("frozen", "tuned", "both")
 
     @torch.no_grad()
     def take_vectors(self, vectors: Float[Tensor, "token width"], is_known: Bool[Tensor, " token"]) -> None:
-        """Begin with ready vectors, of the tokens of which they are known."""
+        """Set pretrained vectors of the known tokens; the others get random ones."""
         spread = vectors[is_known].std(correction=0) if is_known.any() else torch.tensor(1.0)
-        drawn = torch.randn_like(vectors) * spread
+        random = torch.randn_like(vectors) * spread
         for table in self.tables:
-            table.copy_(torch.where(is_known[:, None], vectors, drawn))
+            table.copy_(torch.where(is_known[:, None], vectors, random))
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], beside: Float[Tensor, "batch time beside"] | None = None
     ) -> Float[Tensor, "batch time depth"]:
-        """The vectors of tokens, and next to each what is given beside it."""
+        """Return the vectors of tokens, with the extra features `beside` appended."""
         if self.training and self.options.word_dropout:
             is_dropped = torch.rand(tokens.shape, device=tokens.device) < self.options.word_dropout
             tokens = tokens.masked_fill(is_dropped & (tokens != self.pad), self.unknown)
-        found = [F.embedding(tokens, table, padding_idx=self.pad) for table in self.tables]
+        vectors = [F.embedding(tokens, table, padding_idx=self.pad) for table in self.tables]
         if self.contexts is not None:
-            found.append(self.contexts(tokens, (tokens != self.pad).sum(dim=1)))
-        return self.dropout(torch.cat([*found, *([] if beside is None else [beside])], dim=-1))
+            vectors.append(self.contexts(tokens, (tokens != self.pad).sum(dim=1)))
+        return self.dropout(torch.cat([*vectors, *([] if beside is None else [beside])], dim=-1))

@@ -1,8 +1,8 @@
-"""Sums over the alignments of a transducer, written out in logarithms: the forward–backward algorithm of Graves 2012.
+"""Sums over the alignments of a transducer, in logarithms: the forward–backward algorithm of Graves 2012.
 
 At frame t, with u labels written, the network has a distribution y(t, u) over the labels and a blank, φ. An alignment
-of a labelling l begins at (0, 0). Label l_{u+1} leads from (t, u) to (t, u+1), for several labels may be written at one
-frame, and a blank to (t+1, u). It ends with the blank that leads from (T−1, U) to (T, U). With l_{u+1} as k,
+of a labelling l begins at (0, 0). Label l_{u+1} leads from (t, u) to (t, u+1), since a frame may write several labels,
+and a blank leads to (t+1, u). It ends with the blank from (T−1, U) to (T, U). With l_{u+1} as k,
 
     α(t, u) = α(t−1, u) · φ(t−1, u) + α(t, u−1) · y(l_u | t, u−1)         α(0, 0) = 1         (equation 16)
     β(t, u) = β(t+1, u) · φ(t, u)   + β(t, u+1) · y(k | t, u)             β(T, U) = 1         (equation 18)
@@ -12,11 +12,11 @@ frame, and a blank to (t+1, u). It ends with the blank that leads from (T−1, U
     ∂ log p(l | x) / ∂ log y(k | t, u) = α(t, u) · y(k | t, u) · β(t, u+1) / p(l | x)
 
 These are also the probabilities that an alignment of l takes this step. Departures: frames and labels are counted from
-0, and the end is a place of its own behind the last blank, so that nothing is special about the last frame.
+0, and the end is a separate place after the last blank, so that the last frame needs no special case.
 
-All cells of a diagonal, t + u = n, follow from those of the one before, so a diagonal is one step for all rows of a
-batch; nothing in it waits for the host. Rows that end before others go on to the last diagonal by blanks that cost
-nothing. All sums are in float64.
+All cells of a diagonal, t + u = n, follow from those of the previous one, so a diagonal is one step for all rows of a
+batch; no step waits for the host. Rows that end early continue to the last diagonal by blanks without cost. All sums
+are in float64.
 """
 
 from typing import Any, NamedTuple
@@ -33,13 +33,13 @@ from regard.models.transcriber import Counts, Labels
 
 NEVER = float("-inf")
 
-Cells = Float[Tensor, "batch frame place"]  # a place for each number of labels written: 0 to U
+Cells = Float[Tensor, "batch frame place"]  # a place for each number of written labels: 0 to U
 StepDiagonals = Float[Tensor, "step batch place"]  # the steps that begin on each diagonal
-Diagonals = Float[Tensor, "diagonal batch place"]  # α or β, on a diagonal more: where the last steps end
+Diagonals = Float[Tensor, "diagonal batch place"]  # α or β; one diagonal more, where the last steps end
 
 
 class Lattice(NamedTuple):
-    """log φ(t, u) and log y(l_{u+1} | t, u) of each row, −∞ outside of it; how many frames and labels each has."""
+    """log φ(t, u) and log y(l_{u+1} | t, u) of each row, −∞ outside it, and its numbers of frames and labels."""
 
     waits: Cells
     writes: Cells
@@ -48,7 +48,7 @@ class Lattice(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """log p(l | x), and the probabilities that an alignment of l waits at a cell, and that it writes there."""
+    """log p(l | x), and the probabilities that an alignment of l waits at a cell, or writes there."""
 
     score: Float[Tensor, " batch"]
     waits: Cells
@@ -63,13 +63,13 @@ def lattice_of(
 
 
 def waits_and_writes(logs: Float[Tensor, "batch frame place symbol"], labels: Labels) -> tuple[Cells, Cells]:
-    """Return of all symbols the blank and, at each place, the label that follows; behind all labels any."""
+    """Return the log-probabilities of the blank and, at each place, of the next label; any after the last."""
     following = F.pad(labels, (0, 1))[:, None, :, None].expand(-1, logs.shape[1], -1, 1)
     return logs[..., -1], logs.gather(3, following).squeeze(3)
 
 
 def within_rows(waits: Cells, writes: Cells, counts: Counts, label_counts: Counts) -> Lattice:
-    """Return the lattice of these steps, of which those that a row does not have are −∞."""
+    """Return the lattice of these steps, with −∞ for steps that a row does not have."""
     frames, places = waits.shape[1:]
     inside = real_places(counts, frames)[:, :, None]
     unwritten = inside & real_places(label_counts, places)[:, None]
@@ -85,12 +85,12 @@ def log_likelihood(lattice: Lattice) -> Float[Tensor, " batch"]:
 
 
 def steps_of(lattice: Lattice) -> Steps:
-    """Return how probable each row is, and where its alignments wait and write; of these the first has a gradient."""
+    """Return each row's probability, and where its alignments wait and write; only the first has a gradient."""
     return Steps(*_Alignments.apply(*lattice))
 
 
 class _Alignments(torch.autograd.Function):
-    """Both recursions at once, for what a step adds to the sum is its gradient."""
+    """Run both recursions at once, since the share of a step in the sum is its gradient."""
 
     @staticmethod
     def forward(ctx: Any, waits: Cells, writes: Cells, counts: Counts, label_counts: Counts) -> tuple[Tensor, ...]:
@@ -102,10 +102,10 @@ class _Alignments(torch.autograd.Function):
         waited = (before + waiting + backward[1:]).exp()
         wrote = (before[..., :-1] + writing[..., :-1] + backward[1:, :, 1:]).exp()
         pairs = ((waits, waited), (writes, F.pad(wrote, (0, 1))))
-        found = [_as_cells(own, like.shape[1]).to(like).where(like > NEVER, 0.0) for like, own in pairs]
-        ctx.save_for_backward(*found)
-        ctx.mark_non_differentiable(*found)
-        return (score, *found)
+        shares_of_steps = [_as_cells(shares, like.shape[1]).to(like).where(like > NEVER, 0.0) for like, shares in pairs]
+        ctx.save_for_backward(*shares_of_steps)
+        ctx.mark_non_differentiable(*shares_of_steps)
+        return (score, *shares_of_steps)
 
     @staticmethod
     @once_differentiable
@@ -118,7 +118,7 @@ class _Alignments(torch.autograd.Function):
 def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
     """Return the frame at which each label is written along the most probable alignment (Viterbi).
 
-    The forward recursion with the larger in place of the sum; labels that a row does not have are at frame 0.
+    This is the forward recursion with a maximum instead of the sum; labels that a row does not have are at frame 0.
     """
     waiting, writing = _as_diagonals(lattice)
     best, by_writing = _start(waiting), list[Bool[Tensor, "batch place"]]()
@@ -139,7 +139,7 @@ def best_frames(lattice: Lattice) -> Int[Tensor, "batch label"]:
 
 
 def _as_diagonals(lattice: Lattice) -> tuple[StepDiagonals, StepDiagonals]:
-    """Return the steps with the cells of a diagonal, t + u = n, side by side by their u; −∞ where there is none."""
+    """Return the steps with the cells of a diagonal, t + u = n, side by side in order of u; −∞ where there is none."""
     frames, places = lattice.waits.shape[1:]
     place = torch.arange(places, device=lattice.waits.device)
     frame = torch.arange(frames + places - 1, device=place.device)[:, None] - place
@@ -153,7 +153,7 @@ def _as_diagonals(lattice: Lattice) -> tuple[StepDiagonals, StepDiagonals]:
 
 
 def _as_cells(diagonals: StepDiagonals, frames: int) -> Cells:
-    """Return the same by frames again."""
+    """Return the steps by frames again."""
     place = torch.arange(diagonals.shape[2], device=diagonals.device)
     number = torch.arange(frames, device=place.device)[:, None] + place
     return diagonals.transpose(0, 1).gather(1, number.expand(diagonals.shape[1], -1, -1))
@@ -167,14 +167,14 @@ def _start(waiting: StepDiagonals) -> Float[Tensor, "batch place"]:
 
 
 def _shift(cells: Float[Tensor, "*any place"]) -> Float[Tensor, "*any place"]:
-    """Return what comes to each place from the one before it."""
+    """Shift cells by one place."""
     return F.pad(cells[..., :-1], (1, 0), value=NEVER)
 
 
 def _forward(waiting: StepDiagonals, writing: StepDiagonals) -> Diagonals:
     """Return log α."""
     steps, rows, places = waiting.shape
-    sums = waiting.new_full((steps + 1, rows, 1 + places), NEVER)  # a column in front, from which nothing comes
+    sums = waiting.new_full((steps + 1, rows, 1 + places), NEVER)  # an extra first column, from which nothing comes
     sums[0, :, 1] = 0.0
     arriving = _shift(writing)
     for number in range(steps):
@@ -187,7 +187,7 @@ def _forward(waiting: StepDiagonals, writing: StepDiagonals) -> Diagonals:
 def _backward(waiting: StepDiagonals, writing: StepDiagonals, lattice: Lattice) -> Diagonals:
     """Return log β; all rows end on the last diagonal, with all their labels written."""
     steps, rows, places = waiting.shape
-    sums = waiting.new_full((steps + 1, rows, places + 1), NEVER)  # a column behind, to which nothing leads
+    sums = waiting.new_full((steps + 1, rows, places + 1), NEVER)  # an extra last column, to which nothing leads
     sums[-1] = sums[-1].scatter(1, lattice.label_counts[:, None], 0.0)
     for number in reversed(range(steps)):
         between_steps()

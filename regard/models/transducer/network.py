@@ -1,14 +1,14 @@
-"""The parts of a transducer beside its encoder: the prediction network and the joint network.
+"""The parts of a transducer besides its encoder: the prediction network and the joint network.
 
-The encoder knows frames, and the prediction network the labels so far, as a language model does. The joint network
-lays both together and scores every label and the blank, at every frame and behind every label:
+The encoder reads frames, and the prediction network the labels so far, like a language model. The joint network
+combines both and scores every label and the blank, at every frame and after every label:
 
     g_u = RNN(l_1, …, l_u)                   h(t, u) = tanh(W f_t + V g_u + b)
     y(t, u) = softmax(W_out h(t, u) + b_out)
 
-(Graves 2012, section 2; the layer of tanh is from Graves et al. 2013, "Speech Recognition with Deep Recurrent Neural
-Networks", section 3.2, in place of a sum of two outputs.) So a label depends on those before it, which CTC cannot say:
-its labels are independent of each other once their alignment is known.
+(Graves 2012, section 2; the tanh layer is from Graves et al. 2013, "Speech Recognition with Deep Recurrent Neural
+Networks", section 3.2, and replaces a sum of two outputs.) So a label depends on those before it; with CTC, labels are
+independent of each other given their alignment.
 """
 
 from typing import Literal, NamedTuple
@@ -26,14 +26,14 @@ from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.transcriber import Counts, Labels
 from regard.models.transducer.lattice import Lattice, waits_and_writes, within_rows
 
-PORTION = 2**24  # numbers of the joint network that are worked out at once where nothing is learnt
+PORTION = 2**24  # numbers of the joint network computed at once when there is no gradient
 
 
 class PredictionOptions(Options):
-    """The options that transducers share: their prediction network and their joint network."""
+    """Options that transducers share: their prediction and joint networks."""
 
     predictor_cell: Literal["vanilla", "lstm", "gru"] = Field(
-        default="lstm", description="The recurrent cell of the prediction network, which reads the labels so far."
+        default="lstm", description="Recurrent cell of the prediction network, which reads the labels so far."
     )
     predictor_layers: int = Field(
         default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the prediction network."
@@ -43,26 +43,26 @@ class PredictionOptions(Options):
         default=256,
         ge=1,
         le=WIDEST,
-        description="Width of the joint network, in which the encoder's and the prediction network's states meet.",
+        description="Width of the joint network, which combines the encoder's and the prediction network's states.",
     )
 
 
 class HeardFrames(NamedTuple):
-    """Encoded frames as the joint network takes them, and the number of frames of each row."""
+    """Encoded frames as inputs of the joint network, and the number of frames in each row."""
 
     frames: Float[Tensor, "batch frame joint"]
     counts: Counts
 
 
 class Written(NamedTuple):
-    """State of the prediction network after the labels so far, as the joint network takes it, and its memory."""
+    """State of the prediction network after the labels so far, as the joint network's input, and its memory."""
 
     state: Float[Tensor, "row joint"]
     hidden: list[Hidden]
 
 
 class Predictor(nn.Module):
-    """Recurrent layers over labels; before the first of them they read a vector of zeros (Graves 2012, section 2.2)."""
+    """Recurrent layers over labels; before the first label they read a vector of zeros (Graves 2012, section 2.2)."""
 
     def __init__(self, options: PredictionOptions, depth: int, dropout: float) -> None:
         super().__init__()
@@ -72,11 +72,11 @@ class Predictor(nn.Module):
         )
 
     def forward(self, embedded: Float[Tensor, "batch label depth"]) -> Float[Tensor, "batch place width"]:
-        """Return the states before the first label and behind each, all at once."""
+        """Return the states before the first label and after each, all at once."""
         return self.dropout(self.layers(F.pad(self.dropout(embedded), (0, 0, 1, 0)))[0])
 
     def begin(self, like: Float[Tensor, "row joint"]) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
-        """Return the state before the first label, and what is remembered then, for as many rows as `like` has."""
+        """Return the state before the first label, and the layers' memory, for as many rows as `like` has."""
         parts = 2 if self.layers.cell == "lstm" else 1
         nothing: list[Hidden] = [(like.new_zeros(len(like), self.width),) * parts for _ in self.layers.layers]
         state, hidden = self.layers.step(like.new_zeros(len(like), self.depth), nothing)
@@ -85,13 +85,13 @@ class Predictor(nn.Module):
     def step(
         self, embedded: Float[Tensor, "row depth"], hidden: list[Hidden]
     ) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
-        """Return the state behind one label more, and what is remembered then."""
+        """Return the state after one more label, and the layers' memory."""
         state, hidden = self.layers.step(self.dropout(embedded), hidden)
         return self.dropout(state), hidden
 
 
 class Joint(nn.Module):
-    """Scores of all labels and, behind them, of the blank, from a state of the encoder and one of the labels."""
+    """Scores of all labels and, last, of the blank, from a state of the encoder and one of the labels."""
 
     def __init__(self, heard: int, written: int, width: int, symbols: int) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class Joint(nn.Module):
     def forward(
         self, heard: Float[Tensor, "*#place joint"], written: Float[Tensor, "*#place joint"]
     ) -> Float[Tensor, "*place symbol"]:
-        """Return the log-probabilities; both states are those that `heard` and `written` have made."""
+        """Return the log-probabilities; both inputs must come from the layers `heard` and `written`."""
         logits = self.out((heard + written).tanh())
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
@@ -114,24 +114,24 @@ class TransducerNetwork(nn.Module):
     joint: Joint
 
     def add_writer(self, options: PredictionOptions, dropout: float, width: int, symbols: int) -> None:
-        """Add the prediction network and the joint network to an encoder of this width and to the embeddings."""
+        """Add the prediction and joint networks to an encoder of this width; the embeddings must exist already."""
         self.predictor = Predictor(options, self.target_embedding.weight.shape[1], dropout)
         self.joint = Joint(width, options.predictor_width, options.joint_width, symbols)
 
     @property
     def blank(self) -> int:
-        """The symbol that leads to the next frame, behind those of all labels."""
+        """The symbol that leads to the next frame; it follows those of all labels."""
         return self.joint.out.out_features - 1
 
     def every_cell(self, heard: HeardFrames, labels: Labels) -> Float[Tensor, "batch frame place symbol"]:
-        """Return the log-probabilities of all symbols at each frame, behind each of the labels."""
+        """Return the log-probabilities of all symbols at each frame, after each label."""
         return self.joint(heard.frames[:, :, None], self._behind(labels))
 
     def lattice(self, heard: HeardFrames, labels: Labels, counts: Counts) -> Lattice:
-        """Return the steps of all alignments of these labels; if nothing is learnt, a portion of frames at a time."""
+        """Return the steps of all alignments of these labels; without gradients, a portion of frames at a time."""
         written = self._behind(labels)
-        each = written.numel() // written.shape[-1] * max(written.shape[-1], self.joint.out.out_features)
-        portion = heard.frames.shape[1] if torch.is_grad_enabled() else max(1, PORTION // each)
+        per_frame = written.numel() // written.shape[-1] * max(written.shape[-1], self.joint.out.out_features)
+        portion = heard.frames.shape[1] if torch.is_grad_enabled() else max(1, PORTION // per_frame)
         steps = [
             waits_and_writes(self.joint(frames[:, :, None], written), labels)
             for frames in heard.frames.split(portion, dim=1)
@@ -140,22 +140,22 @@ class TransducerNetwork(nn.Module):
         return within_rows(waits, writes, heard.counts, counts)
 
     def _behind(self, labels: Labels) -> Float[Tensor, "batch 1 place joint"]:
-        """Return what the joint network takes of the labels, behind each of them, the same for all frames."""
+        """Return the joint network's input from the labels, after each of them; it is the same for all frames."""
         return self.joint.written(self.predictor(self.target_embedding(labels)))[:, None]
 
     def nothing_written(self, heard: HeardFrames) -> Written:
-        """Return what is known before the first label."""
+        """Return the state before the first label."""
         state, hidden = self.predictor.begin(heard.frames[:, 0])
         return Written(self.joint.written(state), hidden)
 
     def read_label(self, labels: Int[Tensor, " row"], written: Written, where: Bool[Tensor, " row"]) -> Written:
-        """Return what is known behind one label more, in the rows that have one; others stay as they are."""
+        """Return the state after one more label in the rows that have one; other rows stay unchanged."""
         embedded = self.target_embedding(labels.masked_fill(~where, 0)[:, None])[:, 0]
         state, hidden = self.predictor.step(embedded, written.hidden)
         return _choose(where, Written(self.joint.written(state), hidden), written)
 
     def writing_weights(self) -> int:
-        """Return how many weights one cell of the lattice is multiplied with, and one label."""
+        """Return the number of weights that one lattice cell is multiplied by, plus those for one label."""
         return count_matrix_weights(self.predictor.layers, self.joint.written, self.joint.out)
 
 

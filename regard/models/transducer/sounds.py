@@ -1,4 +1,4 @@
-"""Frames of sound to labels by a transducer (Graves 2012): at each frame any number of labels, then a blank."""
+"""Frames of sound to labels by a transducer (Graves 2012): each frame writes any number of labels, then a blank."""
 
 from typing import ClassVar, Literal
 
@@ -20,17 +20,15 @@ from regard.models.transducer.prefixes import TransducerPrefixes, empty_prefixes
 
 
 class SoundTransducerOptions(PredictionOptions, RecogniserOptions):
-    """A network over frames, and a prediction and a joint network that write along them."""
+    """A network over frames, and prediction and joint networks that write along them."""
 
     bidirectional: bool = Field(
         default=True,
-        description="Whether recurrent layers hear a sound in both directions; without it labels can be written "
-        "while a sound is heard.",
+        description="Read sounds in both directions with recurrent layers; if false, labels can be written while a "
+        "sound is heard.",
     )
-    embedding: int = Field(default=64, ge=1, le=WIDEST, description="Width of the embeddings of labels.")
-    per_frame: int = Field(
-        default=4, ge=1, le=64, description="Labels that a search writes at most for each frame that is read."
-    )
+    embedding: int = Field(default=64, ge=1, le=WIDEST, description="Width of the label embeddings.")
+    per_frame: int = Field(default=4, ge=1, le=64, description="Most labels that a search writes per stacked frame.")
 
     @property
     def hears_both_ways(self) -> bool:
@@ -40,20 +38,20 @@ class SoundTransducerOptions(PredictionOptions, RecogniserOptions):
     @model_validator(mode="after")
     def _check_direction(self) -> "SoundTransducerOptions":
         if self.encoder == "transformer" and not self.bidirectional:
-            raise ValueError("bidirectional = false is for encoder = 'recurrent'; attention here hears a sound whole")
+            raise ValueError("bidirectional = false needs encoder = 'recurrent'; attention here reads whole sounds")
         return self
 
 
 class WritingShares(nn.Module):
-    """Looks from the frames at the labels: how probable it is that each is written there, and last to wait.
+    """Looks from the frames at the labels: the probability that each is written there and, last, of waiting.
 
-    It is no attention that the network learns: it follows from what the network emits and from what is written.
+    This attention is not learnt: it follows from the network's emissions and the labels.
     """
 
     looks_from, looks_at = "source", "labels"
 
     def forward(self, lattice: Lattice) -> None:
-        """Note the weights (row, frame, label + 1); where a frame writes several labels, they share it."""
+        """Note the weights (row, frame, label + 1); if a frame writes several labels, they share it."""
         if not is_watched(self):
             return
         rows, frames, places = lattice.writes.shape
@@ -66,7 +64,7 @@ class WritingShares(nn.Module):
 
 
 class SoundTransducer(TransducerNetwork):
-    """Frames of `features` numbers in, `symbols` labels out."""
+    """Network from frames of `features` numbers to `symbols` labels."""
 
     NEEDS_FRAMES: ClassVar[bool] = False  # a frame may have any number of labels
     SEARCHED_BY: ClassVar[Literal["frames", "labels"]] = "labels"
@@ -84,10 +82,10 @@ class SoundTransducer(TransducerNetwork):
     def dtype(self) -> torch.dtype:
         return self.joint.out.weight.dtype
 
-    # What a transcriber is asked for
+    # The interface of a transcriber
 
     def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> HeardFrames:
-        """Return what is known of each frame that is left after stacking."""
+        """Encode each stacked frame."""
         stacked, counts = stack_frames(frames, lengths, self.options.stack)
         return HeardFrames(self.joint.heard(self.dropout(read_frames(self.reader, stacked, counts))), counts)
 
@@ -103,40 +101,40 @@ class SoundTransducer(TransducerNetwork):
         return self.write_greedily(heard, self.nothing_written(heard))[0]
 
     def write_greedily(self, heard: HeardFrames, written: Written) -> tuple[list[list[int]], Written]:
-        """Return the labels that greedy search writes at some frames, and what is then known of all labels so far."""
-        frame, here = torch.zeros_like(heard.counts), torch.zeros_like(heard.counts)
+        """Return the labels that greedy search writes at these frames, and the state after all labels so far."""
+        frame, labels_here = torch.zeros_like(heard.counts), torch.zeros_like(heard.counts)
         row, symbols = torch.arange(len(frame), device=frame.device), list[Tensor]()
         while bool((frame < heard.counts).any()):
             between_steps()
             is_busy = frame < heard.counts
             state = heard.frames[row, frame.clamp(max=heard.frames.shape[1] - 1)]
             best = self.joint(state, written.state).argmax(-1)
-            writes = is_busy & (best != self.blank) & (here < self.options.per_frame)
+            writes = is_busy & (best != self.blank) & (labels_here < self.options.per_frame)
             written = self.read_label(best, written, writes)
             symbols.append(best.masked_fill(~writes, self.blank))
             frame = frame + (is_busy & ~writes)
-            here = (here + 1) * writes
+            labels_here = (labels_here + 1) * writes
         rows = torch.stack(symbols, dim=1).tolist() if symbols else [[]] * len(row)
-        return [[symbol for symbol in own if symbol != self.blank] for own in rows], written
+        return [[symbol for symbol in row_symbols if symbol != self.blank] for row_symbols in rows], written
 
     def score(self, heard: HeardFrames, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
         """Return log p(l | x), over all alignments."""
         return log_likelihood(self.lattice(heard, labels, counts))
 
     def align(self, heard: HeardFrames, labels: Labels, counts: Counts) -> list[list[Span]]:
-        """Return the frame of each label along the most probable alignment; who watches sees all alignments."""
+        """Return the frame of each label on the most probable alignment; watchers see all alignments."""
         lattice = self.lattice(heard, labels, counts)
         self.shares(lattice)
         rows = zip(best_frames(lattice).tolist(), counts.tolist(), strict=True)
         return [[(frame, frame + 1) for frame in row[:count]] for row, count in rows]
 
     def multiplications(self, length: int) -> int:
-        """Return how many a row of so many frames takes, with a label at most for each that is left of them."""
+        """Return the multiplications for a row of `length` frames, with at most one label per stacked frame."""
         steps = -(-length // self.options.stack)
         reading = count_matrix_weights(self.reader, self.joint.heard)
         return steps * (reading + 2 * self.writing_weights()) + count_looking(self, steps)
 
-    # What a search asks for that goes label by label
+    # The interface of a search label by label
 
     def begin(self, heard: HeardFrames) -> TransducerPrefixes:
         """Return the prefixes before anything is written."""
@@ -145,10 +143,10 @@ class SoundTransducer(TransducerNetwork):
     def step(
         self, tokens: Int[Tensor, " row"], heard: HeardFrames, past: TransducerPrefixes
     ) -> tuple[Float[Tensor, "row token"], TransducerPrefixes]:
-        """Return log p of every label, and of the end, to follow these tokens, and the prefixes that they make."""
-        found, past = write_labels(self, heard, past, tokens)
-        return found.distribution, past
+        """Return log p of every label, and of the end, after these tokens, and the extended prefixes."""
+        continuations, past = write_labels(self, heard, past, tokens)
+        return continuations.distribution, past
 
     def most_tokens(self, heard: HeardFrames) -> Counts:
-        """Return how many labels a search may write for each row, and the end."""
+        """Return the most labels a search may write for each row, plus the end."""
         return self.options.per_frame * heard.counts + 1

@@ -1,4 +1,4 @@
-"""Writing while a sound is heard: frames come piece by piece, and labels as soon as they are sure to be written."""
+"""Streaming: frames come piece by piece, and labels are written as soon as they are certain."""
 
 import torch
 from jaxtyping import Float
@@ -11,15 +11,15 @@ from regard.models.transducer.sounds import SoundTransducer
 
 
 class FrameStream:
-    """One sound as it comes in; what is written is what greedy search writes when it has all frames at once.
+    """A sound as it comes in; the labels are those that greedy search writes with all frames at once.
 
-    Between two pieces it remembers the frames that are too few to be stacked, and the states of both networks.
+    Between two pieces it keeps frames that are too few to stack, and the states of both networks.
     """
 
     def __init__(self, network: SoundTransducer) -> None:
         if not isinstance(network.reader, Stack) or network.reader.bidirectional:
             raise Fault(
-                "This transducer hears a sound whole before it writes; for one that writes while it hears, train with "
+                "This transducer hears a sound whole before it writes. To write while it hears, train with "
                 "model.encoder = 'recurrent' and model.bidirectional = false."
             )
         self.network, self.reader = network, network.reader
@@ -29,7 +29,7 @@ class FrameStream:
 
     @torch.no_grad()
     def hear(self, frames: Float[Tensor, "time feature"]) -> list[int]:
-        """Return the labels that some more frames add."""
+        """Return the labels that these frames add."""
         waiting = torch.cat([self._waiting, frames.to(self._waiting)])
         per = self.network.options.stack
         whole = len(waiting) // per
@@ -37,7 +37,7 @@ class FrameStream:
         return self._write(waiting[: whole * per].reshape(1, whole, -1)) if whole else []
 
     def finish(self) -> list[int]:
-        """Return the labels that are written when no more frames come."""
+        """Return the labels that remain when no more frames come."""
         missing = -len(self._waiting) % self.network.options.stack
         return self.hear(self._waiting.new_zeros(missing, self.network.features))
 

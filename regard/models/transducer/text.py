@@ -1,7 +1,7 @@
-"""Text to labels by a transducer (Graves 2012): an encoder over tokens, and labels that are written along them.
+"""Text to labels by a transducer (Graves 2012): an encoder over tokens, and labels written along them.
 
-As in CTC the labels follow the order of the tokens, and a sum over all alignments is learnt; unlike there, each label
-knows those before it, and a token may have any number of labels, for a letter may stand for two sounds or for none.
+As in CTC, the labels follow the order of the tokens, and the loss sums over all alignments; unlike CTC, each label
+depends on those before it, and a token may have any number of labels, since a letter may stand for two sounds or none.
 """
 
 from typing import ClassVar, Literal
@@ -20,11 +20,11 @@ from regard.models.translator import Translator
 
 
 class TextTransducerOptions(PredictionOptions, TextEncoderOptions):
-    """An encoder of text, and a prediction and a joint network that write along it."""
+    """An encoder of text, and prediction and joint networks that write along it."""
 
 
 class TextTransducer(TransducerNetwork, Translator):
-    """Tokens in, distributions over labels out; what a batch is, and how outputs are found, is the task's affair."""
+    """Network from tokens to distributions over labels; the task defines batches and finds outputs."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding"),
@@ -46,7 +46,7 @@ class TextTransducer(TransducerNetwork, Translator):
         self.alignment = Alignment()
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> HeardFrames:
-        """Return what is known of each source token, which is a frame."""
+        """Encode each source token as a frame."""
         states = self.dropout(self.layers(source, lengths)[-1])
         return HeardFrames(self.joint.heard(states), lengths.to(source.device, non_blocking=True))
 
@@ -57,41 +57,41 @@ class TextTransducer(TransducerNetwork, Translator):
     def write(
         self, target: Int[Tensor, "row target"], memory: HeardFrames, past: TransducerPrefixes
     ) -> tuple[Float[Tensor, "row target symbol"], TransducerPrefixes]:
-        """Return the log-probabilities of what follows each label, the end behind all tokens, and what is then written.
+        """Return the log-probabilities of what follows each label, the end last, and the extended prefixes.
 
         A blank among the labels writes nothing.
         """
         distributions, starts = [], []
         for labels in target.unbind(1):
-            found, past = write_labels(self, memory, past, labels)
-            distributions.append(found.distribution)
-            starts.append(found.starts)
+            continuations, past = write_labels(self, memory, past, labels)
+            distributions.append(continuations.distribution)
+            starts.append(continuations.starts)
         if is_watched():
             copies = len(target) // len(memory.counts)  # the rows of a beam share what was read
             self.alignment(starts, memory.counts.repeat_interleave(copies), 1)
         return torch.stack(distributions, dim=1), past
 
     def token_weights(self) -> Float[Tensor, "symbol width"]:
-        """Return what a state of the joint network is multiplied with to score every symbol."""
+        """Return the output matrix of the joint network, which scores every symbol."""
         return self.joint.out.weight
 
     def token_biases(self) -> Float[Tensor, " symbol"]:
-        """Return what is then added to the scores."""
+        """Return the bias of the output layer."""
         return self.joint.out.bias
 
     def logits(self, states: Float[Tensor, "*place symbol"]) -> Float[Tensor, "*place symbol"]:
-        """Return the log-probabilities as they are: what is written from is made of them already."""
+        """Return the states, which already are log-probabilities."""
         return states
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """Return what is known of each source token: its embedding, then the states of every layer."""
+        """Return the vectors of each source token: its embedding, then the states of every layer."""
         embedded = self.source_embedding(source)
         return [embedded, *self.encoder(embedded, lengths)]
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """Return what reading and writing `length` tokens takes: multiplications, and the weights of all attentions.
+        """Return the cost of reading and writing `length` tokens: multiplications, and all attention weights.
 
-        What writes is counted as often as greedy search asks it: at each token, and behind each label.
+        The writing parts count as often as greedy search calls them: at each token, and after each label.
         """
         reading = count_matrix_weights(self.encoder, self.joint.heard)
         return encoder_cost(self.options, reading + 2 * self.writing_weights(), length)

@@ -1,4 +1,4 @@
-"""An encoder of a Transformer's blocks, for models whose other half is something else."""
+"""An encoder of Transformer blocks, for models whose other half is something else."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ States = Float[Tensor, "batch source width"]
 
 
 class BlockEncoder(nn.Module):
-    """Places, blocks and a norm behind the last; `dropout` falls on the embeddings with their places."""
+    """Positions, blocks and a final norm; `dropout` applies to the embeddings with their positions."""
 
     def __init__(self, options: TransformerOptions, dropout: float) -> None:
         super().__init__()
@@ -20,8 +20,8 @@ class BlockEncoder(nn.Module):
         self.norm = nn.LayerNorm(options.width)
 
     def forward(self, embedded: States, lengths: Int[Tensor, " batch"]) -> list[States]:
-        """Return the states that every block makes, the lowest first; of the last, their norm."""
-        real = Lengths(lengths.to(embedded.device, non_blocking=True))  # batches leave them on the host
+        """Return the states of every block, the lowest first; those of the last are normalised."""
+        real = Lengths(lengths.to(embedded.device, non_blocking=True))  # batches keep lengths on the host
         states, layers = self.dropout(self.places(embedded)), list[Tensor]()
         for block in self.blocks:
             states = block(states, real)

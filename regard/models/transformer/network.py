@@ -1,9 +1,9 @@
 """The Transformer, encoder and decoder (Vaswani et al. 2017, "Attention Is All You Need").
 
-Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary, ALiBi or absent,
-heads may share keys and values, score otherwise or be averaged, a decoder may have other heads and feed-forward nets
-than its encoder, the encoder may have recurrent layers, and the dropout of weights and activations, which the authors'
-code has and their text has not, is an option.
+Departures from the paper: the norm may be before a sublayer, positions may be learned, rotary, ALiBi or absent, heads
+may share keys and values, use another score or be averaged, a decoder may have other heads and feed-forward nets than
+its encoder, the encoder may be recurrent, and dropout on weights and activations, which is in the authors' code but not
+in their text, is an option.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ from regard.models.translator import Translator
 
 
 class Memory(NamedTuple):
-    """Encoder output: the keys and values of each decoder block, and how many are real in each row."""
+    """Encoder output: the keys and values for each decoder block, and the number of real places in each row."""
 
     blocks: list[Cache]
     lengths: Int[Tensor, " batch"]
-    pointer: tuple[Tensor, ...] = ()  # the keys of the head that copies, if there is one
-    frames: tuple[Tensor, ...] = ()  # those of the CTC head, if there is one
+    pointer: tuple[Tensor, ...] = ()  # keys of the copying head, if there is one
+    frames: tuple[Tensor, ...] = ()  # frames of the CTC head, if there is one
 
 
 class EncoderBlock(nn.Module):
@@ -45,7 +45,7 @@ class EncoderBlock(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch source width"], real: Lengths | None
     ) -> Float[Tensor, "batch source width"]:
-        """The new states; without lengths no row has padding."""
+        """Return the new states; without lengths no row has padding."""
         states = self.around_self(states, lambda s: self.self_look(s, self.self_look.remember(s), real))
         return self.around_feed_forward(states, self.feed_forward)
 
@@ -64,7 +64,7 @@ class DecoderBlock(nn.Module):
     def forward(
         self, states: Float[Tensor, "row target width"], past: Cache | None, memory: Cache, real: Lengths | None
     ) -> tuple[Float[Tensor, "row target width"], Cache]:
-        """The new states, and the cache with what these places add to it; without lengths no memory has padding."""
+        """Return the new states, and the cache extended by these places; without lengths no memory has padding."""
         first = 0 if past is None else past.keys.shape[2]
         caches: list[Cache] = []
 
@@ -73,7 +73,7 @@ class DecoderBlock(nn.Module):
             return self.self_look(states, caches[0], Causal(), first)
 
         def look_at_source(states: Tensor) -> Tensor:
-            # The rows of one sentence (a beam) share its memory: to the attention they are more queries.
+            # The rows of one sentence (a beam) share its memory: to the attention they are just more queries.
             sentences = memory.keys.shape[0]
             shared = states.reshape(sentences, -1, states.shape[-1])
             return self.cross(shared, memory, real).reshape(states.shape)
@@ -84,9 +84,9 @@ class DecoderBlock(nn.Module):
 
 
 class Transformer(Translator):
-    """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
+    """Network from tokens to states and logits; the task defines batches and the loss."""
 
-    # A matrix that is tied belongs to the first of the parts that have it.
+    # A tied matrix belongs to the first part that has it.
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding", "source_places", "target_places"),
         "encoder": ("encoder", "encoder_norm"),
@@ -94,7 +94,7 @@ class Transformer(Translator):
     }
     has_packed_pass, has_caches = True, True
     output_bias: Tensor | None
-    is_in_sections = False  # whether its blocks are whole one at a time
+    is_in_sections = False  # True if its blocks are whole one at a time
 
     def __init__(
         self, options: TransformerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
@@ -103,11 +103,11 @@ class Transformer(Translator):
         self.options = options
         shared = shared if options.shared_embeddings is None else options.shared_embeddings
         if shared and source_tokens != target_tokens:
-            sizes = f"{source_tokens} tokens of the source and {target_tokens} of the target"
+            sizes = f"{source_tokens} source tokens and {target_tokens} target tokens"
             raise Fault(f"model.shared_embeddings is true, but {sizes} cannot share one matrix.")
         self.source_embedding = Embedding(source_tokens, options.width, pad)
         self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, options.width, pad)
-        is_recurrent = options.encoder == "recurrent"  # and so knows the order of its words by itself
+        is_recurrent = options.encoder == "recurrent"  # and so needs no positions
         self.source_places, self.target_places = Unplaced() if is_recurrent else places_of(options), places_of(options)
         self.dropout = nn.Dropout(options.dropout)
         block = _recurrent_block() if is_recurrent else EncoderBlock
@@ -123,11 +123,11 @@ class Transformer(Translator):
         self.pointer = Pointer(options.width) if options.copies else None
         self.copying = Copying(options.width) if options.copies else None
         self.ctc_head = CTCHead(options.width, target_tokens, options.ctc_frames) if options.ctc else None
-        # A buffer: imported models bring one, and it is no parameter to learn.
+        # A buffer: only imported models have one, and it does not learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 
     def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
-        """The blocks; what looks at the source has keys and values made of it before its block is at work."""
+        """Yield the blocks; cross-attention comes first, as it makes its keys and values before its block runs."""
         for block in self.encoder:
             yield block, ()
         for block in self.decoder:
@@ -138,42 +138,42 @@ class Transformer(Translator):
     def encode(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch source width"]:
-        """The memory of each source token."""
+        """Return the encoder's state of each source token."""
         return self.layers(source, lengths)[-1]
 
     def layers(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
     ) -> list[Float[Tensor, "batch source width"]]:
-        """Return the vectors of each source token: its embedding without its place, then the output of every block."""
+        """Return the vectors of each source token: its embedding without position, then the output of every block."""
         real = Lengths(self._for_encoder(lengths, source.device))
-        found = [self.source_embedding(source)]
-        states = self.dropout(self.source_places(found[0]))
+        outputs = [self.source_embedding(source)]
+        states = self.dropout(self.source_places(outputs[0]))
         for block in self.encoder:
             states = block(states, real)
-            found.append(states)
-        return [*found[:-1], self.encoder_norm(states)]
+            outputs.append(states)
+        return [*outputs[:-1], self.encoder_norm(states)]
 
     def _for_encoder(self, lengths: Int[Tensor, " batch"], device: torch.device) -> Int[Tensor, " batch"]:
-        """Return lengths where the encoder wants them: recurrent layers on the host, where batches leave them."""
+        """Return lengths where the encoder needs them: recurrent layers on the host, where batches keep them."""
         return lengths if self.options.encoder == "recurrent" else lengths.to(device, non_blocking=True)
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
         """Encode each source sentence for the decoder."""
         memory = self.encode(source, lengths)
-        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
+        lengths = lengths.to(source.device, non_blocking=True)  # batches keep lengths on the host
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
         pointer = () if self.pointer is None else (self.pointer.remember(memory),)
         frames = () if self.ctc_head is None else (self.ctc_head(memory, lengths),)
         return Memory(blocks, lengths, pointer, frames)
 
     def begin(self, memory: Memory) -> list[Cache]:
-        """Nothing has been written yet, so there is nothing to remember of it."""
+        """Return the empty caches, before anything is written."""
         return []
 
     def write(
         self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
     ) -> tuple[Float[Tensor, "row target width"], list[Cache]]:
-        """The states of the target tokens, given those before them in `past`, and the caches grown by them."""
+        """Return the states of the target tokens after those in `past`, and the extended caches."""
         first = past[0].keys.shape[2] if past else 0
         states = self.dropout(self.target_places(self.target_embedding(target), first))
         caches = []
@@ -186,7 +186,7 @@ class Transformer(Translator):
     def point(
         self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
     ) -> tuple[Pointed, list[Cache]]:
-        """As `write`, of a model that copies: also where each state points, and whether it copies from there."""
+        """Write as `write` does, for a model that copies; also return where each state points, and its copy switch."""
         assert self.pointer is not None
         assert self.copying is not None
         states, caches = self.write(target, memory, past)
@@ -194,26 +194,26 @@ class Transformer(Translator):
         return self.copying(states, weights, memory.lengths), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
-        """The output matrix, which scores every token."""
+        """Return the output matrix, which scores every token."""
         return self.out.weight
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
-        """The bias of the output layer; only imported models have one, and it does not learn."""
+        """Return the bias of the output layer; only imported models have one, and it does not learn."""
         return self.output_bias
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
-        """The score of every token at every place."""
+        """Return the score of every token at every place."""
         scores = self.out(states)
         return scores if self.output_bias is None else scores + self.output_bias
 
     def cost(self, length: int) -> dict[str, int | float]:
-        """Return what reading and writing `length` tokens takes: multiplications, and the weights of all attentions."""
+        """Return the cost of reading and writing `length` tokens: multiplications, and all attention weights."""
         shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
         return transformer_cost(self.options, shapes, self.out.out_features, length)
 
 
 def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> MultiHead:
-    within = looks_from == looks_at  # places of two different sides are at no distance from each other
+    within = looks_from == looks_at  # there is no distance between places of two different sides
     return MultiHead(
         options.width,
         options.heads if looks_from == "source" else options.decoder_heads or options.heads,
@@ -239,14 +239,14 @@ def _residual(options: TransformerOptions) -> Residual:
 
 
 def _recurrent_block() -> type[nn.Module]:
-    """Return the block of a recurrent encoder, which is imported by those alone who have one."""
+    """Return the block of a recurrent encoder, imported only when needed."""
     from regard.models.transformer.recurrent_encoder import RecurrentBlock
 
     return RecurrentBlock
 
 
 def places_of(options: TransformerOptions) -> nn.Module:
-    """Return the position encoding before the first block, if there is one."""
+    """Build the position encoding before the first block, if there is one."""
     match options.positions:
         case "sinusoidal":
             return Sinusoidal()

@@ -1,4 +1,4 @@
-"""The options of a Transformer, and the cost of running one; no torch."""
+"""Options of a Transformer, and the cost of running one; without torch."""
 
 from collections.abc import Mapping
 from math import prod
@@ -23,15 +23,15 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 class TransformerOptions(CopyOptions, CTCOptions):
-    """Options of a Transformer; the preset gives every size that is not given."""
+    """Options of a Transformer; the preset fills in sizes that are not set."""
 
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
         default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
     )
     encoder: Literal["transformer", "recurrent"] = Field(
-        default="transformer", description="Encoder of blocks, or of recurrent layers that read from both ends."
+        default="transformer", description="Encoder: Transformer blocks, or bidirectional recurrent layers."
     )
-    cell: CellName = Field(default="lstm", description="The cell of a recurrent encoder.")
+    cell: CellName = Field(default="lstm", description="Cell of a recurrent encoder.")
     encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks or layers of the encoder.")
     decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
@@ -41,10 +41,10 @@ class TransformerOptions(CopyOptions, CTCOptions):
         default=None,
         ge=1,
         le=WIDEST_INSIDE,
-        description="Width inside the decoder's feed-forward nets, if not that of the encoder's.",
+        description="Width inside the decoder's feed-forward nets; default: the encoder's.",
     )
     decoder_heads: int | None = Field(
-        default=None, ge=1, description="Attention heads of the decoder's attentions, if not as many as the encoder's."
+        default=None, ge=1, description="Heads of the decoder's attentions; default: the encoder's."
     )
     dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
     attention_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the attention weights.")
@@ -53,36 +53,37 @@ class TransformerOptions(CopyOptions, CTCOptions):
         default="after", description="Layer norm after each sublayer, as published, or before it."
     )
     positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
-        default="sinusoidal", description="How a token knows its place."
+        default="sinusoidal", description="Position encoding."
     )
     score: Annotated[Literal["scaled-dot", "dot", "bilinear", "additive"], OrRowOf(SCORES)] = Field(
         default="scaled-dot",
-        description="How well a key answers a query; additive needs far more memory than the others.",
+        description="Attention score; additive needs far more memory than the others.",
     )
     key_value_heads: int | None = Field(
         default=None,
         ge=1,
-        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
+        description="Key and value heads, each shared by a group of query heads; default: one per query head.",
     )
-    shared_key_value: bool = Field(default=False, description="The keys are the values too, by one projection.")
+    shared_key_value: bool = Field(default=False, description="Use the keys as values too, with one projection.")
     join: Literal["concatenated", "averaged"] = Field(
-        default="concatenated", description="Heads side by side, as published, or the mean of heads of the full width."
+        default="concatenated", description="Concatenate heads, as published, or average heads of full width."
     )
     activation: Literal["relu", "gelu", "swish"] = Field(
         default="relu", description="Activation of the feed-forward nets."
     )
     tied: bool = Field(
-        default=True, description="One matrix for embeddings and output layer, of both languages if they share tokens."
+        default=True,
+        description="Use one matrix for embeddings and output layer, and for both languages if they share tokens.",
     )
     shared_embeddings: bool | None = Field(
         default=None,
-        description="One matrix of embeddings for both languages; if not given, it is so where they share a tokeniser.",
+        description="Use one embedding matrix for both languages; by default only if they share a tokeniser.",
     )
     output_bias: bool = Field(
         default=False,
-        description="A bias for each token in the output layer; imported models bring theirs, and none is learnt.",
+        description="Add a bias per token in the output layer; imported models have one, and it does not learn.",
     )
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="Longest input or output in tokens.")
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -96,36 +97,36 @@ class TransformerOptions(CopyOptions, CTCOptions):
 
     @property
     def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
+        """Batch size in tokens beyond which a large GPU still has room but the model learns no faster."""
         return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
 
     @property
     def adjustable(self) -> frozenset[str]:
-        """Options that may change while the weights stay: none on which they, or their outputs, depend."""
+        """Options that may change while the weights stay: neither weights nor outputs depend on them."""
         free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
         return frozenset(free - {"longest"} if self.positions == "learned" else free)
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, given: Any) -> Any:
-        return with_preset(cls, given, PRESETS)
+    def _fill_from_preset(cls, values: Any) -> Any:
+        return with_preset(cls, values, PRESETS)
 
     @model_validator(mode="after")
     def _check_heads(self) -> "TransformerOptions":
         if self.width % 2:
-            raise ValueError(f"width {self.width} is odd, but positions come in pairs of coordinates")
+            raise ValueError(f"width {self.width} is odd, but positions use pairs of coordinates")
         for heads in dict.fromkeys((self.heads, self.decoder_heads or self.heads)):
             self._check_count(heads)
         return self
 
     def _check_count(self, heads: int) -> None:
-        """Refuse a number of heads that the width, the positions or the heads of keys and values do not allow."""
+        """Refuse a number of heads that the width, the positions or the key and value heads do not allow."""
         if self.width % heads:
             raise ValueError(f"width {self.width} cannot be shared out among {heads} heads")
         whole = self.join == "averaged" and self.shared_key_value
         depth = self.width if whole else self.width // heads
         if self.positions == "rotary" and depth % 2:
-            raise ValueError(f"rotary positions turn pairs, but a head has {depth} coordinates")
+            raise ValueError(f"rotary positions rotate pairs, but a head has {depth} coordinates")
         if self.key_value_heads and heads % self.key_value_heads:
             raise ValueError(f"{heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
 
@@ -133,12 +134,12 @@ class TransformerOptions(CopyOptions, CTCOptions):
 def transformer_cost(
     options: TransformerOptions, shapes: Mapping[str, tuple[int, ...]], target_tokens: int, length: int
 ) -> dict[str, int | float]:
-    """Return what reading and writing `length` tokens takes: multiplications, and the weights of all attentions.
+    """Return the cost of reading and writing `length` tokens: multiplications, and all attention weights.
 
-    A matrix costs its size for every token; an attention of a length costs length² x width twice over (the scores
-    and the mixing), which is what makes long texts dear. `shapes` are those of the parameters by their names.
+    A matrix costs its size for every token; attention costs length² x width twice over (scores and mixing), which makes
+    long texts expensive. `shapes` maps names of parameters to their shapes.
     """
-    elsewhere = ("embedding", ".score.")  # looked up, and counted with the looking
+    elsewhere = ("embedding", ".score.")  # looked up, or counted with the attention
     matrices = sum(
         prod(shape) for name, shape in shapes.items() if len(shape) == 2 and not any(part in name for part in elsewhere)
     )

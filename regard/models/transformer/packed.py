@@ -1,7 +1,7 @@
 """A Transformer's training pass over packed sentences: no padding anywhere, and fused kernels between the matrices.
 
-It gives what `Transformer.read` and `write` give for whole target sentences, from the same weights; a test holds the
-two together, and `packing` says where it can stand in.
+It computes the same as `Transformer.read` and `write` for whole target sentences, from the same weights; a test
+compares the two, and `packing` decides where it can be used.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,16 +23,16 @@ from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
 from regard.models.transformer.packing import PackedSentences
 
-STREAM = torch.float32  # between the norms of a pre-norm model, where sums grow over all blocks
+STREAM = torch.float32  # dtype between the norms of a pre-norm model, where sums grow over all blocks
 Rows = Float[Tensor, "token width"]
 Memory = Float[Tensor, "source_token width"]
-Sublayer = Callable[[Tensor], tuple[Tensor, Tensor]]  # what it adds, and the bias that is to be added to that
+Sublayer = Callable[[Tensor], tuple[Tensor, Tensor]]  # returns its output, and a bias still to be added to it
 
 
 def forced_states(network: Transformer, source: PackedSentences, target: PackedSentences, room: int) -> Rows:
-    """The states from which each target token is followed, given those before it: the packed `write` after `read`.
+    """Return the states that predict the next target token at each place: the packed `write` after `read`.
 
-    `room` is a power of two that no sentence is longer than.
+    `room` is a power of two that is at least the length of every sentence.
     """
     device = source.tokens.device
     dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
@@ -43,7 +43,7 @@ def forced_states(network: Transformer, source: PackedSentences, target: PackedS
 
 
 class _Pass:
-    """One pass: the matrices in the precision of the products, and which sublayers follow one another."""
+    """One pass: the matrices in the precision of the products, and the order of sublayers."""
 
     def __init__(self, network: Transformer, room: int, dtype: torch.dtype) -> None:
         self.network, self.options, self.room, self.dtype = network, network.options, room, dtype
@@ -85,26 +85,26 @@ class _Pass:
         return embedded(weight, table, sentences.tokens, sentences.places, settings)
 
     def _through(self, states: Rows, sublayers: Sequence[tuple[Sublayer, Residual]], last: nn.Module) -> Rows:
-        """All sublayers with the residuals around them; each norm is taken together with the sum before it."""
+        """Run all sublayers with their residuals; each norm is computed together with the sum before it."""
         norms = [residual.norm for _, residual in sublayers]
-        if isinstance(last, nn.LayerNorm):  # norms stand before the sublayers, and one behind them all
-            found = normed(states, norms[0], self.dtype)
+        if isinstance(last, nn.LayerNorm):  # norms are before the sublayers, and one after them all
+            inputs = normed(states, norms[0], self.dtype)
             norms = [*norms[1:], last]
         else:
-            found = states
+            inputs = states
         for (sublayer, _), norm in zip(sublayers, norms, strict=True):
-            stream = states if isinstance(last, nn.LayerNorm) else found
-            branch, bias = sublayer(found)
-            states, found = added_and_normed(stream, branch, bias, self.chances.dropping(self.share), norm, self.dtype)
-        return found
+            stream = states if isinstance(last, nn.LayerNorm) else inputs
+            branch, bias = sublayer(inputs)
+            states, inputs = added_and_normed(stream, branch, bias, self.chances.dropping(self.share), norm, self.dtype)
+        return inputs
 
     def _self_look(self, heads: MultiHead, within: PackedSentences, causal: bool) -> Sublayer:
         shape = Shape(heads.heads, within.offsets, within.offsets, self.room, causal)
 
         def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
             to_all, bias, out = self.matrices[heads]
-            found = look(linear(states, to_all, bias), None, shape, self.chances.dropping(self.look_share))
-            return F.linear(found, out), _linear(heads.out).bias
+            context = look(linear(states, to_all, bias), None, shape, self.chances.dropping(self.look_share))
+            return F.linear(context, out), _linear(heads.out).bias
 
         return sublayer
 
@@ -116,9 +116,9 @@ class _Pass:
         def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
             to_query, to_memory, out = self.matrices[heads]
             query = linear(states, to_query, heads.to_query.bias)
-            read = linear(memory, to_memory, heads.to_key_value.bias)
-            found = look(query, read, shape, self.chances.dropping(self.look_share))
-            return F.linear(found, out), _linear(heads.out).bias
+            keys_and_values = linear(memory, to_memory, heads.to_key_value.bias)
+            context = look(query, keys_and_values, shape, self.chances.dropping(self.look_share))
+            return F.linear(context, out), _linear(heads.out).bias
 
         return sublayer
 
@@ -132,19 +132,19 @@ class _Pass:
 
 
 def _linear(module: nn.Module) -> nn.Linear:
-    """The projection behind concatenated heads, and no others come here."""
+    """Return the projection behind concatenated heads; heads are never averaged here."""
     assert isinstance(module, nn.Linear)
     return module
 
 
 def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
-    """For each sublayer the matrices it multiplies by; queries, keys and values of one input make a single one."""
+    """Return the matrices of each sublayer; queries, keys and values with the same input are joined into one."""
     groups: dict[nn.Module, list[Group]] = {}
     for block in (*network.encoder, *network.decoder):
         assert isinstance(block, EncoderBlock | DecoderBlock)
         heads, net = block.self_look, block.feed_forward
-        together = heads.to_query, heads.to_key_value
-        groups[heads] = [tuple(part.weight for part in together), tuple(part.bias for part in together)]
+        projected = heads.to_query, heads.to_key_value
+        groups[heads] = [tuple(part.weight for part in projected), tuple(part.bias for part in projected)]
         groups[heads].append((_linear(heads.out).weight,))
         groups[net] = [(net.inner.weight,), (net.outer.weight,)]
         if isinstance(block, DecoderBlock):

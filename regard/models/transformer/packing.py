@@ -1,7 +1,7 @@
-"""Where a Transformer can be trained on packed sentences; the pass itself, which needs Triton, is in `packed`.
+"""Conditions for training a Transformer on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
-It takes the published encoder and heads and a ReLU, no CTC beside the decoder, a GPU, weights that are all whole,
-sentences that fit its kernels, and nobody watching; all else takes the plain path.
+It needs the published encoder and heads, ReLU, no CTC head, a GPU, weights that are all whole, sentences that fit its
+kernels, and no watchers; everything else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -16,11 +16,11 @@ from regard.models.transformer.options import TransformerOptions
 
 __all__ = ["LONGEST", "PackedSentences", "obstacle", "serves"]
 
-LONGEST = 128  # tokens of a sentence whose attention one program of the kernel can hold
+LONGEST = 128  # longest sentence in tokens whose attention one program of the kernel can hold
 
 
 class PackedSentences(NamedTuple):
-    """Sentences end to end: the tokens, the place of each in its sentence, where sentences begin and the last ends."""
+    """Sentences end to end: the tokens, the place of each in its sentence, and the sentences' starts and last end."""
 
     tokens: Int[Tensor, " token"]
     places: Int[Tensor, " token"]

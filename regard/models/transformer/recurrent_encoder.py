@@ -1,4 +1,4 @@
-"""A recurrent layer in the place of an encoder block, for a Transformer whose decoder alone attends."""
+"""A recurrent layer instead of an encoder block, for a Transformer of which only the decoder attends."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -9,9 +9,9 @@ from regard.models.transformer.options import TransformerOptions
 
 
 class RecurrentBlock(nn.Module):
-    """A layer that reads from both ends, with dropout on what it gives.
+    """A bidirectional layer with dropout on its output.
 
-    It takes and gives what an encoder block does, so that a Transformer has either and asks neither which it is.
+    It has the interface of an encoder block, so the Transformer need not know which it has.
     """
 
     def __init__(self, options: TransformerOptions) -> None:
@@ -22,5 +22,5 @@ class RecurrentBlock(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch source width"], real: Lengths
     ) -> Float[Tensor, "batch source width"]:
-        """Return the new states, zero behind the end of each row."""
+        """Return the new states, with zeros beyond the end of each row."""
         return self.dropout(self.stack.read(states, real.lengths)[0])

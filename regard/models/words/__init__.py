@@ -1,6 +1,6 @@
-"""Vectors of words, learnt from the words around them: word2vec, fastText and GloVe.
+"""Word vectors learnt from the words around them: word2vec, fastText and GloVe.
 
-In all of them W, the vectors of centres, is what is used afterwards; U, those of contexts, is learnt beside it.
+In all of them W, the vectors of centres, is used afterwards; U, those of contexts, is learnt along with it.
 """
 
 from regard.models.words.fasttext import FastText

@@ -10,7 +10,7 @@ _AT_ONCE = 2**20  # tokens whose pairs are counted together
 
 @dataclass(frozen=True)
 class Cooccurrences:
-    """Pairs of words that stand near each other, both ways, in the order of their words, and what each counts for."""
+    """Pairs of words that occur near each other, in both directions, sorted by word, with their counts."""
 
     rows: Int32[np.ndarray, " pair"]
     columns: Int32[np.ndarray, " pair"]
@@ -21,9 +21,9 @@ class Cooccurrences:
 
 
 def count_cooccurrences(tokens: np.ndarray, end: int, first: int, size: int, window: int) -> Cooccurrences:
-    """The co-occurrences in a text of tokens with an end after each sentence, over which none reaches.
+    """Count co-occurrences in a text with an end token after each sentence; none crosses a sentence end.
 
-    Words are the tokens from `first` on; the others are left out, so that their neighbours stand together.
+    Words are the tokens from `first` on; other tokens are left out, and their neighbours become adjacent.
     """
     keys, counts = np.zeros(0, np.int64), np.zeros(0, np.float64)
     ends = np.append(0, np.flatnonzero(tokens == end) + 1)
@@ -33,7 +33,7 @@ def count_cooccurrences(tokens: np.ndarray, end: int, first: int, size: int, win
         more, weights = _count(np.asarray(tokens[ends[start] : ends[stop]], np.int64), end, first, size, window)
         keys, counts = _add(np.concatenate([keys, more]), np.concatenate([counts, weights]))
         start = stop
-    # Each pair was counted from left to right; from right to left it is the same.
+    # Pairs were counted from left to right; right to left is symmetric.
     left, right = np.divmod(keys, size)
     keys, counts = _add(np.concatenate([keys, right * size + left]), np.concatenate([counts, counts]))
     rows, columns = np.divmod(keys, size)
@@ -43,10 +43,10 @@ def count_cooccurrences(tokens: np.ndarray, end: int, first: int, size: int, win
 def _count(
     tokens: Int64[np.ndarray, " token"], end: int, first: int, size: int, window: int
 ) -> tuple[Int64[np.ndarray, " pair"], Float64[np.ndarray, " pair"]]:
-    """The pairs of whole sentences, from left to right."""
+    """Count the pairs of whole sentences, from left to right."""
     sentence = np.cumsum(tokens == end)
-    known = tokens >= first
-    words, sentence = tokens[known] - first, sentence[known]
+    is_word = tokens >= first
+    words, sentence = tokens[is_word] - first, sentence[is_word]
     keys, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.float64)]
     for distance in range(1, min(window, max(len(words) - 1, 0)) + 1):
         near = sentence[distance:] == sentence[:-distance]
@@ -58,7 +58,7 @@ def _count(
 def _add(
     keys: Int64[np.ndarray, " pair"], weights: Float64[np.ndarray, " pair"]
 ) -> tuple[Int64[np.ndarray, " distinct"], Float64[np.ndarray, " distinct"]]:
-    """The distinct keys in order, and the sum of the weights of each."""
+    """Return the distinct keys in order, and the sum of the weights of each."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
     if not len(keys):

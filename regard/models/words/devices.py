@@ -1,4 +1,4 @@
-"""Where word vectors can learn: what each place needs, said before any text is read."""
+"""Devices for training word vectors; their requirements are checked before any text is read."""
 
 import torch
 
@@ -8,11 +8,11 @@ from regard.kernels import obstacle
 
 
 def check_device(device: torch.device, loss: str) -> None:
-    """Refuse a place where a model with this loss cannot learn."""
+    """Refuse a device on which a model with this loss cannot learn."""
     if device.type == "cpu":
         refuse_without("words", "Training word vectors on a CPU")
         return
     if loss in ("hierarchical", "softmax"):
-        raise Fault(f"model.loss = '{loss}' is computed on a CPU only; give training.device = 'cpu'.")
+        raise Fault(f"model.loss = '{loss}' is computed on a CPU only. Set training.device = 'cpu'.")
     if why := obstacle():
-        raise Fault(f"Word vectors learn on a GPU by kernels, and {why}; give training.device = 'cpu'.")
+        raise Fault(f"Word vectors learn on a GPU by kernels, but {why}. Set training.device = 'cpu'.")

@@ -1,7 +1,7 @@
-"""fastText: word2vec whose words are the mean of their own row and those of their n-grams of letters.
+"""fastText: word2vec with word vectors that are the mean of a word's own row and those of its letter n-grams.
 
-Bojanowski et al. 2017, Enriching Word Vectors with Subword Information. The paper sums them; its program takes their
-mean, and so do we. A word that was never seen has the mean of its n-grams.
+Bojanowski et al. 2017, Enriching Word Vectors with Subword Information. The paper sums them; its program averages them,
+and so do we. An unseen word has the mean of its n-grams.
 """
 
 from functools import cached_property
@@ -18,7 +18,7 @@ from regard.models.words.word2vec import Word2Vec
 
 
 class FastText(Word2Vec):
-    """W has a row for each word, and then the buckets of the n-grams."""
+    """W has a row for each word, followed by the buckets of the n-grams."""
 
     def __init__(self, options: FastTextOptions, vocabulary: Vocabulary) -> None:
         super().__init__(options, vocabulary)
@@ -34,7 +34,7 @@ class FastText(Word2Vec):
 
     @property
     def _composed(self) -> Float32[Tensor, "word width"]:
-        starts, rows = (torch.from_numpy(each).long().to(self.centres.device) for each in self.parts)
+        starts, rows = (torch.from_numpy(array).long().to(self.centres.device) for array in self.parts)
         return F.embedding_bag(rows, self.centres, starts[:-1], mode="mean")
 
     def compose(self, word: str) -> Float32[Tensor, " width"] | None:

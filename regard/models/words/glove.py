@@ -1,8 +1,8 @@
-"""GloVe: vectors whose products are the logarithms of how often words stand near each other.
+"""GloVe: vectors whose products approximate the logarithms of co-occurrence counts.
 
     J = ½ Σ f(x_ij) (w_i · u_j + b_i + c_j − log x_ij)²,   f(x) = min(1, (x / x_max)^α)
 
-over all pairs with x_ij > 0 (Pennington et al. 2014, equations 8 and 9; the half is that of their program), by AdaGrad.
+over all pairs with x_ij > 0 (Pennington et al. 2014, equations 8 and 9; the half is in their program), by AdaGrad.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +21,12 @@ from regard.models.words.on_gpu import side_by_side
 from regard.models.words.options import GloVeOptions
 from regard.models.words.vocabulary import Vocabulary
 
-_SUMS = "_sums"  # of squared gradients, beside what they are of
+_SUMS = "_sums"  # suffix of the tables of summed squared gradients
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Some of the pairs of words that stand near each other, and their counts."""
+    """Some pairs of co-occurring words, and their counts."""
 
     rows: Int32[np.ndarray, " pair"]
     columns: Int32[np.ndarray, " pair"]
@@ -34,9 +34,9 @@ class PairBatch:
 
 
 class CountedText:
-    """The co-occurrences of a text, counted when they are first asked for, and cut into batches.
+    """The co-occurrences of a text, counted on first use and cut into batches.
 
-    They are multiplied by `scale`: those of another text than the training text are brought to its length.
+    Counts are multiplied by `scale`, which brings another text to the length of the training text.
     """
 
     def __init__(
@@ -48,19 +48,19 @@ class CountedText:
     @property
     def counted(self) -> Cooccurrences:
         if self._counted is None:
-            found = count_cooccurrences(*self._text)
-            self._counted = replace(found, counts=found.counts * self._scale)
+            counted = count_cooccurrences(*self._text)
+            self._counted = replace(counted, counts=counted.counts * self._scale)
         return self._counted
 
     def __len__(self) -> int:
         return -(-len(self.counted) // self._batch)
 
     def batches(self, key: int, start: int) -> Iterator[PairBatch]:
-        """All pairs in an order that is drawn by the key, from the batch `start` on."""
+        """Yield all pairs in a random order given by the key, from batch `start` on."""
         order, pairs = np.random.default_rng(key).permutation(len(self.counted)), self.counted
         for first in range(start * self._batch, len(order), self._batch):
-            some = order[first : first + self._batch]
-            yield PairBatch(pairs.rows[some], pairs.columns[some], pairs.counts[some])
+            chosen = order[first : first + self._batch]
+            yield PairBatch(pairs.rows[chosen], pairs.columns[chosen], pairs.counts[chosen])
 
 
 class GloVe:
@@ -77,7 +77,7 @@ class GloVe:
         self.tables: dict[str, Tensor] = {}
 
     def initialise(self, seed: int) -> None:
-        """All evenly between −1/2 and 1/2 over the width; the sums of squared gradients begin at 1."""
+        """Draw uniformly between −1/2 and 1/2, divided by the width; sums of squared gradients start at 1."""
         chance = torch.Generator().manual_seed(seed)
         self.tables = {
             name: (torch.rand(shape, generator=chance) - 0.5) / self.options.width
@@ -110,11 +110,11 @@ class GloVe:
         self.tables = {name: tensor.clone() for name, tensor in tensors.items()}
 
     def move_to(self, device: torch.device) -> None:
-        """Learn there from now on."""
+        """Move the tables to this device, to learn there."""
         self.tables = {name: tensor.to(device) for name, tensor in self.tables.items()}
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> CountedText:
-        """Return the co-occurrences of a text, which it learns from."""
+        """Return the co-occurrences of a text, from which it learns."""
         size, window = len(self.vocabulary), self.options.window
         scale = float(self.vocabulary.counts.sum() / max(np.count_nonzero(tokens >= first), 1))
         return CountedText(tokens, end, first, size, window, learning.batch_words, scale)
@@ -123,7 +123,7 @@ class GloVe:
         return material.batches(next(keys(seed, epoch, 0)), start)
 
     def update(self, batch: PairBatch, learning: Learning) -> Update:
-        """Learn from a batch, where the tables lie; the learning rate does not fall, for AdaGrad's steps do."""
+        """Learn from a batch on the tables' device; the learning rate is constant, since AdaGrad's steps shrink."""
         is_on_gpu = self.tables["centres"].is_cuda
         total = self._learn_on_gpu(batch, learning) if is_on_gpu else self._learn_on_cpu(batch, learning)
         return Update(total, len(batch.counts), len(batch.counts), learning.learning_rate)
@@ -133,7 +133,7 @@ class GloVe:
 
         arrays = (batch.rows, batch.columns, np.log(batch.counts), self._shares(batch.counts))
         device, programs = self.tables["centres"].device, learning.threads or side_by_side(len(self.vocabulary))
-        rows, columns, logarithms, shares = (torch.from_numpy(each).to(device) for each in arrays)
+        rows, columns, logarithms, shares = (torch.from_numpy(array).to(device) for array in arrays)
         rate = learning.learning_rate
         return float(learn_cooccurrences(rows, columns, logarithms, shares, self.tables, rate, programs).sum())
 
@@ -144,8 +144,8 @@ class GloVe:
         logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
 
         def learn(part: slice) -> float:
-            given = (batch.rows[part], batch.columns[part], logarithms[part], shares[part])
-            return float(learn_pairs(*given, tables, learning.learning_rate))
+            arguments = (batch.rows[part], batch.columns[part], logarithms[part], shares[part])
+            return float(learn_pairs(*arguments, tables, learning.learning_rate))
 
         threads = learning.threads or 1
         cuts = np.linspace(0, len(batch.counts), threads + 1).astype(int).tolist()
@@ -156,12 +156,12 @@ class GloVe:
             return sum(pool.map(learn, parts))
 
     def _shares(self, counts: Float32[np.ndarray, " pair"]) -> Float32[np.ndarray, " pair"]:
-        """f: how much a pair counts for."""
+        """Return f, the weight of each pair."""
         return np.minimum(1, (counts / np.float32(self.options.x_max)) ** np.float32(self.options.alpha))
 
     def loss(self, batch: PairBatch) -> tuple[float, float]:
-        """The weighted squared error of the logarithms of some counts, and how many there are."""
-        rows, columns = (torch.from_numpy(each).long() for each in (batch.rows, batch.columns))
+        """Return the weighted squared error of the logarithms of some counts, and their number."""
+        rows, columns = (torch.from_numpy(array).long() for array in (batch.rows, batch.columns))
         tables = {name: tensor.cpu() for name, tensor in self.weights().items()}
         guesses = (tables["centres"][rows] * tables["contexts"][columns]).sum(1)
         guesses += tables["centre_biases"][rows] + tables["context_biases"][columns]
@@ -169,11 +169,11 @@ class GloVe:
         return float(0.5 * (torch.from_numpy(self._shares(batch.counts)) * errors**2).sum()), float(len(rows))
 
     def vectors(self, which: Which) -> Float32[Tensor, "word width"]:
-        """A vector for each word; the authors use the sum of both, whose directions are those of the mean."""
+        """Return a vector for each word; the authors use the sum of both, which has the direction of the mean."""
         if which == "mean":
             return (self.tables["centres"] + self.tables["contexts"]) / 2
         return self.tables[which]
 
     def compose(self, word: str) -> Float32[Tensor, " width"] | None:
-        """The vector of a word that is not in the vocabulary: there is none."""
+        """Return None: a word that is not in the vocabulary has no vector."""
         return None

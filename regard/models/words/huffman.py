@@ -1,4 +1,4 @@
-"""A Huffman tree over words: frequent ones have short paths, so that few nodes are learnt for each word."""
+"""A Huffman tree over words: frequent words have short paths, so that few nodes are updated for each word."""
 
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from jaxtyping import Float32, Int32, Int64
 
 
 class Tree(NamedTuple):
-    """The way from the root to each word: `nodes[starts[w] : starts[w + 1]]`, and the sign of each turn there.
+    """The path from the root to each word: `nodes[starts[w] : starts[w + 1]]`, with the sign of each turn.
 
     P(word) is the product of σ(sign · u_node · h) over its nodes (Mikolov et al. 2013, equation 3).
     """
@@ -19,7 +19,7 @@ class Tree(NamedTuple):
 
 
 def huffman_tree(counts: Int64[np.ndarray, " word"]) -> Tree:
-    """The tree with the shortest expected path for words that occur so often (Huffman 1952)."""
+    """Build the tree with the shortest expected path for words with these counts (Huffman 1952)."""
     size = len(counts)
     heap = [(int(count), number) for number, count in enumerate(counts)]
     heapify(heap)
@@ -31,12 +31,12 @@ def huffman_tree(counts: Int64[np.ndarray, " word"]) -> Tree:
         heappush(heap, (less + more, node))
     paths = [_path(word, parents, 2 * size - 2) for word in range(size)]
     starts = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
-    below = np.array([each for path in paths for each in path], np.int64)
+    below = np.array([node for path in paths for node in path], np.int64)
     return Tree(starts, (parents[below] - size).astype(np.int32), signs[below])
 
 
 def _path(word: int, parents: Int64[np.ndarray, " node"], root: int) -> list[int]:
-    """The nodes that are turned to on the way from the root to a word, the word last."""
+    """Return the nodes on the path from the root to a word, without the root, with the word last."""
     path, node = [], word
     while node != root:
         path.append(node)

@@ -1,4 +1,4 @@
-"""Batches of text learnt from on a GPU: what is left out, how far each window reaches and which words are drawn."""
+"""Learn from batches of text on a GPU: subsampling, window sizes and negative samples are drawn there."""
 
 import numpy as np
 import torch
@@ -15,12 +15,12 @@ WORDS_FOR_EACH = 40
 
 
 def side_by_side(vocabulary: int) -> int:
-    """Return how many programs may learn at once: with fewer words, several move the same row more often."""
+    """Return how many programs may learn at once: with fewer words, more of them would update the same row."""
     return max(1, min(MOST_PROGRAMS, vocabulary // WORDS_FOR_EACH))
 
 
 class GpuLearner:
-    """Learns by negative sampling from batch after batch, parts of each side by side."""
+    """Learns from batches by negative sampling, with parts of each batch in parallel."""
 
     def __init__(
         self, options: Word2VecOptions, counts: Int64[np.ndarray, " word"], parts: Parts, device: torch.device
@@ -28,7 +28,7 @@ class GpuLearner:
         self.options, self.device = options, device
         noise = alias_table(shares(counts, options.noise_exponent))
         arrays = (keep_probabilities(counts, options.subsampling), *noise, *parts)
-        self.keep, self.own, self.alias, *self.parts = (torch.from_numpy(each).to(device) for each in arrays)
+        self.keep, self.own, self.alias, *self.parts = (torch.from_numpy(array).to(device) for array in arrays)
 
     def learn(
         self,
@@ -38,23 +38,23 @@ class GpuLearner:
         centres: Float[Tensor, "row width"],
         contexts: Float[Tensor, "word width"],
     ) -> tuple[float, int]:
-        """Learn from a batch, the learning rate going from one to the other; gives all losses and their number."""
-        from regard.kernels.word_vectors import learn_places  # which needs Triton
+        """Learn from a batch while the rate goes from one to the other; return the total loss and its count."""
+        from regard.kernels.word_vectors import learn_places  # needs Triton
 
         options, device = self.options, self.device
         is_cbow = options.method == "cbow"
         chance = torch.Generator(device).manual_seed(batch.key)
-        words, starts = (torch.from_numpy(each).to(device) for each in (batch.words, batch.starts))
+        words, starts = (torch.from_numpy(array).to(device) for array in (batch.words, batch.starts))
         sentence = torch.searchsorted(starts, torch.arange(len(words), device=device), right=True)
-        stays = torch.rand(len(words), generator=chance, device=device) < self.keep[words]
-        words, sentence = words[stays], sentence[stays]
+        is_kept = torch.rand(len(words), generator=chance, device=device) < self.keep[words]
+        words, sentence = words[is_kept], sentence[is_kept]
         if not len(words):
             return 0.0, 0
         places = torch.arange(len(words), device=device)
         reach = torch.randint(1, options.window + 1, (len(words),), generator=chance, device=device)
         lows = torch.maximum(torch.searchsorted(sentence, sentence), places - reach)
         highs = torch.minimum(torch.searchsorted(sentence, sentence, right=True), places + reach + 1)
-        # Of skip-gram there is room for a prediction at each distance, before and after.
+        # Skip-gram needs room for a prediction at each distance, before and after.
         negatives = self._draw((len(words), 1 if is_cbow else 2 * options.window, options.negatives), chance)
         losses = learn_places(
             words, lows.int(), highs.int(), torch.linspace(*rates, len(words), device=device), negatives,
@@ -65,7 +65,7 @@ class GpuLearner:
         return float(losses.sum()), int((others > 0).sum() if is_cbow else others.sum())
 
     def _draw(self, shape: tuple[int, ...], chance: torch.Generator) -> Int[Tensor, "..."]:
-        """Words of the noise, by the alias method."""
+        """Draw noise words by the alias method."""
         place = torch.randint(len(self.own), shape, generator=chance, device=self.device, dtype=torch.int32)
         coin = torch.rand(shape, generator=chance, device=self.device)
         return torch.where(coin < self.own[place], place, self.alias[place])

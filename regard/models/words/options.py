@@ -10,36 +10,36 @@ WIDEST = 10_000
 
 
 class Word2VecOptions(Options):
-    """Options of word2vec: what is predicted from what, and how a prediction is scored."""
+    """Options of word2vec: what is predicted from what, and how predictions are scored."""
 
-    width: int = Field(100, ge=1, le=WIDEST, description="How many numbers a vector has.")
+    width: int = Field(100, ge=1, le=WIDEST, description="Numbers per vector.")
     method: Literal["skip-gram", "cbow"] = Field(
         "skip-gram",
-        description="Whether a word predicts each of the words around it, or their mean predicts the word.",
+        description="Predict each of the words around a word from it, or the word from their mean.",
     )
     window: int = Field(
-        5, ge=1, le=1000, description="The most words to either side; each time a number from 1 to this is drawn."
+        5, ge=1, le=1000, description="Most words to either side; the number is drawn from 1 to this each time."
     )
     loss: Literal["softmax", "negative", "hierarchical"] = Field(
         "negative",
-        description="How a prediction is scored: against all words, which is the definition and slow; against words "
-        "that are drawn; or along the branches of a Huffman tree.",
+        description="How a prediction is scored: against all words, which is the definition and slow; against sampled "
+        "words; or along the branches of a Huffman tree.",
     )
-    negatives: int = Field(5, ge=1, le=100, description="Words that are drawn against each right one (negative).")
+    negatives: int = Field(5, ge=1, le=100, description="Sampled words for each true one (negative).")
     noise_exponent: float = Field(
-        0.75, ge=-1, le=1, description="Words are drawn in proportion to their count to the power of this (negative)."
+        0.75, ge=-1, le=1, description="Words are sampled in proportion to their count to this power (negative)."
     )
     subsampling: float = Field(
         1e-3,
         ge=0,
         le=1,
-        description="Words with more than this share of the text are left out at random, the more often the more "
-        "frequent they are; 0 keeps all.",
+        description="Leave out words with more than this share of the text at random, more often the more frequent "
+        "they are; 0: keep all.",
     )
     divide_mean: bool = Field(
         False,
-        description="Divide the step of a mean among the vectors that it is the mean of, as the gradient says; "
-        "word2vec and fastText give all of it to each.",
+        description="Divide the gradient step of a mean among its vectors, as the gradient says; word2vec and fastText "
+        "give the whole step to each.",
     )
 
     @property
@@ -50,18 +50,16 @@ class Word2VecOptions(Options):
     def _of_this_loss(self) -> "Word2VecOptions":
         for name in self.idle:
             if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} is for loss = 'negative', and loss is '{self.loss}'")
+                raise ValueError(f"{name} is for loss = 'negative', but loss is '{self.loss}'")
         return self
 
 
 class FastTextOptions(Word2VecOptions):
-    """Options of fastText: words are made of their n-grams of letters, which share rows where their hashes do."""
+    """Options of fastText: words are made of their letter n-grams, which share rows by their hashes."""
 
     shortest: int = Field(3, ge=1, le=100, description="Letters of the shortest n-grams.")
     longest: int = Field(6, ge=1, le=100, description="Letters of the longest n-grams, < and > at the ends included.")
-    buckets: int = Field(
-        200_000, ge=1, le=2**28, description="Rows that all n-grams share: each has the row of its hash."
-    )
+    buckets: int = Field(200_000, ge=1, le=2**28, description="Rows that all n-grams share, by their hashes.")
 
     @model_validator(mode="after")
     def _of_some_length(self) -> "FastTextOptions":
@@ -71,11 +69,9 @@ class FastTextOptions(Word2VecOptions):
 
 
 class GloVeOptions(Options):
-    """Which co-occurrences are counted, and how much each counts."""
+    """Which co-occurrences are counted, and their weights."""
 
-    width: int = Field(100, ge=1, le=WIDEST, description="How many numbers a vector has.")
-    window: int = Field(
-        10, ge=1, le=1000, description="The most words to either side; one at the distance d counts 1/d."
-    )
-    x_max: float = Field(100.0, gt=0, description="The count from which on a co-occurrence has its full weight.")
-    alpha: float = Field(0.75, ge=0, le=1, description="The weight of a count x is (x / x_max) to the power of this.")
+    width: int = Field(100, ge=1, le=WIDEST, description="Numbers per vector.")
+    window: int = Field(10, ge=1, le=1000, description="Most words to either side; a word at distance d counts 1/d.")
+    x_max: float = Field(100.0, gt=0, description="Count from which on a co-occurrence has full weight.")
+    alpha: float = Field(0.75, ge=0, le=1, description="The weight of a count x is (x / x_max) to this power.")

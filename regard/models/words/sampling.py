@@ -1,4 +1,4 @@
-"""Words drawn at random: which are left out of a text, and which are drawn against the right ones."""
+"""Random sampling of words: subsampling of a text, and negative samples."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,10 @@ from jaxtyping import Float32, Float64, Int32, Int64
 
 
 def keep_probabilities(counts: Int64[np.ndarray, " word"], subsampling: float) -> Float32[np.ndarray, " word"]:
-    """The probability with which each word stays in the text.
+    """Return the probability of keeping each word in the text.
 
     With f the share of a word in the text and t the subsampling, p = √(t/f) + t/f, at most 1. The paper has √(t/f)
-    (Mikolov et al. 2013, equation 5); the other term is its program's, as it is gensim's.
+    (Mikolov et al. 2013, equation 5); the other term is in its program, and in gensim.
     """
     if not subsampling:
         return np.ones(len(counts), np.float32)
@@ -19,9 +19,9 @@ def keep_probabilities(counts: Int64[np.ndarray, " word"], subsampling: float) -
 
 
 class Noise(NamedTuple):
-    """A distribution over words by the alias method (Walker 1977): two draws give a word, however many there are.
+    """A distribution over words for the alias method (Walker 1977): two draws give a word, however many there are.
 
-    A place is drawn evenly; with the probability `own` of that place it is the word, otherwise its `alias` is.
+    A place is drawn uniformly; with that place's probability `own` it is the word, otherwise its `alias` is.
     """
 
     own: Float32[np.ndarray, " word"]
@@ -29,21 +29,21 @@ class Noise(NamedTuple):
 
 
 def shares(counts: Int64[np.ndarray, " word"], exponent: float) -> Float64[np.ndarray, " word"]:
-    """The probability of each word, in proportion to its count to the power of the exponent."""
+    """Return the probability of each word, in proportion to its count to the power `exponent`."""
     powers = np.maximum(counts, 1).astype(np.float64) ** exponent
     return powers / powers.sum()
 
 
 def alias_table(probabilities: Float64[np.ndarray, " word"]) -> Noise:
-    """The table that draws with these probabilities."""
+    """Build the table that samples with these probabilities."""
     size = len(probabilities)
     own, alias = probabilities * size, np.arange(size, dtype=np.int32)
     small, large = list(np.flatnonzero(own < 1)), list(np.flatnonzero(own >= 1))
     while small and large:
         less, more = small.pop(), large[-1]
         alias[less] = more
-        own[more] -= 1 - own[less]  # what it gives so that the other place is full
+        own[more] -= 1 - own[less]  # its contribution to fill the other place
         if own[more] < 1:
             small.append(large.pop())
-    own[small + large] = 1  # what is left differs from 1 by rounding alone
+    own[small + large] = 1  # the rest differ from 1 only by rounding
     return Noise(own.astype(np.float32), alias)

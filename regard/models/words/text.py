@@ -1,4 +1,4 @@
-"""Text to learn from: whole sentences of known words, some thousand words at once."""
+"""Text for training: whole sentences of known words, some thousand words at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from jaxtyping import Int32, Int64
 
 @dataclass(frozen=True)
 class TextBatch:
-    """Sentences one after another: those of `words[starts[s] : starts[s + 1]]`.
+    """Consecutive sentences: sentence s is `words[starts[s] : starts[s + 1]]`.
 
-    `key` seeds all that is drawn while they are learnt from; `begin` and `end` say which part of the whole training
-    they are, from 0 to 1, and `length` how many words they had with the unknown ones.
+    `key` seeds all random draws for this batch; `begin` and `end` say which part of the whole training it is, from 0 to
+    1, and `length` is its number of words including unknown ones.
     """
 
     words: Int32[np.ndarray, " word"]
@@ -24,15 +24,15 @@ class TextBatch:
 
 
 class Text:
-    """A text of tokens with an end after each sentence, cut into batches of whole sentences.
+    """A text with an end token after each sentence, cut into batches of whole sentences.
 
-    Words are numbered from 0: tokens below `first` are none, and left out, so that their neighbours stand together.
+    Words are numbered from 0: tokens below `first` are not words and are left out, so their neighbours become adjacent.
     """
 
     def __init__(self, tokens: np.ndarray, end: int, first: int, batch_words: int) -> None:
         self.tokens, self.first = tokens, first
         ends = np.flatnonzero(tokens == end) + 1
-        # A batch ends with the sentence in which it has enough words.
+        # A batch ends with the sentence that reaches the wanted number of words.
         wanted = np.arange(batch_words, len(tokens) + batch_words, batch_words)
         cuts = ends[np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)] if len(ends) else ends
         self.cuts = np.unique(np.append(0, cuts))
@@ -42,15 +42,15 @@ class Text:
         return len(self.cuts) - 1
 
     def batches(self, keys: Iterator[int], epoch: int, epochs: int, start: int) -> Iterator[TextBatch]:
-        """The batches of an epoch from `start` on, with a key for each."""
+        """Yield the batches of an epoch from `start` on, with a key for each."""
         for number, key in zip(range(start, len(self)), keys, strict=False):
             first, last = int(self.cuts[number]), int(self.cuts[number + 1])
             begin, end = ((epoch + place / len(self.tokens)) / epochs for place in (first, last))
             yield self._batch(np.asarray(self.tokens[first:last]), key, begin, end)
 
     def _batch(self, tokens: np.ndarray, key: int, begin: float, end: float) -> TextBatch:
-        known = tokens >= self.first
+        is_word = tokens >= self.first
         ends = tokens == self.end
-        starts = np.append(0, np.cumsum(known)[ends]).astype(np.int64)
-        words = (tokens[known].astype(np.int64) - self.first).astype(np.int32)
+        starts = np.append(0, np.cumsum(is_word)[ends]).astype(np.int64)
+        words = (tokens[is_word].astype(np.int64) - self.first).astype(np.int32)
         return TextBatch(words, starts, len(tokens) - int(ends.sum()), key, begin, end)

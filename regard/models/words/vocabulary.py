@@ -1,4 +1,4 @@
-"""The words that have a vector, and how often each occurs in the text that was learnt from."""
+"""The words that have a vector, and their counts in the training text."""
 
 import json
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ class Vocabulary:
         return len(self.words)
 
     def counts_file(self) -> bytes:
-        """The counts as they lie in a model folder, in the order of the words."""
+        """Return the counts as stored in a model folder, in the order of the words."""
         return json.dumps({"counts": self.counts.tolist()}).encode()
 
 
 def read_vocabulary(words: Sequence[str], content: bytes | None) -> Vocabulary:
-    """The words with the counts that were stored for them; vectors that came from a file have none."""
+    """Return the words with their stored counts; vectors imported from a file have none."""
     if content is None:
         return Vocabulary(words, np.zeros(len(words), np.int64))
     try:

@@ -28,7 +28,7 @@ from regard.models.words.vocabulary import Vocabulary
 
 
 class CpuLearner:
-    """Learns from batch after batch; with one thread the same batch always does the same."""
+    """Learns from batches on a CPU; with one thread the result is deterministic."""
 
     def __init__(
         self, options: Word2VecOptions, counts: Int64[np.ndarray, " word"], parts: Parts, tree: Tree | None
@@ -52,7 +52,7 @@ class CpuLearner:
         centres: Float[Tensor, "row width"],
         contexts: Float[Tensor, "_ width"],
     ) -> tuple[float, int]:
-        """Learn from a batch, the learning rate going from one to the other; gives some losses and their number."""
+        """Learn from a batch while the rate goes from one to the other; return the total loss and its count."""
         from regard.kernels.text_updates import Tables
 
         tables = Tables(centres.numpy(), contexts.numpy(), *self._parts)
@@ -60,8 +60,8 @@ class CpuLearner:
         if len(jobs) == 1:
             return self._learn_part(batch, rates, tables, *jobs[0])
         with ThreadPoolExecutor(len(jobs)) as pool:
-            found = list(pool.map(lambda job: self._learn_part(batch, rates, tables, *job), jobs))
-        return sum(loss for loss, _ in found), sum(told for _, told in found)
+            results = list(pool.map(lambda job: self._learn_part(batch, rates, tables, *job), jobs))
+        return sum(loss for loss, _ in results), sum(count for _, count in results)
 
     def _learn_part(
         self, batch: TextBatch, rates: tuple[float, float], tables: Any, first: int, last: int, key: int
@@ -75,7 +75,7 @@ class CpuLearner:
 
 
 def _even_cuts(starts: Int64[np.ndarray, " sentence_and_end"], parts: int) -> list[int]:
-    """Where to cut sentences into parts with about equally many words, none of them empty."""
+    """Return where to cut sentences into non-empty parts with about equally many words."""
     wanted = np.linspace(starts[0], starts[-1], parts + 1)
     return np.unique(np.searchsorted(starts, wanted)).tolist()
 
@@ -89,7 +89,7 @@ class Word2Vec:
         self.options, self.vocabulary = options, vocabulary
         self.centres = self.contexts = torch.zeros(0, options.width)
 
-    # What it is made of
+    # Parts
 
     @cached_property
     def parts(self) -> Parts:
@@ -102,7 +102,7 @@ class Word2Vec:
 
     @property
     def context_rows(self) -> int:
-        """Number of context rows; a tree has one for each place where it branches."""
+        """Number of context rows; a tree has one for each branching node."""
         return len(self.vocabulary) - (self.options.loss == "hierarchical")
 
     @cached_property
@@ -111,7 +111,7 @@ class Word2Vec:
         return huffman_tree(self.vocabulary.counts) if self.options.loss == "hierarchical" else None
 
     def initialise(self, seed: int) -> None:
-        """W evenly between −1/2 and 1/2 over the width, U zero, as the authors' program begins."""
+        """Draw W uniformly between −1/2 and 1/2, divided by the width; set U to zero, as in the authors' program."""
         chance = torch.Generator().manual_seed(seed)
         rows, width = self.centre_rows, self.options.width
         self.centres = (torch.rand(rows, width, generator=chance) - 0.5) / width
@@ -123,7 +123,7 @@ class Word2Vec:
     state = weights
 
     def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take up vectors; those that came from a file are of centres alone."""
+        """Load vectors; imported ones have centres only."""
         width = self.options.width
         shapes = {"centres": (self.centre_rows, width), "contexts": (self.context_rows, width)}
         check_tables(tensors, shapes if "contexts" in tensors else {"centres": shapes["centres"]})
@@ -145,27 +145,27 @@ class Word2Vec:
     # Learning
 
     def move_to(self, device: torch.device) -> None:
-        """Learn there from now on."""
+        """Move the vectors to this device, to learn there."""
         self.centres, self.contexts = self.centres.to(device), self.contexts.to(device)
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> Text:
-        """Return the text itself, which it learns from."""
+        """Return the text, from which it learns."""
         return Text(tokens, end, first, learning.batch_words)
 
     def batches(self, material: Text, seed: int, epoch: int, epochs: int, start: int) -> Iterator[TextBatch]:
         return material.batches(keys(seed, epoch, start), epoch, epochs, start)
 
     def update(self, batch: TextBatch, learning: Learning) -> Update:
-        """Learn from a batch, where the vectors lie."""
+        """Learn from a batch on the vectors' device."""
         rates = learning.rate(batch.begin), learning.rate(batch.end)
         if not len(batch.words):
             return Update(0.0, 0, batch.length, rates[1])
         if self.centres.is_cuda:
             programs = learning.threads or side_by_side(len(self.vocabulary))
-            found = self._on_gpu.learn(batch, rates, programs, self.centres, self.contexts)
+            totals = self._on_gpu.learn(batch, rates, programs, self.centres, self.contexts)
         else:
-            found = self._on_cpu.learn(batch, rates, learning.threads or 1, self.centres, self.contexts)
-        return Update(*found, batch.length, rates[1])
+            totals = self._on_cpu.learn(batch, rates, learning.threads or 1, self.centres, self.contexts)
+        return Update(*totals, batch.length, rates[1])
 
     @cached_property
     def _on_cpu(self) -> CpuLearner:
@@ -176,21 +176,21 @@ class Word2Vec:
         return GpuLearner(self.options, self.vocabulary.counts, self.parts, self.centres.device)
 
     def loss(self, batch: TextBatch) -> tuple[float, float]:
-        """The sum of the losses of all predictions in a text, and their number, on the CPU."""
+        """Return the sum of the losses of all predictions in a text, and their number, on the CPU."""
         noise = torch.from_numpy(shares(self.vocabulary.counts, self.options.noise_exponent)).float()
         predictions = Predictions(self.options, self.vectors("centres").cpu(), self.contexts.cpu(), noise, self.tree)
         return predictions.loss(batch)
 
-    # What people use
+    # Use
 
     def vectors(self, which: Which) -> Float32[Tensor, "word width"]:
-        """A vector for each word."""
+        """Return a vector for each word."""
         if which != "centres" and self.options.loss == "hierarchical":
             raise Fault(
-                "With loss = 'hierarchical' a word has no vector as a context: U belongs to the branches of the tree."
+                "With loss = 'hierarchical' words have no context vectors: U belongs to the branches of the tree."
             )
         if which != "centres" and not len(self.contexts):
-            raise Fault("These vectors came from a file, which has those of centres only, not of contexts.")
+            raise Fault("These vectors came from a file, which has vectors of centres only, not of contexts.")
         if which == "contexts":
             return self.contexts
         return self._composed if which == "centres" else (self._composed + self.contexts) / 2
@@ -200,5 +200,5 @@ class Word2Vec:
         return self.centres
 
     def compose(self, word: str) -> Float32[Tensor, " width"] | None:
-        """The vector of a word that is not in the vocabulary: there is none."""
+        """Return None: a word that is not in the vocabulary has no vector."""
         return None

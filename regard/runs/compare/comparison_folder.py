@@ -1,4 +1,4 @@
-"""The folder of a comparison: whose it is, the text its runs share, and what is written at its end."""
+"""The folder of a comparison: its lock, the data its runs share, and the files written at the end."""
 
 import fcntl
 import os
@@ -21,13 +21,13 @@ from regard.runs import open as runs
 from regard.runs.compare.plan import ComparisonPlan, PlannedRun, make_plan
 from regard.training.checkpoint import RunFolder
 
-MARK = "comparison.toml"  # its first file: the recipe of the whole comparison
+MARK = "comparison.toml"  # the first file written: the recipe of the whole comparison
 CORPORA = "corpora"
 
 
 @contextmanager
 def open_comparison(plan: ComparisonPlan, folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Inside this block the folder holds this comparison, and no other process works in it."""
+    """Lock the folder for this comparison while the block runs; no other process can work in it."""
     _check_free(folder, resume, overwrite)
     if resume and (folder / MARK).is_file():
         _check_same(plan, folder)
@@ -39,7 +39,7 @@ def open_comparison(plan: ComparisonPlan, folder: Path, resume: bool, overwrite:
             raise Fault(f"Another process is comparing in {folder}; wait, or choose another --out.") from None
         if overwrite:
             _empty(folder)
-        header = f"# The comparison of this folder: `regard compare {MARK} --out DIR` makes it again.\n\n"
+        header = f"# The comparison of this folder: `regard compare {MARK} --out DIR` repeats it.\n\n"
         write_file(folder / MARK, (header + tomli_w.dumps(plan.table)).encode())
         yield
 
@@ -50,23 +50,23 @@ def _check_free(folder: Path, resume: bool, overwrite: bool) -> None:
     if not folder.exists() or not any(inner.name != ".lock" for inner in folder.iterdir()):
         return
     if not (folder / MARK).is_file():
-        raise Fault(f"{folder} exists and is not a comparison of regard; choose another --out.")
+        raise Fault(f"{folder} exists and is not a comparison made by regard; choose another --out.")
     if not (resume or overwrite):
-        raise Fault(f"{folder} holds a comparison already; --resume goes on with it, --overwrite replaces it.")
+        raise Fault(f"{folder} already holds a comparison; --resume continues it, --overwrite replaces it.")
 
 
 def _check_same(plan: ComparisonPlan, folder: Path) -> None:
-    """Refuse to go on with another comparison; more variants and more seeds are welcome."""
+    """Refuse to resume a different comparison; more variants and more seeds are allowed."""
     old = [variant.name for variant in make_plan(read_table(folder / MARK), plan.name).variants]
     if missing := [name for name in old if name not in [variant.name for variant in plan.variants]]:
         raise Fault(
-            f"{folder} compares {', '.join(old)}, and cannot be resumed without {', '.join(missing)}; "
+            f"{folder} compares {', '.join(old)} and cannot be resumed without {', '.join(missing)}; "
             "choose another --out, or --overwrite it."
         )
 
 
 def _empty(folder: Path) -> None:
-    """Remove everything but the lock, and no run under the hands of a process that trains it."""
+    """Remove everything but the lock, and refuse to remove a run that another process is training."""
     for run in map(RunFolder, sorted(folder.glob("*/seed-*/"))):
         with runs.locked_run(run):
             run.remove()
@@ -78,9 +78,9 @@ def _empty(folder: Path) -> None:
 
 
 def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progress: Progress) -> None:
-    """Prepare the text of every run before the first is trained; runs of the same text share one preparation.
+    """Prepare the data of every run before training the first; runs with the same data share one preparation.
 
-    The files of a preparation are linked into its runs, so that each run is as whole as if it had been trained alone.
+    The prepared files are linked into each run, so every run folder is as complete as if it had been trained alone.
     """
     prepared: dict[Path, Any] = {}
     for run in planned:
@@ -90,9 +90,9 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
         if place not in prepared:
             kind = task_class(run.recipe)
             prepared[place] = kind.prepare(run.recipe, place, progress, lambda text: None, None)
-        if not elsewhere and place.exists():  # a task that draws its examples prepares no files
+        if not elsewhere and place.exists():  # a task that samples its examples prepares no files
             _link(place, RunFolder(run.folder))
-    pairs = [each for each in prepared.values() if isinstance(each, PreparedPairs)]
+    pairs = [corpus for corpus in prepared.values() if isinstance(corpus, PreparedPairs)]
     if len({tuple(getattr(corpus, split)) for corpus in pairs}) > 1:
         raise Fault(f"The variants have different {split} data, so their scores cannot be compared.")
 
@@ -102,15 +102,15 @@ def _fingerprint(data: Options) -> str:
 
 
 def _link(corpus: Path, run: RunFolder) -> None:
-    """Give a run this corpus as its own, unless it has one."""
-    own = run.training / "corpus"
-    if own.exists():
+    """Link the corpus into a run that does not have one yet."""
+    target = run.training / "corpus"
+    if target.exists():
         return
     run.begin()
-    beside = own.with_name("corpus.partial")
-    shutil.rmtree(beside, ignore_errors=True)
-    shutil.copytree(corpus, beside, copy_function=_link_file, ignore=shutil.ignore_patterns(".lock"))
-    beside.rename(own)
+    partial = target.with_name("corpus.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.copytree(corpus, partial, copy_function=_link_file, ignore=shutil.ignore_patterns(".lock"))
+    partial.rename(target)
 
 
 def _link_file(source: str, target: str) -> None:

@@ -1,4 +1,4 @@
-"""Findings of a comparison: metrics of each variant over the seeds, its size, its speed, and significance."""
+"""Findings of a comparison: each variant's metrics over the seeds, its size and speed, and significance."""
 
 import math
 import statistics
@@ -14,22 +14,22 @@ from regard.runs.compare.plan import ComparisonPlan, PlannedRun
 
 
 def spread(values: Sequence[float]) -> float:
-    """The largest minus the smallest."""
+    """Return the largest value minus the smallest."""
     return max(values) - min(values)
 
 
 @dataclass(frozen=True)
 class SeedScores:
-    """One metric of one variant: a value for each seed, the same by length, and how it differs from the first's."""
+    """One metric of one variant: a value per seed, values by length, and the difference from the first variant."""
 
     metric: str
     signature: str
     values: list[float]
     better: Better
-    difference: float | None  # of the mean from the first's; none of the first itself
-    against_first: Difference | None  # the same example by example, with how sure it is, where those are known
-    within_spread: bool | None  # whether seeds of this variant or of the first differ by more than the two variants do
-    by_length: list[list[float]] = field(default_factory=list)  # bucket, seed
+    difference: float | None  # of the mean from the first variant's mean; None for the first variant
+    against_first: Difference | None  # paired difference with its significance, if per-example scores are known
+    within_spread: bool | None  # True if seeds of this variant or of the first differ by more than the two variants
+    by_length: list[list[float]] = field(default_factory=list)  # by bucket, then by seed
 
     @property
     def mean(self) -> float:
@@ -71,12 +71,12 @@ class Found:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Target tokens learnt from in a second, all seeds together."""
+        """Target tokens learnt per second, over all seeds."""
         items, seconds = (sum(column) for column in zip(*(outcome.pace for outcome in self.outcomes), strict=True))
         return items / seconds if seconds else None
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The numbers of each metric, with all that is known of the variant."""
+        """Yield the numbers of each metric with the facts about the variant."""
         for measure in self.measures:
             against = measure.against_first
             yield {
@@ -108,7 +108,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that could not be trained, and what it said."""
+    """A run that could not be trained, and its error message."""
 
     run: PlannedRun
     sentences: Sequence[str]
@@ -138,26 +138,26 @@ class Findings:
     split: str
     sentences: int
     jobs: int
-    buckets: list[Bucket]  # lengths of sources, with by_length
-    variants: list[Found]  # the first is the one that the others are measured against
+    buckets: list[Bucket]  # lengths of sources, if scored by length
+    variants: list[Found]  # the others are compared with the first
     failures: list[Failure] = field(default_factory=list)
 
     @property
     def title(self) -> str:
-        """Its name, and the options in which the variants differ."""
+        """Name of the comparison and the options in which the variants differ."""
         return self.name if self.differ_in == "variant" else f"{self.name}: {self.differ_in}"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The numbers of each variant and metric: mean, spread, difference from the first variant and its p.
+        """Numbers of each variant and metric: mean, spread, difference from the first variant, and its p.
 
-        `p` is that of approximate randomisation; in 95 of 100 resampled test sets the difference lies between `low` and
-        `high`. What is not known is None.
+        `p` comes from approximate randomisation. In 95 of 100 resampled test sets the difference lies between `low` and
+        `high`. Unknown values are None.
         """
-        return [row for found in self.variants for row in found.rows()]
+        return [row for variant in self.variants for row in variant.rows()]
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in comparison.json."""
+        """Return the contents of comparison.json."""
         return {
             "name": self.name,
             "differ_in": self.differ_in,
@@ -165,48 +165,48 @@ class Findings:
             "sentences": self.sentences,
             "jobs": self.jobs,
             "buckets": [asdict(bucket) | {"sentences": len(bucket.sentences)} for bucket in self.buckets],
-            "variants": [found.as_dict() for found in self.variants],
+            "variants": [variant.as_dict() for variant in self.variants],
             "failures": [failure.as_dict() for failure in self.failures],
         }
 
 
 def find(plan: ComparisonPlan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
-    """Return the findings about each variant from the judged runs; a variant without a trained run is left out."""
-    of_variant = [[each for each in outcomes if each.run.variant == variant.name] for variant in plan.variants]
+    """Return the findings about each variant from the judged runs; a variant without a trained run is omitted."""
+    of_variant = [[outcome for outcome in outcomes if outcome.run.variant == variant.name] for variant in plan.variants]
     return [
         Found(
             variant.name,
             variant.changes,
-            own,
-            [_measure(place, metric, of_variant[0], own, buckets) for place, metric in enumerate(plan.metrics)],
+            runs,
+            [_measure(place, metric, of_variant[0], runs, buckets) for place, metric in enumerate(plan.metrics)],
         )
-        for variant, own in zip(plan.variants, of_variant, strict=True)
-        if own
+        for variant, runs in zip(plan.variants, of_variant, strict=True)
+        if runs
     ]
 
 
 def _measure(
-    place: int, metric: str, first: Sequence[Outcome], own: Sequence[Outcome], buckets: Sequence[Bucket]
+    place: int, metric: str, first: Sequence[Outcome], outcomes: Sequence[Outcome], buckets: Sequence[Bucket]
 ) -> SeedScores:
-    values, of_first = ([outcome.scores[place].value for outcome in each] for each in (own, first))
-    against = _against(metric, first, own) if own is not first and own[0].sums else None
-    apart = None if own is first or not first else statistics.fmean(values) - statistics.fmean(of_first)
+    values, of_first = ([outcome.scores[place].value for outcome in runs] for runs in (outcomes, first))
+    against = _against(metric, first, outcomes) if outcomes is not first and outcomes[0].sums else None
+    apart = None if outcomes is first or not first else statistics.fmean(values) - statistics.fmean(of_first)
     apart = against.value if against else apart
     return SeedScores(
         metric,
-        own[0].scores[place].signature,
+        outcomes[0].scores[place].signature,
         values,
-        own[0].better[metric],
+        outcomes[0].better[metric],
         apart,
         against,
         None if apart is None else abs(apart) <= max(spread(values), spread(of_first)),
-        [[outcome.sums[metric].value(bucket.sentences) for outcome in own] for bucket in buckets],
+        [[outcome.sums[metric].value(bucket.sentences) for outcome in outcomes] for bucket in buckets],
     )
 
 
-def _against(metric: str, first: Sequence[Outcome], own: Sequence[Outcome]) -> Difference | None:
-    """The difference from the first variant, over the seeds of which both were trained."""
+def _against(metric: str, first: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Difference | None:
+    """Return the difference from the first variant, over the seeds with which both were trained."""
     theirs = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in first}
-    ours = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in own}
+    ours = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in outcomes}
     seeds = [seed for seed in ours if seed in theirs]
     return difference([theirs[seed] for seed in seeds], [ours[seed] for seed in seeds]) if seeds else None

@@ -13,7 +13,7 @@ from regard.runs.compare.findings import Findings
 from regard.runs.compare.page import notes, page, table
 from regard.viewing.written import holds_numbers
 
-# What LaTeX would take for a command or cannot be relied on to print in every font encoding; letters stay as they are.
+# Characters that LaTeX reads as commands or may not print in every font encoding; letters stay unchanged.
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -38,7 +38,7 @@ _NEGATIVE = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 def as_latex(comparison: Findings) -> str:
-    """The table as a tabular of plain LaTeX, for \\input, with how to read it in comments above."""
+    """Return the table as a plain LaTeX tabular for \\input, with notes on how to read it in comments above."""
     columns, rows = table(comparison)
     sides = "".join("r" if holds_numbers(rows, place) else "l" for place in range(len(columns)))
     above = [f"% {line}" for line in (comparison.title, *notes(comparison))]
@@ -52,12 +52,12 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """A text as LaTeX prints it."""
-    return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
+    """Escape a text so that LaTeX prints it literally."""
+    return _SPECIAL.sub(lambda match: _LATEX[match[0]], " ".join(text.split()))
 
 
 def as_csv(comparison: Findings) -> str:
-    """A line for each variant and metric, all numbers unrounded; what is not known is empty."""
+    """Return a line per variant and metric, with all numbers unrounded; unknown values are empty."""
     file = io.StringIO()
     rows = comparison.rows
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
@@ -67,7 +67,7 @@ def as_csv(comparison: Findings) -> str:
 
 
 def as_json(comparison: Findings) -> str:
-    """All numbers, as in comparison.json."""
+    """Return all numbers, as in comparison.json."""
     return json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -75,13 +75,13 @@ FORMATS: dict[str, Callable[[Findings], str]] = {".md": page, ".tex": as_latex, 
 
 
 def check_format(file: Path) -> None:
-    """Refuse a file whose suffix names no format."""
+    """Refuse a file whose suffix names no known format."""
     if file.suffix.lower() not in FORMATS:
         *others, last = FORMATS
-        raise Fault(f"{file} is neither {', '.join(others)} nor {last}; the suffix says how to write the table.")
+        raise Fault(f"{file} is neither {', '.join(others)} nor {last}; the suffix chooses the format of the table.")
 
 
 def text_for(comparison: Findings, file: Path) -> str:
-    """The comparison in the format that the file's suffix names."""
+    """Return the comparison in the format that the file's suffix names."""
     check_format(file)
     return FORMATS[file.suffix.lower()](comparison)

@@ -1,4 +1,4 @@
-"""Outcomes of a run: its outputs for the test sentences, kept next to its weights, and their scores."""
+"""Outcomes of a run: its outputs for the test sentences, stored next to its weights, and their scores."""
 
 import json
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ _FORCED_AT_ONCE = 64  # references whose likelihood is computed together
 
 
 class KeptOutputs(BaseModel):
-    """The outputs of a run, and what they were made from; `nats` and `tokens` are those of the references.
+    """The outputs of a run and a fingerprint of what made them; `nats` and `tokens` describe the references.
 
-    What no metric has asked for yet is not there.
+    A field is None until a metric needs it.
     """
 
     made_from: str
@@ -51,11 +51,11 @@ class Outcome:
 
     run: PlannedRun
     scores: list[Score]
-    sums: dict[str, Sums]  # by sentence or other example, of metrics that are worked out from those of examples
+    sums: dict[str, Sums]  # per sentence or other example, for metrics computed from those
     parameters: int
     pace: tuple[int, float]
-    better: dict[str, Better]  # which direction is, metric by metric
-    sources: Sequence[str] = ()  # the sentences that were translated
+    better: dict[str, Better]  # the better direction of each metric
+    sources: Sequence[str] = ()  # sentences that were translated
 
 
 def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progress) -> Outcome:
@@ -72,52 +72,52 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progres
 
 
 def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, metrics: Sequence[str]) -> Outcome:
-    """Let a trained translator translate a split, unless its outputs are kept already, and score them."""
+    """Translate a split with a trained translator, unless its outputs are stored already, and score them."""
     data = evaluation.from_split(model, run.folder, split)
     plan = model.plan(n_best=1)
-    kept = _read(run.folder, KeptOutputs(made_from=_fingerprint(run.folder, data, plan.options), split=split))
-    if kept.outputs is None and any(metric != PERPLEXITY for metric in metrics):
-        kept.outputs = [each.text for each in runner(model, plan)(whole_texts(data.sources))]
-    if kept.nats is None and PERPLEXITY in metrics:
-        kept.nats, kept.tokens = _likelihood(model, data)
-    write_file(run.folder / OUTPUTS, kept.model_dump_json(indent=1).encode())
+    stored = _read(run.folder, KeptOutputs(made_from=_fingerprint(run.folder, data, plan.options), split=split))
+    if stored.outputs is None and any(metric != PERPLEXITY for metric in metrics):
+        stored.outputs = [translation.text for translation in runner(model, plan)(whole_texts(data.sources))]
+    if stored.nats is None and PERPLEXITY in metrics:
+        stored.nats, stored.tokens = _likelihood(model, data)
+    write_file(run.folder / OUTPUTS, stored.model_dump_json(indent=1).encode())
     scores = [
         evaluation.perplexity(model, data)
         if metric == PERPLEXITY
-        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, plan)
+        else evaluation.score_outputs(stored.outputs or [], data.references, metric, split, plan)
         for metric in metrics
     ]
     keep_scores(run.folder, scores)
-    sums = {metric: _sums(metric, kept, data) for metric in metrics}
+    sums = {metric: _sums(metric, stored, data) for metric in metrics}
     pace, better = read_pace(run.folder / "training"), {metric: BETTER[metric] for metric in metrics}
     return Outcome(run, scores, sums, model.parameters, pace, better, data.sources)
 
 
-def _sums(metric: str, kept: KeptOutputs, data: TestData) -> Sums:
+def _sums(metric: str, stored: KeptOutputs, data: TestData) -> Sums:
     if metric == PERPLEXITY:
-        return likelihood_sums(kept.nats or [], kept.tokens or [])
-    return summing(metric)(kept.outputs or [], data.references)
+        return likelihood_sums(stored.nats or [], stored.tokens or [])
+    return summing(metric)(stored.outputs or [], data.references)
 
 
 def _read(folder: Path, empty: KeptOutputs) -> KeptOutputs:
-    """Read the outputs kept in the folder; none if the weights, the sentences or the search have changed."""
+    """Read the outputs stored in the folder; return `empty` if the weights, sentences or search have changed."""
     try:
-        kept = KeptOutputs.model_validate_json((folder / OUTPUTS).read_bytes())
+        stored = KeptOutputs.model_validate_json((folder / OUTPUTS).read_bytes())
     except (OSError, ValidationError):
         return empty
-    return kept if kept.made_from == empty.made_from else empty
+    return stored if stored.made_from == empty.made_from else empty
 
 
 def _fingerprint(folder: Path, data: TestData, search: DecodingOptions) -> str:
-    """Return a fingerprint of what outputs depend on: weights, sentences with references, and search."""
+    """Return a fingerprint of everything outputs depend on: weights, sentences with references, and search."""
     weights = sha256(checkpoint.read_folder(folder, [checkpoint.WEIGHTS])[checkpoint.WEIGHTS]).hexdigest()
-    about = [weights, data.sources, [list(reference) for reference in data.references], search.model_dump()]
-    return sha256(json.dumps(about).encode()).hexdigest()
+    parts = [weights, data.sources, [list(reference) for reference in data.references], search.model_dump()]
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _likelihood(model: TranslationModel, data: TestData) -> tuple[list[float], list[int]]:
-    """Return the nats of each sentence's first reference, and its number of tokens, the end counted."""
-    first = [own[0] or "" for own in by_sentence(data.references)]
+    """Return the nats of each sentence's first reference, and its number of tokens including the end."""
+    first = [references_of_sentence[0] or "" for references_of_sentence in by_sentence(data.references)]
     references = model.task.encode_targets(data.sources, first)
     nats: list[float] = []
     for start in range(0, len(references), _FORCED_AT_ONCE):

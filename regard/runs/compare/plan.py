@@ -1,4 +1,4 @@
-"""Plan of a comparison: variants of one recipe, all checked before anything is trained."""
+"""The plan of a comparison: variants of one recipe, all checked before training begins."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import task_class
 from regard.runs.parents import resolve
 
-COMPARE = "compare"  # the table of a recipe that makes it a comparison
+COMPARE = "compare"  # the recipe table that makes it a comparison
 RESERVED = (
     "corpora",
     "comparison.csv",
@@ -27,25 +27,25 @@ RESERVED = (
     "by-length.png",
     "losses.png",
 )
-TRANSLATED = ("bleu", "chrf")  # what translations are scored with where nobody says
-_LONGEST_NAME = 60  # characters of a folder's name
+TRANSLATED = ("bleu", "chrf")  # metrics for translations unless others are named
+_LONGEST_NAME = 60  # characters in a folder name
 
 
 class CompareOptions(Options):
-    """Options of a comparison: what it trains and measures."""
+    """Options of a comparison: which runs it trains and how it scores them."""
 
     seeds: int = Field(default=3, ge=1, le=1000, description="Runs of each variant, from the recipe's seed upwards.")
     metrics: list[str] = Field(
         default=[],
-        description="What the variants are scored with: without any, translators with bleu and chrf, "
-        "other models with all that their task measures.",
+        description="Metrics to score the variants with. By default, bleu and chrf for translators, "
+        "and for other models every measure of their task.",
     )
-    by_length: bool = Field(default=False, description="Give the scores by the length of the source too.")
+    by_length: bool = Field(default=False, description="Also report scores by source length.")
     vary: dict[str, Any] = Field(
-        default={}, description="Options, each with a list of values; several give every combination."
+        default={}, description="Options to vary, each with a list of values; several options give every combination."
     )
     variants: dict[str, dict[str, Any]] = Field(
-        default={}, description="Variants by a name of your own, each with the options that make it."
+        default={}, description="Variants by names you choose, each with the options it changes."
     )
 
     @field_validator("metrics")
@@ -73,7 +73,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of changing the recipe: its name, its folder's, what it changes, and its recipe for each seed."""
+    """One way to change the recipe: its name, its folder, the options it changes, and its recipe for each seed."""
 
     name: str
     place: str
@@ -81,13 +81,13 @@ class Variant:
     recipes: list[Recipe]
 
     def runs(self, folder: Path) -> list[PlannedRun]:
-        """The runs of this variant in the folder of a comparison."""
-        return [PlannedRun(self.name, each, folder / self.place / f"seed-{each.seed}") for each in self.recipes]
+        """Return the runs of this variant in a comparison's folder."""
+        return [PlannedRun(self.name, recipe, folder / self.place / f"seed-{recipe.seed}") for recipe in self.recipes]
 
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """A whole comparison; `differ_in` says in what its variants differ, and `table` is the recipe of it all."""
+    """A whole comparison; `differ_in` names the options in which its variants differ, `table` is its whole recipe."""
 
     name: str
     differ_in: str
@@ -103,13 +103,13 @@ class ComparisonPlan:
         return self.options.metrics or list(usual)
 
     def runs(self, folder: Path) -> list[PlannedRun]:
-        """All runs, in an order that shows something of every variant early: seed after seed."""
+        """Return all runs, seed by seed, so that early runs cover every variant."""
         by_variant = [variant.runs(folder) for variant in self.variants]
-        return [run for of_seed in zip(*by_variant, strict=True) for run in of_seed]
+        return [run for runs_of_seed in zip(*by_variant, strict=True) for run in runs_of_seed]
 
 
 def make_plan(table: dict[str, Any], name: str) -> ComparisonPlan:
-    """The comparison in a recipe that has the table `compare`; all that is wrong with any variant is told at once."""
+    """Plan the comparison in a recipe with a table `compare`; report all that is wrong with any variant at once."""
     options = check(_Whole, {COMPARE: table.get(COMPARE, {})}).compare
     base = {key: value for key, value in table.items() if key != COMPARE}
     varied = dict(_flat(options.vary, ""))
@@ -135,7 +135,7 @@ def make_plan(table: dict[str, Any], name: str) -> ComparisonPlan:
 
 
 def _flat(vary: dict[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:
-    """The options of a table by their whole names, each with its values."""
+    """Yield the options of a table by their full names, each with its values."""
     for name, value in vary.items():
         whole = f"{path}.{name}".lstrip(".")
         if isinstance(value, dict):
@@ -147,7 +147,7 @@ def _flat(vary: dict[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _variants(bundles: dict[str, dict[str, Any]], varied: dict[str, list[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every combination of the named variants and the values, by its name."""
+    """Yield every combination of the named variants and the values, by name."""
     first = list(bundles.items()) or [("", {})]
     rest = [[(_show(value), _nest(name, value)) for value in values] for name, values in varied.items()]
     for choice in product(first, *rest):
@@ -168,7 +168,7 @@ def _nest(name: str, value: Any) -> dict[str, Any]:
 
 
 def _check_recipes(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], seeds: int) -> list[list[Recipe]]:
-    """The recipes of each variant, or one fault with all that is wrong; what all share is told once."""
+    """Return the recipes of each variant, or raise one fault with all errors; an error common to all is given once."""
     recipes: list[list[Recipe]] = []
     wrong: dict[str, list[str]] = {}
     for name, changes in named:
@@ -198,7 +198,7 @@ def _check_different(variants: Sequence[Variant]) -> None:
 
 
 def _places(names: Sequence[str]) -> list[str]:
-    """A folder's name for each variant, in letters that every shell takes as they are, no two alike."""
+    """Return a folder name for each variant, without characters that shells interpret, all different."""
     taken = list(RESERVED)
     for name in names:
         plain = re.sub(r"[^\w.=+-]+", "-", name)[:_LONGEST_NAME].strip("-.") or "variant"

@@ -1,4 +1,4 @@
-"""A comparison as people see it: in a terminal, in a notebook, and saved as the name of a file asks for."""
+"""A comparison as people see it: in a terminal, in a notebook, or saved to a file."""
 
 from html import escape
 from pathlib import Path
@@ -14,18 +14,23 @@ from regard.viewing.written import table_lines
 
 
 class Comparison(Findings):
-    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
+    """All findings of a comparison on `sentences` of `split`, made with `jobs` runs at once, and the runs that
+    failed.
+    """
 
     @property
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """The columns and rows that people see, as text."""
+        """Columns and rows that people see, as text."""
         return page.table(self)
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Save the table as the suffix of the file asks: .tex, .csv, .md or .json; an existing file is refused."""
+        """Save the table in the format that the file's suffix names: .tex, .csv, .md or .json.
+
+        An existing file is refused unless `overwrite` is true.
+        """
         path = Path(path)
         if path.exists() and not overwrite:
-            raise Fault(f"{path} exists already; give overwrite=True to replace it.")
+            raise Fault(f"{path} already exists; give overwrite=True to replace it.")
         write_file(path, text_for(self, path).encode())
         return path
 

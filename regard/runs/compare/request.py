@@ -1,4 +1,4 @@
-"""From a command line to the recipe table `compare`."""
+"""Turn command-line options into the recipe table `compare`."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
 from regard.runs.compare.plan import COMPARE
 
-_PIECE = re.compile(r"""\"(?:\\.|[^"\\])*\"|'[^']*'|.""", re.DOTALL)  # a text in quotes, or a single character
+_PIECE = re.compile(r"""\"(?:\\.|[^"\\])*\"|'[^']*'|.""", re.DOTALL)  # a quoted text, or a single character
 _QUOTES = ('"', "'")
 _CLOSING = {"]": "[", "}": "{"}
 
@@ -16,9 +16,9 @@ _CLOSING = {"]": "[", "}": "{"}
 def asked_for(
     table: dict[str, Any], vary: Sequence[str], variants: Sequence[str], others: dict[str, Any]
 ) -> dict[str, Any]:
-    """The recipe with its comparison changed as a command line says.
+    """Return the recipe with its comparison changed as the command line says.
 
-    Given variants take the place of all those in the recipe; of `others`, what is not None counts.
+    Variants named here replace all those in the recipe; entries of `others` that are None are ignored.
     """
     varied = _unique("--vary", [_read_varied(text) for text in vary])
     return with_comparison(table, varied, _unique("--variant", [_bundle(text) for text in variants]), others)
@@ -40,15 +40,15 @@ def _as_table(compare: Any) -> dict[str, Any]:
     return compare
 
 
-def _unique(option: str, named: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in named]
+def _unique(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise Fault(f"{option} is given twice for {twice}.")
-    return dict(named)
+    return dict(pairs)
 
 
 def _read_varied(text: str) -> tuple[str, list[Any]]:
-    """The option and its values in `NAME=a,b,c`."""
+    """Return the option and its values from `NAME=a,b,c`."""
     name, equals, values = text.partition("=")
     parts = [part.strip() for part in cut(values, ",")]
     if not equals or not all(parts) or not all(part.strip() for part in name.split(".")):
@@ -57,7 +57,9 @@ def _read_varied(text: str) -> tuple[str, list[Any]]:
 
 
 def _bundle(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options in `NAME: a.b=1 c.d=2`; without options it is the recipe as it is."""
+    """Return the name and the options from `NAME: a.b=1 c.d=2`; without options, the variant is the unchanged
+    recipe.
+    """
     name, colon, rest = text.partition(":")
     settings = cut(rest, " ")
     if not colon or not name.strip() or "=" in name or not all("=" in setting for setting in settings):
@@ -69,7 +71,7 @@ def _bundle(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def cut(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators, those inside quotes and brackets not counted; no spaces, no part."""
+    """Split a text at separators outside quotes and brackets; spaces in a row separate only once."""
     parts, opened = [""], list[str]()
     for piece in _PIECE.findall(text):
         if piece in _CLOSING:
@@ -77,7 +79,7 @@ def cut(text: str, separator: str) -> list[str]:
                 raise _without_partner(piece, text)
         elif piece in _CLOSING.values():
             opened.append(piece)
-        elif piece in _QUOTES:  # one that is closed stands inside a longer piece
+        elif piece in _QUOTES:  # a closed quote is inside a longer piece
             raise _without_partner(piece, text)
         if piece == separator and not opened:
             parts.append("")
@@ -89,4 +91,4 @@ def cut(text: str, separator: str) -> list[str]:
 
 
 def _without_partner(mark: str, text: str) -> Fault:
-    return Fault(f'The {mark} in {text} has no partner; close it, or write the whole value in quotes, as in "it\'s".')
+    return Fault(f'The {mark} in {text} is never closed; close it, or write the whole value in quotes, as in "it\'s".')

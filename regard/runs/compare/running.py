@@ -1,4 +1,4 @@
-"""Running a comparison: check it, train its runs, score them, and keep what they show."""
+"""Run a comparison: check it, train its runs, score them, and store the findings."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,18 +31,18 @@ from regard.viewing.curves import draw_curves
 
 
 def keep(comparison: Comparison, folder: Path) -> set[str]:
-    """Write all of it into the folder; gives the characters that no font here can draw."""
+    """Write the comparison into the folder; return the characters that no installed font can draw."""
     for suffix, text in FORMATS.items():
         write_file(folder / f"comparison{suffix}", text(comparison).encode())
-    names = [found.variant for found in comparison.variants]
-    metrics = {place: _label(each) for place, each in enumerate(comparison.variants[0].measures)}
+    names = [variant.variant for variant in comparison.variants]
+    metrics = {place: _label(measure) for place, measure in enumerate(comparison.variants[0].measures)}
     values = {
-        label: [found.measures[place].values for found in comparison.variants] for place, label in metrics.items()
+        label: [variant.measures[place].values for variant in comparison.variants] for place, label in metrics.items()
     }
     missing = draw_comparison(names, values, folder / "comparison.png", comparison.title)
     if comparison.buckets:
         lines = {
-            label: [found.measures[place].by_length for found in comparison.variants]
+            label: [variant.measures[place].by_length for variant in comparison.variants]
             for place, label in metrics.items()
         }
         ticks = [(bucket.label, len(bucket.sentences)) for bucket in comparison.buckets]
@@ -51,7 +51,7 @@ def keep(comparison: Comparison, folder: Path) -> set[str]:
 
 
 def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str]:
-    """Draw how the training loss fell, of the first seed of each variant, all in one picture; the same is given."""
+    """Draw the training loss of each variant's first seed in one picture; return characters that no font can draw."""
     first = {run.variant: run for run in reversed(runs)}
     curves: dict[str, list[tuple[int, float]]] = {}
     for run in reversed(first.values()):
@@ -68,21 +68,21 @@ def _label(measure: SeedScores) -> str:
 class Manner:
     """Options for running a comparison."""
 
-    split: str | None = None  # by default test, where there is one
+    split: str | None = None  # test by default, if there is test data
     resume: bool = False
     overwrite: bool = False
     jobs: int = 1
     minutes: float | None = None
 
     def check(self) -> None:
-        """Refuse what contradicts itself."""
+        """Refuse contradictory options."""
         if self.resume and self.overwrite:
-            raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")
+            raise Fault("--resume continues a comparison and --overwrite replaces it; give one of them.")
 
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """The state of a comparison; its result is there once no run is left to train and at least one was trained."""
+    """The state of a comparison; it has a result once no run is left to train and at least one was trained."""
 
     planned: int
     finished: int
@@ -97,7 +97,7 @@ class ComparedRuns:
 
     def progress(self) -> str:
         """Return a sentence that says how many runs are finished."""
-        return f"{self.finished} of {self.planned} runs are finished; --resume goes on with the others."
+        return f"{self.finished} of {self.planned} runs are finished; --resume continues with the others."
 
     def failure(self) -> Fault:
         """Return a fault that says which runs failed, and why."""
@@ -106,7 +106,7 @@ class ComparedRuns:
 
 
 def folder_of(name: str, out: Path | None) -> Path:
-    """The folder of a comparison: the one that is given, or one named after its recipe."""
+    """Return the folder of a comparison: `out`, or one named after its recipe."""
     return out or Path("runs") / (name if name.startswith("compare") else f"compare-{name}")
 
 
@@ -123,36 +123,36 @@ def run_comparison(plan: ComparisonPlan, folder: Path, manner: Manner, audience:
             prepare_text(planned, folder, split, progress)
         failures, interrupted = _train(planned, manner.jobs, clock, audience)
         done = [run for run in planned if _is_finished(run)]
-        found = ComparedRuns(len(planned), len(done), failures, interrupted)
-        if interrupted or found.left or not done:
-            return found
+        state = ComparedRuns(len(planned), len(done), failures, interrupted)
+        if interrupted or state.left or not done:
+            return state
         comparison = replace(_judge(plan, done, split, manner.jobs, audience), failures=failures)
         if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.title):
             audience.remark(f"No font here can draw {' '.join(sorted(missing))}.")
-        return replace(found, comparison=comparison)
+        return replace(state, comparison=comparison)
 
 
 def _clock(minutes: float | None) -> Callable[[], float | None]:
-    """The minutes that are left; None when nobody counts them."""
+    """Return a function that gives the minutes left, or None if there is no limit."""
     end = None if minutes is None else time.monotonic() + 60 * minutes
     return lambda: None if end is None else max(0.0, (end - time.monotonic()) / 60)
 
 
 def _check(plan: ComparisonPlan, planned: Sequence[PlannedRun], split: str, remark: Remark, fresh: bool) -> None:
-    """Refuse what would fail later, before anything is written, removed or trained."""
+    """Refuse anything that would fail later, before writing, removing or training anything."""
     _check_metrics(plan)
     if split == "test" and not all(_has_test(run) for run in planned):
         raise Fault("The recipe names no test data; give --split valid.")
     for run in planned:
         runs.check_possible(run.recipe)
         if not fresh:
-            _is_finished(run)  # one that was begun with another recipe is refused
+            _is_finished(run)  # refuses a run that was begun with another recipe
     if any(getattr(run.recipe.training, "batch_tokens", 0) is None for run in planned):
-        remark("training.batch_tokens is not set, so each run finds its own; set it to compare like with like.")
+        remark("training.batch_tokens is not set, so each run chooses its own; set it for a fair comparison.")
 
 
 def _has_test(run: PlannedRun) -> bool:
-    """Return True if a recipe has test data."""
+    """Return True if the recipe has test data."""
     return has_part(run.recipe.data, "test")
 
 
@@ -164,7 +164,7 @@ def _check_metrics(plan: ComparisonPlan) -> None:
     check_measured(recipe, plan.metrics)
     if plan.options.by_length:
         model = with_article(recipe.family).capitalize()
-        raise Fault(f"{model} makes no translations, so there are no scores by their length.")
+        raise Fault(f"{model} does not translate, so it has no scores by source length.")
 
 
 def _is_finished(run: PlannedRun) -> bool:
@@ -174,9 +174,9 @@ def _is_finished(run: PlannedRun) -> bool:
 def _train(
     planned: Sequence[PlannedRun], jobs: int, minutes_left: Callable[[], float | None], audience: Audience
 ) -> tuple[list[Failure], bool]:
-    """Train what is not finished yet, and give what failed and whether someone interrupted it.
+    """Train the runs that are not finished; return the failures and whether someone interrupted the training.
 
-    A run that fails does not keep the others waiting.
+    A run that fails does not stop the others.
     """
     left = [run for run in planned if not _is_finished(run)]
     if len(left) < len(planned):
@@ -195,11 +195,11 @@ def _train_in_turn(
         minutes = minutes_left()
         if minutes == 0:
             break
-        each = (time.monotonic() - began) / 60 / max(number - 1, 1)
-        minutes_to_come = round(each * (len(left) - number + 1))
+        minutes_per_run = (time.monotonic() - began) / 60 / max(number - 1, 1)
+        minutes_to_come = round(minutes_per_run * (len(left) - number + 1))
         duration = f"about {minutes_to_come} minutes" if minutes_to_come > 1 else "a minute or less"
-        still = f" ({duration} left)" if number > 1 else ""
-        audience.remark(f"\nRun {number} of {len(left)}: {run.title}{still}")
+        remaining = f" ({duration} left)" if number > 1 else ""
+        audience.remark(f"\nRun {number} of {len(left)}: {run.title}{remaining}")
         allowance = None if minutes is None else Allowance(minutes)
         try:
             interrupted = train_recipe(run.recipe, run.folder, audience, resume=True, allowance=allowance)
@@ -217,8 +217,8 @@ def _train_side_by_side(
 ) -> tuple[list[Failure], bool]:
     failures: list[Failure] = []
     with interruptions() as interrupted, audience.progress() as progress:
-        ended = train_side_by_side(left, jobs, minutes_left, lambda: interrupted.asked)
-        for number, (run, complaint) in enumerate(ended, 1):
+        results = train_side_by_side(left, jobs, minutes_left, lambda: interrupted.asked)
+        for number, (run, complaint) in enumerate(results, 1):
             if not interrupted.asked:
                 progress(f"training, {jobs} runs at once", number, len(left))
             if complaint:
@@ -228,12 +228,12 @@ def _train_side_by_side(
 
 
 def _judge(plan: ComparisonPlan, done: Sequence[PlannedRun], split: str, jobs: int, audience: Audience) -> Comparison:
-    """Score the finished runs, and put together what they show."""
+    """Score the finished runs and collect the findings."""
     judged = []
     with audience.progress() as progress:
         for number, run in enumerate(done, 1):
             judged.append(judge(run, split, plan.metrics, progress))
             progress("scoring the runs", number, len(done))
-    found = buckets(judged[0].sources) if plan.options.by_length else []
+    length_buckets = buckets(judged[0].sources) if plan.options.by_length else []
     items = judged[0].scores[0].n
-    return Comparison(plan.name, plan.differ_in, split, items, jobs, found, find(plan, judged, found))
+    return Comparison(plan.name, plan.differ_in, split, items, jobs, length_buckets, find(plan, judged, length_buckets))

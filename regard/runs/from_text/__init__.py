@@ -1,1 +1,1 @@
-"""Training from text files alone: sizes, batches and schedules chosen from the text and the machine."""
+"""Train from text files alone: sizes, batches and schedules are chosen from the text and the machine."""

@@ -24,8 +24,8 @@ from regard.tasks.translation.budget import CPU_TOKENS
 class Scale:
     """Settings for corpora up to `pairs`: a preset for each kind of hardware, and how to train it.
 
-    A GPU has the time to let every batch go through twice (R-Drop), by `consistency`, and to read the data more often,
-    which is what most helps against having little of it.
+    A GPU has time to pass every batch through the model twice (R-Drop, weighted by `consistency`) and to read the data
+    more often, which helps most when there is little of it.
     """
 
     pairs: float
@@ -33,7 +33,7 @@ class Scale:
     gpu_preset: str
     vocabulary: int
     dropout: float
-    cpu_passes: int  # over the data, at most
+    cpu_passes: int  # most passes over the data
     gpu_passes: int
     consistency: float
 
@@ -51,23 +51,23 @@ SCALES = (
 
 @dataclass(frozen=True)
 class Symbols:
-    """Settings for spelled-out text: unlike sentences it repeats itself, and it is read very often."""
+    """Settings for spelled-out text, which unlike sentences repeats itself and is read very often."""
 
     cpu_preset: str
     gpu_preset: str
     dropout: float
     learning_rate: float
     cpu_passes: int
-    gpu_passes: int  # at most, and on the whole no more than
+    gpu_passes: int  # at most, and no more tokens in total than
     most_tokens: int
 
 
 SPELLED = Symbols("tiny", "small", 0.2, 1e-3, 30, 300, 120_000_000)
-UNITS = {"symbol": "unigram", "character": "characters"}  # what a side is spelled in, and the tokeniser for it
-BYTES_AND_MORE = 340  # tokens beside those of symbols: 256 bytes, the special ones, and some that were not seen
+UNITS = {"symbol": "unigram", "character": "characters"}  # unit that a side is spelled in -> its tokeniser
+BYTES_AND_MORE = 340  # tokens besides the symbols: 256 bytes, special tokens, and some symbols not seen
 PATIENCE = 8  # validations
-LOOKED_AT = 16  # of so many pairs one is measured
-NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chinese, Japanese and Korean
+LOOKED_AT = 16  # one pair in this many is measured
+NARROW, WIDE = 4.5, 1.5  # characters per token: in most scripts, and in Chinese, Japanese and Korean
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class TextFiles:
-    """The files and languages given on a command line; a split is a source and its target, or a file of pairs.
+    """The files and languages given on a command line; a split is a source and its target, or one file of pairs.
 
-    Further files of pairs follow the first; `columns` and `header` say how files of pairs are read.
+    More files of pairs follow the first; `columns` and `header` say how to read files of pairs.
     """
 
     train: tuple[Path, ...]
@@ -101,21 +101,25 @@ class TextFiles:
     header: bool | None = None
 
     def corpora(self) -> dict[str, Any]:
-        """The files for training and, where given, for validation, named so that they are found from anywhere."""
+        """Return the training files and, if given, the validation files, by absolute paths."""
         splits = {"train": (self.train, self.further_train), "valid": (self.valid, self.further_valid)}
-        found: dict[str, Any] = {}
+        files: dict[str, Any] = {}
         for split, (paths, further) in splits.items():
-            corpora = [self._corpus(each) for each in (paths, *((path,) for path in further)) if each]
+            corpora = [
+                self._corpus(paths_of_corpus)
+                for paths_of_corpus in (paths, *((path,) for path in further))
+                if paths_of_corpus
+            ]
             if corpora:
-                found[split] = corpora if further else corpora[0]
-        return found
+                files[split] = corpora if further else corpora[0]
+        return files
 
     def training_corpora(self) -> list[Corpus]:
-        """The corpora to learn from, checked."""
+        """Return the corpora to learn from, checked."""
         return check(PairData, {"train": self.corpora()["train"]}).train
 
     def _corpus(self, paths: tuple[Path, ...]) -> dict[str, Any]:
-        """Names of files as a recipe has them."""
+        """Return the files in the form that a recipe has."""
         names = [str(path.resolve()) for path in paths]
         if len(names) == 2:
             return {"source": names[0], "target": names[1]}
@@ -123,17 +127,17 @@ class TextFiles:
         return {"pairs": names[0]} | {name: value for name, value in read_as.items() if value is not None}
 
     def check(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse files that cannot be right."""
         if len({path.resolve() for path in self.train}) < len(self.train):
             raise Fault(f"--source and --target are the same file, {self.train[0]}.")
         if len({path.resolve() for path in (*self.train, *self.further_train)}) < len(self.train + self.further_train):
             raise Fault("--pairs names the same file twice.")
         for path in (*self.train, *self.further_train, *self.valid, *self.further_valid):
             if path.is_fifo():
-                raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
+                raise Fault(f"{path} is a pipe, but training reads its text more than once; write it to a file first.")
 
     def named_languages(self) -> tuple[str, str] | None:
-        """Return the languages as given, or else by the suffixes of two files."""
+        """Return the languages as given, or taken from the suffixes of two files."""
         if self.languages is not None:
             source, hyphen, target = self.languages.partition("-")
             if not (hyphen and source and target):
@@ -143,32 +147,34 @@ class TextFiles:
         return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else None
 
     def pair_of_languages(self) -> tuple[str, str]:
-        """Return the languages as named, or else those that the text is in; src and tgt where it is in none."""
+        """Return the named languages, or those detected in the text; src and tgt if none is detected."""
         return self.named_languages() or self._found_languages
 
     @cached_property
     def _found_languages(self) -> tuple[str, str]:
-        """The languages of the first lines; text that is spelled out is in none."""
+        """Languages of the first lines; spelled-out text has none."""
         sides = Alphabet(), Alphabet()
         pairs = chain.from_iterable(map(read_pairs, self.training_corpora()))
         for pair in islice(pairs, DISTINCT):
             for side, line in zip(sides, pair, strict=True):
                 side.add(line)
         spelled = [side.unit for side in sides]
-        is_language = [each != "symbol" and None in spelled for each in spelled]
-        found = [find_language(side.seen) if each else None for side, each in zip(sides, is_language, strict=True)]
-        return found[0] or "src", found[1] or "tgt"
+        is_language = [unit != "symbol" and None in spelled for unit in spelled]
+        languages = [
+            find_language(side.seen) if is_named else None for side, is_named in zip(sides, is_language, strict=True)
+        ]
+        return languages[0] or "src", languages[1] or "tgt"
 
 
 def _suffix(path: Path) -> str:
-    """The language in a name such as train.en or train.pt.gz, if it looks like one."""
+    """Return the language in a name such as train.en or train.pt.gz, or an empty string."""
     code = Path(bare(path.name)).suffix.removeprefix(".")
     looks_right = 2 <= len(code) <= 3 and code.isalpha() and code.islower() and code not in ("txt", "tsv")
     return code if looks_right else ""
 
 
 def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """A recipe for the files as a table, and sentences: first what was seen of them, then what was chosen."""
+    """Return a recipe for the files as a table, and sentences: first what was found in them, then what was chosen."""
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
@@ -179,20 +185,25 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     table["family"] = "transformer"
     table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
     heading = f"{pairs_in_words(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
-    told = "" if files.named_languages() else _how_found(source, target)
-    seen = (heading, told, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
+    origin = "" if files.named_languages() else _how_found(source, target)
+    seen = (
+        heading,
+        origin,
+        _spelling(amount) if amount.is_spelled else "",
+        expectation(amount.pairs, amount.is_spelled),
+    )
     return table, ["\n".join(filter(None, seen)), *choices]
 
 
 def _how_found(source: str, target: str) -> str:
-    """Return a sentence that says where languages come from that nobody named, and how to name them."""
+    """Return a sentence that says where unnamed languages come from, and how to name them."""
     if (source, target) == ("src", "tgt"):
-        return "The languages could not be told by the text; name them with --languages, as in --languages en-pt."
-    return f"The languages were found in the text; if they are not {source} and {target}, give --languages."
+        return "The languages could not be detected from the text; name them with --languages, as in --languages en-pt."
+    return f"The languages were detected from the text; if they are not {source} and {target}, give --languages."
 
 
 def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """Model, training and tokens for sentences of languages, and what is said of them."""
+    """Return model, training and tokeniser options for sentences of languages, and sentences about them."""
     scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
     preset = scale.gpu_preset if gpu else scale.cpu_preset
     training = _training(scale, amount, _batch_tokens(preset, gpu), gpu)
@@ -203,14 +214,14 @@ def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]
         "training": training,
     }
     return table, [
-        f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
+        f"Unless --set changes them: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
         _describe_training(training),
     ]
 
 
 def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """Return the recipe for spelled-out text: a token for each symbol, and many steps of a small model."""
+    """Return the recipe for spelled-out text, and sentences about it: a token per symbol, many steps, a small model."""
     source, target = amount.source, amount.target
     preset = SPELLED.gpu_preset if gpu else SPELLED.cpu_preset
     batch = _batch_tokens(preset, gpu)
@@ -218,7 +229,7 @@ def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     learnt = min(SPELLED.most_tokens, SPELLED.gpu_passes * epoch) if gpu else SPELLED.cpu_passes * epoch
     steps = max(500, int(learnt) // batch // 100 * 100)
     table = {
-        # Short outputs recur, as words that sound alike do; that is no leak.
+        # Short outputs recur, as words that sound alike do; that is not leakage.
         "data": {"tokeniser": _tokeniser(source, target), "cleaning": {"leakage": False}},
         "model": {"preset": preset, "norm": "before", "dropout": SPELLED.dropout},
         "training": {
@@ -233,29 +244,29 @@ def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         },
     }
     return table, [
-        f"So, where --set says nothing else: symbols as tokens, preset {preset}, dropout {SPELLED.dropout},",
-        f"{steps:,} steps, and the mean of the last weights.",
+        f"Unless --set changes them: symbols as tokens, preset {preset}, dropout {SPELLED.dropout},",
+        f"{steps:,} steps, and the average of the last checkpoints.",
     ]
 
 
 def _spelling(amount: Amount) -> str:
     source, target = amount.source, amount.target
     return (
-        f"Both sides are spelled out, in {len(source.units)} and {len(target.units)} symbols, "
-        f"about {source.length:.0f} and {target.length:.0f} of them a line."
+        f"Both sides are spelled out, with {len(source.units)} and {len(target.units)} symbols, "
+        f"about {source.length:.0f} and {target.length:.0f} of them per line."
     )
 
 
 def _tokeniser(source: Alphabet, target: Alphabet) -> dict[str, Any]:
-    """Tokens that are symbols: pieces never reach over a space, and there is room for every symbol to be one.
+    """Return options that make each symbol a token: pieces never cross a space, and the vocabulary fits every symbol.
 
-    Words would not do as tokens, for they lose the spaces around punctuation marks. One symbol of letters and digits
-    both, such as AH0, becomes a piece of each.
+    Words would not do as tokens, because they lose the spaces around punctuation. A symbol of both letters and digits,
+    such as AH0, becomes one piece of each.
     """
     symbols = source.units | target.units
     kinds = [UNITS[side.unit] for side in (source, target) if side.unit]
     room = BYTES_AND_MORE + len(symbols | source.characters | target.characters)
-    # Two sides of one alphabet share it, so that copying a symbol is easily learnt.
+    # Two sides with one alphabet share it, which makes copying a symbol easy to learn.
     if kinds[0] == kinds[1] and len(source.units & target.units) >= 0.8 * len(symbols):
         return {"kind": kinds[0], "vocabulary": room}
     return {"kind": kinds[0], "target_kind": kinds[1], "shared": False, "vocabulary": room}
@@ -272,26 +283,26 @@ def pairs_in_words(amount: Amount) -> str:
 
 def measure(pairs: Iterable[tuple[str, str]]) -> Amount:
     """Measure the amount of text in these pairs."""
-    count, looked_at, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
+    count, measured, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
     for pair in pairs:
         if count % LOOKED_AT == 0:
-            looked_at += 1
+            measured += 1
             tokens += max(map(_tokens, pair))
         for alphabet, line in zip(alphabets, pair, strict=True):
-            if count % LOOKED_AT == 0 or alphabet.lines < DISTINCT:  # a small file shows what it is by all its lines
+            if count % LOOKED_AT == 0 or alphabet.lines < DISTINCT:  # all lines of a small file are used
                 alphabet.add(line)
         count += 1
-    return Amount(count, tokens / max(looked_at, 1), *alphabets)
+    return Amount(count, tokens / max(measured, 1), *alphabets)
 
 
 def _tokens(text: str) -> float:
-    """About how many tokens a text will be cut into, and one for its end."""
+    """Estimate how many tokens a text will have, including its end."""
     wide = 0 if text.isascii() else sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return 1 + wide / WIDE + (len(text) - wide) / NARROW
 
 
 def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dict[str, Any]:
-    """Return the training options: how long to train, and when it is enough."""
+    """Return the training options: how long to train, and when to stop early."""
     passes = scale.gpu_passes if gpu else scale.cpu_passes
     steps = max(500, int(passes * amount.pairs * amount.tokens) // batch_tokens // 100 * 100)
     common = {"steps": steps, "best_by": "chrf"}
@@ -304,7 +315,7 @@ def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dic
 
 
 def _averaging(steps: int) -> dict[str, Any]:
-    """The rate falls to nothing at the end of a known number of steps, so the last weights are the ones to average."""
+    """Return options that average the last checkpoints, since a known number of steps ends at learning rate zero."""
     return {
         "validate_every": max(100, steps // 10),
         "save_every": max(10, steps // 80),
@@ -316,7 +327,7 @@ def _averaging(steps: int) -> dict[str, Any]:
 def _describe_training(training: dict[str, Any]) -> str:
     if "consistency" in training:
         return (
-            f"{training['steps']:,} steps in which every batch goes through twice with other dropout, "
-            "and the mean of the last weights."
+            f"{training['steps']:,} steps with every batch passed twice with different dropout, "
+            "and the average of the last checkpoints."
         )
-    return f"at most {training['steps']:,} steps, fewer after {PATIENCE} validations without a better chrF."
+    return f"at most {training['steps']:,} steps, stopping after {PATIENCE} validations without a better chrF."

@@ -1,8 +1,8 @@
-"""About how good a run will be, from what has been measured: each figure is in docs/ledger.md with its command."""
+"""Expected scores of a run, from measured runs; docs/ledger.md has each figure with its command."""
 
 from dataclasses import dataclass
 
-ALIKE = 3.0  # times as many pairs, or as few, say something about a run
+ALIKE = 3.0  # a run with up to this many times more or fewer pairs counts as similar
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Measured:
 BLEU = (
     Measured(5_000, 20.9, 23.2, "5,000 captions"),  # two-file defaults: on two ARM cores, and on a GPU
     Measured(29_000, 38.0, 42.6, "29,000 captions"),  # two-file defaults: those of a CPU, and those of a GPU
-    Measured(226_000, 51.7, 51.8, "226,000 short sentences"),  # tatoeba-en-pt, which is the two-file defaults of a GPU
+    Measured(226_000, 51.7, 51.8, "226,000 short sentences"),  # tatoeba-en-pt, which is the GPU's two-file defaults
 )
 EXACT = (Measured(108_952, 75.8, 77.1, "109,000 words and their phonemes"),)  # cmudict-g2p and its Transformer
 
@@ -28,7 +28,7 @@ class Brief:
     """Score of a run that was planned for a few minutes on two cores."""
 
     pairs: int
-    tokens: int  # that it learnt from, padding counted
+    tokens: int  # learnt from, including padding
     bleu: float
 
 
@@ -38,26 +38,26 @@ BRIEF = (
     Brief(29_000, 1_544 * 1024, 27.9),
     Brief(29_000, 3_694 * 1024, 35.7),
 )
-AS_LONG = 1.6  # times as many tokens, or as few, say something about a brief run
+AS_LONG = 1.6  # a brief run with up to this many times more or fewer tokens counts as similar
 
 
 def brief_expectation(pairs: int, tokens: int) -> str:
     """Return the expected score of a run on `pairs` that is planned for `tokens`."""
-    alike = [each for each in BRIEF if _times(each.pairs, pairs) <= ALIKE and _times(each.tokens, tokens) <= AS_LONG]
+    alike = [run for run in BRIEF if _times(run.pairs, pairs) <= ALIKE and _times(run.tokens, tokens) <= AS_LONG]
     if not alike:
         return ""
-    near = min(alike, key=lambda each: _times(each.pairs, pairs) * _times(each.tokens, tokens))
-    return f"As long a run on {near.pairs:,} captions reached about {near.bleu:.0f} BLEU; other text may differ."
+    near = min(alike, key=lambda run: _times(run.pairs, pairs) * _times(run.tokens, tokens))
+    return f"A run of this length on {near.pairs:,} captions reached about {near.bleu:.0f} BLEU; other text may differ."
 
 
 def expectation(pairs: int, spelled: bool) -> str:
-    """A cautious sentence; none where nothing of about this size has been measured."""
-    near = min(EXACT if spelled else BLEU, key=lambda each: _times(each.pairs, pairs))
+    """Return a cautious expectation, or an empty text if no run of similar size was measured."""
+    near = min(EXACT if spelled else BLEU, key=lambda run: _times(run.pairs, pairs))
     if _times(near.pairs, pairs) > ALIKE:
         return ""
     reached = " to ".join(dict.fromkeys(f"{value:.0f}" for value in (near.low, near.high)))
     measure = "% exact" if spelled else "BLEU"
-    return f"Runs to the end on {near.text} reached about {reached} {measure}; other text may give more or less."
+    return f"Finished runs on {near.text} reached about {reached} {measure}; other text may give more or less."
 
 
 def _times(one: int, other: int) -> float:

@@ -1,4 +1,4 @@
-"""Settings for training on text files from an existing model, chosen from both."""
+"""Settings for fine-tuning an existing model on text files, chosen from both."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from regard.families import check_recipe
 from regard.runs.from_text.defaults import Amount, TextFiles, measure, pairs_in_words
 from regard.tasks.translation.budget import CPU_TOKENS
 
-# Up to so many pairs, so often over the text: the model knows its languages already, and forgets as it learns.
+# (most pairs, passes over the text): the model already knows its languages, and forgets as it learns.
 PASSES = ((2_000, 40), (10_000, 30), (50_000, 20), (500_000, 10), (float("inf"), 4))
 FEWEST_BATCHES = 10  # in one pass
 SMALLEST_BATCH = 1024  # tokens
@@ -22,9 +22,9 @@ VALIDATIONS = 10
 
 
 def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """A recipe for the files as a table, starting from a model, and sentences that say what was chosen.
+    """Return a recipe for the files that starts from a model, and sentences that say what was chosen.
 
-    With `old_share` above zero that part of the pairs comes from the text the model was trained on.
+    If `old_share` is above zero, that share of the pairs comes from the text the model was trained on.
     """
     start, corpora = check_recipe(read_recipe(parent)), files.corpora()
     amount = measure(pair for corpus in files.training_corpora() for pair in read_pairs(corpus))
@@ -38,17 +38,17 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     sentences = [
         f"{pairs_in_words(amount)} of {source} and {target}, starting from {parent}; "
         f"training on {'a GPU' if gpu else 'the CPU'}.",
-        "So, where --set says nothing else: the sizes, the tokenisers and the dropout of that model,",
+        "Unless --set changes them: the sizes, tokenisers and dropout of that model,",
         f"{training['steps']:,} steps of at most {training['batch_tokens']:,} tokens,",
-        f"at a learning rate of {training['optimizer']['learning_rate']:.0e} that falls to nothing.",
+        f"at a learning rate of {training['optimizer']['learning_rate']:.0e} that falls to zero.",
     ]
     if old_share:
-        sentences.append(f"{old_share:.0%} of the pairs are of the text that it was trained on.")
+        sentences.append(f"{old_share:.0%} of the pairs come from the text that it was trained on.")
     return {"start_from": str(parent.resolve()), "data": data, "training": training}, sentences
 
 
 def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dict[str, Any]:
-    """Return the training options: batches small enough for some steps on little text, and a low learning rate."""
+    """Return the training options: batches small enough for several steps on little text, and a low learning rate."""
     tokens = amount.pairs * amount.tokens
     ample: int = start.model.ample_tokens if gpu else CPU_TOKENS
     batch_tokens = min(ample, max(SMALLEST_BATCH, int(tokens / FEWEST_BATCHES) // 256 * 256))
@@ -64,7 +64,7 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
         "save_every": every,
         "best_by": "chrf",
         "optimizer": {
-            # The wider a model, the smaller the steps that it was trained by: 4e-4 at a width of 256, 2e-4 at 512.
+            # Wider models train with smaller steps: 4e-4 at a width of 256, 2e-4 at 512.
             "learning_rate": min(HIGHEST_RATE, float(f"{0.1 / start.model.width:.0e}")),
             "schedule": "linear",
             "warmup": steps // 20,
@@ -73,15 +73,15 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
 
 
 def _mix(new: Sequence[Corpus], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
-    """New and old corpora by their shares, and the old test, no sentence of which is to be learnt.
+    """Return new and old corpora by their shares, and the old test set, whose sentences must not be learnt.
 
-    Validation looks at the new text alone.
+    Validation uses the new text alone.
     """
     for name in (name for corpus in start.data.train if not corpus.is_generated for name in corpus.names):
         if not file_of(name).is_file():
             raise Fault(
                 f"--old-share takes the text that {parent} was trained on, but there is no file '{name}'; "
-                "leave it out, or name old text beside the new in a recipe's data.train."
+                "omit it, or name old and new text in a recipe's data.train."
             )
     old = [corpus | {"held_out": False} for corpus in _weighted(start.data.train, old_share)]
     test = [corpus.model_dump(exclude_none=True) for corpus in start.data.test]
@@ -89,7 +89,7 @@ def _mix(new: Sequence[Corpus], parent: Path, start: Recipe, old_share: float) -
 
 
 def _weighted(corpora: Sequence[Corpus], share: float) -> list[dict[str, Any]]:
-    """Return corpora that have this share together, each by its weight or by how many pairs it has."""
+    """Return corpora with this total share, split by their weights or numbers of pairs."""
     sizes = [corpus.weight or sum(1 for _ in read_pairs(corpus)) for corpus in corpora]
     weights = [share] if len(corpora) == 1 else [share * size / sum(sizes) for size in sizes]
     return [

@@ -1,4 +1,4 @@
-"""A recipe trained on files that someone brings: which of its options follow from them, and which are its own."""
+"""Train a recipe on the user's own files: some options follow from the files, the others stay."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from regard.data.tagging.options import TaggingData
 from regard.data.texts.options import LanguageData
 from regard.families import FAMILIES, recipe_class, refuse_family, with_article
 
-HELD_OUT = 0.05  # of a language model's text, where its recipe has files for validation
+HELD_OUT = 0.05  # of a language model's text, if its recipe has validation files
 SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Files in place of those that a recipe names, and how they are read."""
+    """Files that replace those of a recipe, and how to read them."""
 
     train: Sequence[Path]
     valid: Sequence[Path] = ()
@@ -43,7 +43,7 @@ class OwnFiles:
         header: bool | None = None,
         languages: tuple[str, str] | None = None,
     ) -> "OwnFiles":
-        """Return such files after those that are not there, and columns that are none, are refused."""
+        """Return these files; refuse missing files and invalid columns."""
         for path in (*train, *valid, *test):
             if not path.exists():
                 raise Fault(f"There is no file {path}.")
@@ -52,12 +52,12 @@ class OwnFiles:
         return cls(train, valid, test, columns, header, languages)
 
     def names(self) -> dict[str, list[str]]:
-        """Return the names of the files of each split that has some, so that they are found from anywhere."""
+        """Return the absolute file names of each split that has files."""
         return {split: [str(path.resolve()) for path in paths] for split in SPLITS if (paths := getattr(self, split))}
 
 
 def check_columns(text: str) -> int:
-    """Return how many parts a choice of columns has; one that is none is refused."""
+    """Return the number of parts in a choice of columns; refuse an invalid one."""
     try:
         return len(parse_columns(text))
     except ValueError as error:
@@ -81,8 +81,8 @@ def with_own_data(table: Mapping[str, Any], files: OwnFiles) -> dict[str, Any]:
         changes["data"] = _texts(data, files)
     else:
         raise Fault(
-            f"--data is for recipes that learn from texts, and {with_article(table['family'])} learns from other "
-            "things; write its files into a recipe of your own."
+            f"--data is for recipes that learn from text, and {with_article(table['family'])} does not; "
+            "write its files into your own recipe."
         )
     return {**table, **changes}
 
@@ -103,66 +103,66 @@ def _without(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _read_as(files: OwnFiles) -> dict[str, Any]:
-    """Return how files are read, as far as that was said."""
-    said = {"columns": files.columns, "header": files.header}
-    return {name: value for name, value in said.items() if value is not None}
+    """Return the options given for reading the files."""
+    options = {"columns": files.columns, "header": files.header}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _pairs(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
-    """Return the options of pairs; how a file holds them stays as the recipe has it, unless columns are chosen."""
+    """Return the options for pairs; files are read as the recipe says, unless columns are chosen."""
     corpus = check(PairData, data | {"train": data.get("train", "demo:train")}).train[0]
-    own = corpus.model_dump(exclude_defaults=True, include={"columns", "header", "form", "separator"})
-    said = _read_as(files)
-    read_as = said if files.columns is not None else own | said
-    found = _without(data)
+    from_recipe = corpus.model_dump(exclude_defaults=True, include={"columns", "header", "form", "separator"})
+    from_files = _read_as(files)
+    read_as = from_files if files.columns is not None else from_recipe | from_files
+    options = _without(data)
     if files.languages is not None:
-        found["source_language"], found["target_language"] = files.languages
-    return found | {split: [{"pairs": name, **read_as} for name in names] for split, names in files.names().items()}
+        options["source_language"], options["target_language"] = files.languages
+    return options | {split: [{"pairs": name, **read_as} for name in names] for split, names in files.names().items()}
 
 
 def _labelled(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
-    """Return the options of labelled texts; names and encoding of the recipe's labels belong to its own files."""
-    found = _without(data, "names", "encoding", "fold", "format", "columns")
+    """Return the options for labelled texts; label names and encoding belong to the recipe's own files."""
+    options = _without(data, "names", "encoding", "fold", "format", "columns")
     if files.columns is not None or any(map(_has_columns, files.train)):
         chosen = {"columns": data["columns"]} if isinstance(data.get("columns"), str) else {}
-        found |= {"format": "table", **chosen, **_read_as(files)}
+        options |= {"format": "table", **chosen, **_read_as(files)}
     elif "format" in data:
-        found["format"] = data["format"]
-    return found | files.names()
+        options["format"] = data["format"]
+    return options | files.names()
 
 
 def _has_columns(path: Path) -> bool:
-    """Return True if a file is a table, by its name or by its first line."""
+    """Return True if a file is a table, judged by its name or first line."""
     if kind_by_name(path.name) is not None or is_table(path):
         return True
     return any(is_json_object(line) for line in first_lines(path)[:1])
 
 
 def _tagged(data: dict[str, Any], training: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
-    """Return the options of tagged sentences; the scheme stays if the tags are of it, and is found out otherwise."""
+    """Return the options for tagged sentences; the scheme stays if the tags fit it, and is detected otherwise."""
     if files.header is not None:
-        raise Fault("--header is for tables; a file of words with tags has none, or one that is seen.")
+        raise Fault("--header is for tables; tagged words have no header, or one that is detected.")
     is_joined = data.get("layout") == "joined" and files.columns is None
-    of_words = all(kind_by_name(str(path)) in (None, "conll", "tsv") for path in files.train)
-    keeps = is_joined or of_words or isinstance(data.get("columns"), str)
-    found = _without(data, *(() if is_joined else ("layout",)), *(() if keeps else ("columns",)))
-    found |= _read_as(files) | files.names()
-    options = check(TaggingData, found)
+    are_columns = all(kind_by_name(str(path)) in (None, "conll", "tsv") for path in files.train)
+    keeps = is_joined or are_columns or isinstance(data.get("columns"), str)
+    changed_data = _without(data, *(() if is_joined else ("layout",)), *(() if keeps else ("columns",)))
+    changed_data |= _read_as(files) | files.names()
+    options = check(TaggingData, changed_data)
     scheme = fitting_scheme(options)
-    changes: dict[str, Any] = {"data": found | {"scheme": scheme}}
+    changes: dict[str, Any] = {"data": changed_data | {"scheme": scheme}}
     if scheme == "tags" and training.get("best_by") in ("f1", "precision", "recall"):
         changes["training"] = training | {"best_by": "accuracy"}
     return changes
 
 
 def _texts(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
-    """Return the options of text; what is not validated on files of its own is held out."""
+    """Return the options for text; without validation files, some text is held out."""
     if files.columns is not None and check_columns(files.columns) != 1:
-        raise Fault(f"--columns is '{files.columns}', and a language model learns from one text, as in --columns text.")
-    said = {"column": files.columns, "header": files.header}
-    read_as = {name: value for name, value in said.items() if value is not None}
-    found = _without(data, "leave_out") | {
+        raise Fault(f"--columns is '{files.columns}', but a language model reads one column, as in --columns text.")
+    options = {"column": files.columns, "header": files.header}
+    read_as = {name: value for name, value in options.items() if value is not None}
+    changed_data = _without(data, "leave_out") | {
         split: [{"file": name, **read_as} if read_as else name for name in names]
         for split, names in files.names().items()
     }
-    return found if files.valid or data.get("hold_out") else found | {"hold_out": HELD_OUT}
+    return changed_data if files.valid or data.get("hold_out") else changed_data | {"hold_out": HELD_OUT}

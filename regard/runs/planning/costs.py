@@ -1,4 +1,4 @@
-"""The cost of a run on this machine, found by taking its first steps and undoing them."""
+"""Measure the cost of a run on this machine, by taking its first steps and undoing them."""
 
 import statistics
 import time
@@ -13,15 +13,15 @@ from regard.training.events import Event, Hurried, Stepped
 from regard.training.sharding import whole_weights
 from regard.training.trainer import Trainer
 
-LEAST_EVENTS = 4  # of steps; what comes before the first does not count
-MOST_TIMES = 4  # as long as was meant, at the most, where even a single step takes long
+LEAST_EVENTS = 4  # fewest step events; time before the first does not count
+MOST_TIMES = 4  # most times the intended seconds, if even a single step takes long
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The seconds of a step, of a validation, by measures and by writing outputs, and of a checkpoint.
+    """Seconds of a step, of a validation (measuring and writing outputs), and of a checkpoint.
 
-    `items` are those of a step.
+    `items` are learnt per step.
     """
 
     step: float
@@ -36,16 +36,14 @@ class Costs:
 
 
 class Stopwatch:
-    """Hears the steps of a run and stops it when enough of them were timed.
+    """Listens to the steps of a run and stops it when enough have been timed.
 
-    `aside` gives the seconds spent so far on what is done once, such as recording passes on a GPU.
+    `aside` returns the seconds spent so far on one-time work, such as capturing passes on a GPU.
     """
 
     def __init__(self, seconds: float, aside: Callable[[], float] = lambda: 0.0) -> None:
         self.seconds, self.aside = seconds, aside
-        self.heard = [
-            (time.monotonic() - aside(), 0, 0)
-        ]  # without what was done aside, the steps, the items of the last
+        self.heard = [(time.monotonic() - aside(), 0, 0)]  # (time without one-time work, step, items of the last step)
 
     def __call__(self, event: Event) -> str | None:
         if not isinstance(event, Stepped):
@@ -57,7 +55,7 @@ class Stopwatch:
 
     @property
     def _pairs(self) -> list[tuple[tuple[float, int, int], tuple[float, int, int]]]:
-        """Neighbouring events, without the first step if there are others: it is slower than all that follow."""
+        """Pairs of neighbouring events, without the first step if there are others, because it is the slowest."""
         return list(pairwise(self.heard[1:] if len(self.heard) > 2 else self.heard))
 
     @property
@@ -66,26 +64,26 @@ class Stopwatch:
 
     @property
     def items(self) -> float:
-        """Those that a step learns from."""
+        """Items that a step learns from."""
         return statistics.median(two[2] / (two[1] - one[1]) for one, two in self._pairs)
 
 
 def time_validation(trainer: Trainer, validator: Validator, seconds: float) -> tuple[float, float]:
-    """Return what a validation costs, by measures and by writing outputs, each timed for about so many seconds."""
+    """Return the seconds of a validation, for measuring and for writing outputs, each timed for about `seconds`."""
     trainer.module.eval()
     with torch.no_grad(), whole_weights(trainer.module):
         return validator.timed(seconds)
 
 
 def time_checkpoint(trainer: Trainer) -> float:
-    """Return the seconds that a checkpoint takes; it is of the start, to which a run can then go back."""
+    """Return the seconds that a checkpoint takes; it saves the start, so the run can go back to it."""
     began = time.monotonic()
     trainer.save()
     return time.monotonic() - began
 
 
 def time_steps(trainer: Trainer, seconds: float) -> Stopwatch:
-    """Return a watch that has heard the first steps of a run, which are undone."""
+    """Return a stopwatch that has timed the first steps of a run; the steps are undone."""
     watch = Stopwatch(seconds, lambda: trainer.passes.capture_seconds)
     trainer.rehearse(watch)
     return watch

@@ -1,7 +1,7 @@
-"""A run planned for the time there is: a short timing decides its steps and its schedule, and the pace corrects them.
+"""Plan a run for the time there is: a short timing sets its steps and schedule, and its pace corrects them.
 
-A plan is a list of settings, as if someone had typed them with --set. So the recipe in the run's folder says all of it,
-and a run that goes on goes on by it.
+A plan is a list of settings, as if the user had typed them with --set. So the recipe in the run's folder contains the
+whole plan, and a resumed run follows it.
 """
 
 import math
@@ -23,10 +23,10 @@ from regard.training.ranks import Ranks
 from regard.training.replanning import OF_KNOWN_LENGTH, Changes, Replanner, can_average, fall_of, intervals
 from regard.training.trainer import Trainer
 
-TIMED_SHARE = 0.02  # of all the time, spent on timing steps, and again on timing a validation
-TIMED_SECONDS = (1.0, 8.0)  # the least and the most of it
-FITS = 0.8  # of the time: a run that seems to need no more of it is left as it is
-DEAR = 0.25  # of the time: a validation that costs more is made by the loss alone, without writing outputs
+TIMED_SHARE = 0.02  # of all the time, spent timing steps, and again timing a validation
+TIMED_SECONDS = (1.0, 8.0)  # least and most seconds of timing
+FITS = 0.8  # of the time: a run that seems to need no more stays unchanged
+DEAR = 0.25  # of the time: a validation that costs more measures only the loss and writes no outputs
 BY_LOSS = {"training.validation_beam": 0, "training.best_by": "loss"}
 STEPS = "training.steps"
 REVISED = ("steps", "validate_every", "save_every", "optimizer.falls")  # options that follow the pace of a run
@@ -34,15 +34,15 @@ REVISED = ("steps", "validate_every", "save_every", "optimizer.falls")  # option
 
 @runtime_checkable
 class DrawsByOptions(Protocol):
-    """A task that draws its examples by some of the training options too, which a plan leaves as they are."""
+    """A task that samples its examples by some training options, which a plan must not change."""
 
     draws_by: tuple[str, ...]
 
 
 class Sizes(Protocol):
-    """A chooser of model sizes for the time there is, with sentences on its plan."""
+    """Chooses model sizes for the time there is, and describes its plan."""
 
-    watch: Stopwatch | None  # of steps as they were chosen
+    watch: Stopwatch | None  # of the chosen steps
 
     def __call__(self, recipe: Any, prepared: Any, folder: RunFolder, /) -> list[str]: ...
 
@@ -50,23 +50,23 @@ class Sizes(Protocol):
 
 
 def timed_seconds(allowance: Allowance) -> float:
-    """Return how long to time something."""
+    """Return how many seconds to time something."""
     return min(max(TIMED_SHARE * 60 * allowance.minutes, TIMED_SECONDS[0]), TIMED_SECONDS[1])
 
 
 def why_unplanned(recipe: Recipe, given: frozenset[str], goes_on: bool) -> str | None:
-    """Return why the steps of a run are not planned, in words; None if they are."""
+    """Return why the steps of a run are not planned, or None if they are."""
     if isinstance(recipe.training, UpdatingOptions):
-        return f"{with_article(recipe.family).capitalize()} learns in whole epochs, which are not planned"
+        return f"{with_article(recipe.family).capitalize()} learns in whole epochs and is not planned"
     if not isinstance(recipe.training, TrainingOptions):
-        return f"{with_article(recipe.family).capitalize()} learns by counting, which is not planned"
+        return f"{with_article(recipe.family).capitalize()} learns by counting and is not planned"
     if goes_on:
-        return "A run that goes on keeps its plan"
+        return "A resumed run keeps its plan"
     return f"{STEPS} is set, so nothing is planned" if STEPS in given else None
 
 
 class Planner:
-    """Plans a run for an allowance of time; `given` are the options that someone set, which stay as they are."""
+    """Plans a run for a time limit; `given` are the options that the user set, which do not change."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class Planner:
         sizes: Sizes | None = None,
     ) -> None:
         self.allowance, self.given, self.remark, self.sizes = allowance, given, remark, sizes
-        self.spares_writing = False  # for want of time
+        self.spares_writing = False  # True when there is no time to write outputs
 
     def begin(self, run: Run, trainer: Trainer, validator: Validator, ranks: Ranks) -> Recipe:
-        """Time a run, plan it, and let it be replanned while it trains; gives the recipe that it then has."""
+        """Time a run, plan it, and let it be replanned during training; return its new recipe."""
         if isinstance(trainer.task, DrawsByOptions):
             self.given |= {f"training.{name}" for name in trainer.task.draws_by}
         costs, most = self._time(trainer, validator, ranks), run.recipe.training.steps
@@ -93,7 +93,9 @@ class Planner:
         return recipe
 
     def _time(self, trainer: Trainer, validator: Validator, ranks: Ranks) -> Costs:
-        """Time steps and then validations, as the rank that leads finds them; refuse what cannot take a single step."""
+        """Time steps, then validations, as the leading rank measures them; refuse if there is no time for a single
+        step.
+        """
         seconds = timed_seconds(self.allowance)
         watch = (self.sizes.watch if self.sizes else None) or time_steps(trainer, seconds)
         (step, items, left), *_ = ranks.gather([watch.seconds_of_step, watch.items, self._seconds])
@@ -115,30 +117,32 @@ class Planner:
 
         def keep(changes: Changes) -> None:
             nonlocal recipe
-            recipe = keep_plan(run, recipe, _as_settings({f"training.{name}": each for name, each in changes.items()}))
+            recipe = keep_plan(
+                run, recipe, _as_settings({f"training.{name}": value for name, value in changes.items()})
+            )
 
         budget = self.allowance.budget
         return Replanner(training, budget, frozenset(free), most, costs.validation, keep, costs.saving)
 
     def plan(self, recipe: Recipe, costs: Costs) -> list[str]:
-        """Return the settings that make a recipe fit the time; none where its steps fit as they are."""
+        """Return the settings that make a recipe fit the time; none if it fits unchanged."""
         if self._fits(recipe.training, costs):
             steps = "step fits" if recipe.training.steps == 1 else "steps fit"
-            self.remark(f"The {recipe.training.steps:,} {steps} into {self.allowance}, so they stay as they are.")
+            self.remark(f"The {recipe.training.steps:,} {steps} into {self.allowance}, so they are unchanged.")
             return []
         settings: dict[str, Any] = {}
         if costs.writing and costs.validation > DEAR * self._seconds and not {*BY_LOSS} & self.given:
             settings, costs = settings | BY_LOSS, replace(costs, writing=0.0)
         settings |= self._schedule(recipe.training, costs)
         settings = {name: value for name, value in settings.items() if name not in self.given}
-        found = _as_settings(settings)
-        for sentence in self._sentences(with_settings(recipe, found), costs):
+        plan_settings = _as_settings(settings)
+        for sentence in self._sentences(with_settings(recipe, plan_settings), costs):
             self.remark(sentence)
-        return found
+        return plan_settings
 
     @property
     def _seconds(self) -> float:
-        """The time left for steps and validations."""
+        """Seconds left for steps and validations."""
         return self.allowance.budget.left(0.0, "best")
 
     def _fits(self, training: TrainingOptions, costs: Costs) -> bool:
@@ -147,12 +151,12 @@ class Planner:
         return training.steps * costs.step + validations * costs.validation <= FITS * left
 
     def _schedule(self, training: TrainingOptions, costs: Costs) -> dict[str, Any]:
-        """Steps for the time there is, at whose end the learning rate has come down and there is a validation."""
+        """Return steps for the time there is, ending with a low learning rate and a validation."""
         seconds = self.allowance.budget.left(costs.validation, training.final)
         final: dict[str, Any] = {}
         is_chosen = training.final != "average" or "training.final" in self.given
         if not is_chosen and not can_average(seconds, costs.saving):
-            # The rate falls to nothing, which does for short runs what an average would.
+            # The rate falls to zero, which does for short runs what an average would.
             final, training = {"training.final": "last"}, training.model_copy(update={"final": "last"})
         often = intervals(training, training.steps, seconds, costs.validation)["validate_every"]
         validations = math.ceil(training.steps / often) - 1
@@ -168,26 +172,28 @@ class Planner:
         }
 
     def _fall(self, optimizer: OptimizerOptions, steps: int) -> dict[str, Any]:
-        """The schedule, unless someone has chosen one; an optimiser that averages weights at the end keeps its own."""
+        """Return the schedule, unless the user chose one; an optimiser that averages weights at the end keeps its
+        own.
+        """
         name = "training.optimizer.schedule"
         if name in self.given or optimizer.kind == "asgd":
             return {}
-        of_stairs = {f"training.optimizer.{each}": type(optimizer).model_fields[each].default for each in OF_STAIRS}
+        stairs = {f"training.optimizer.{option}": type(optimizer).model_fields[option].default for option in OF_STAIRS}
         fall = {name: "trapezoid", "training.optimizer.falls": fall_of(steps)}
-        return fall | (of_stairs if optimizer.schedule == "stairs" else {})
+        return fall | (stairs if optimizer.schedule == "stairs" else {})
 
     def _sentences(self, recipe: Recipe, costs: Costs) -> list[str]:
-        """The plan for people."""
+        """Describe the plan for people."""
         steps = "1 step" if recipe.training.steps == 1 else f"about {recipe.training.steps:,} steps"
-        said = [
-            f"Timed here: {costs.step:.2g} seconds a step, {costs.validation:.2g} a validation.",
-            f"Planned for {self.allowance}: {steps}, more or fewer as the pace turns out; "
-            "the learning rate falls to nothing over the second half, and the end is validated.",
+        sentences = [
+            f"Timed here: {costs.step:.2g} seconds per step, {costs.validation:.2g} per validation.",
+            f"Planned for {self.allowance}: {steps}, more or fewer depending on the pace; "
+            "the learning rate falls to zero over the second half, and the last weights are validated.",
             *(self.sizes.sentences(recipe, costs) if self.sizes else []),
         ]
         if recipe.training.steps < FEW_STEPS:
-            said.append("That is hardly enough to begin with: give it more minutes, or expect next to nothing.")
-        return said
+            sentences.append("That is too few to learn much: give it more minutes, or expect a poor model.")
+        return sentences
 
 
 def _as_settings(values: Mapping[str, Any]) -> list[str]:

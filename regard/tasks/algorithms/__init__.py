@@ -1,1 +1,1 @@
-"""Small algorithms that machines with a memory learn: copying, recalling, sorting."""
+"""Small algorithms for networks with a memory to learn: copying, recalling, sorting."""

@@ -10,7 +10,7 @@ from regard.training.options import MembersTraining, OptimizerOptions, Precision
 
 
 class AlgorithmOptimizer(OptimizerOptions):
-    """The optimiser of machines with a memory."""
+    """The optimiser for networks with a memory."""
 
     learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
@@ -19,21 +19,23 @@ class AlgorithmOptimizer(OptimizerOptions):
 
 
 class AlgorithmTraining(MembersTraining):
-    """Training options for algorithms. An epoch is the time between two validations; no example comes twice."""
+    """Training options for algorithms. An epoch is the time between two validations; no example repeats."""
 
-    batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all of as many items.")
+    batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all with equally many items.")
     curriculum: int = Field(
-        default=0, ge=0, description="Batches over which the most items grow from data.fewest to data.most; 0: none."
+        default=0,
+        ge=0,
+        description="Batches over which the largest number of items grows from data.fewest to data.most; 0: none.",
     )
     precision: Precision = numbers_in("float32", "in bf16 addresses are too coarse to count slots")
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
 
 
 class AlgorithmRecipe(Recipe):
-    """All that decides what learns an algorithm: family, algorithm, model and training."""
+    """Recipe for learning an algorithm: family, algorithm, model and training."""
 
     data: AlgorithmData = Field(description="The algorithm and its examples.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: AlgorithmTraining = Field(default_factory=AlgorithmTraining, description="How it is trained.")
 
     @model_validator(mode="after")
@@ -43,7 +45,7 @@ class AlgorithmRecipe(Recipe):
             if held_out is None or held_out.slots is None:
                 continue
             if not hasattr(self.model, "slots"):
-                raise ValueError(f"data.{name}.slots is for models with a memory of slots, which this one has not")
-            # What is built with so many slots must be possible too, such as a reach or a number of nearest slots.
+                raise ValueError(f"data.{name}.slots is for models with memory slots, which this one lacks")
+            # A model with this many slots must be valid too: its reach or nearest slots depend on them.
             type(self.model)(**self.model.model_dump() | {"slots": held_out.slots})
         return self

@@ -1,4 +1,4 @@
-"""Learning an algorithm: examples for batches, items of bits for answers, slots for what was looked at."""
+"""The task of learning an algorithm: example batches, answers in bits, and attention over memory slots."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,9 +32,9 @@ from regard.viewing.sides import Side, Slots, Steps
 
 @runtime_checkable
 class AlgorithmNetwork(Protocol):
-    """A network that answers at each step; one with a memory names its slots and the heads that look at them."""
+    """A network that answers at each step; if it has a memory, it names its slots and the heads that read them."""
 
-    slots: int  # 0 where it has no memory
+    slots: int  # 0 without a memory
 
     @property
     def head_names(self) -> Sequence[str]: ...
@@ -46,7 +46,7 @@ class AlgorithmNetwork(Protocol):
 
 
 class Algorithms(MembersTask[LearntExamples]):
-    """A network that learns an algorithm. Several members may be trained side by side; they answer by their mean."""
+    """A network that learns an algorithm. Several members may train side by side; their mean answers."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "bit_error", "exact")
     unit = "bits"
@@ -56,7 +56,7 @@ class Algorithms(MembersTask[LearntExamples]):
         super().__init__(model, members)
         self.data = data
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: AlgorithmRecipe, device: torch.device, folder: Path | None) -> None:
@@ -79,7 +79,7 @@ class Algorithms(MembersTask[LearntExamples]):
         epoch = training.validate_every * training.accumulate
         self._material = LearntExamples(self.data, training.batch, epoch, training.curriculum)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[AlgorithmBatch]:
         if split == "train":
@@ -90,7 +90,7 @@ class Algorithms(MembersTask[LearntExamples]):
                 yield batch.to(self.device).repeat(self.members)
 
     def loss(self, batch: AlgorithmBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Cross-entropy of the bits that are asked for, summed over them and over the members."""
+        """Return the cross-entropy of the answer bits, summed over bits and members."""
         return Loss(self._nats(self._logits(batch), batch).sum(), batch.count)
 
     @torch.no_grad()
@@ -113,11 +113,11 @@ class Algorithms(MembersTask[LearntExamples]):
         return {name: part.sum(dim=0) for name, part in self._sums(batch).items()}
 
     def _sums(self, batch: AlgorithmBatch) -> dict[str, Float[Tensor, "member row 2"]]:
-        """Return each row's contribution to each metric with its number of bits or sequences; on the host."""
+        """Return each row's contribution to each metric with its number of bits or sequences, on the host."""
         logits = self._logits(batch).double()
-        asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
-        wrong = ((logits > 0) != (batch.answers > 0.5)) & asked
-        wrong_bits, bits = wrong.sum((2, 3)).double(), asked.sum((2, 3)).double()
+        is_asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
+        wrong = ((logits > 0) != (batch.answers > 0.5)) & is_asked
+        wrong_bits, bits = wrong.sum((2, 3)).double(), is_asked.sum((2, 3)).double()
         nats = self._nats(logits, batch).sum((2, 3))
         parts = {
             "loss": (nats, bits),
@@ -127,13 +127,13 @@ class Algorithms(MembersTask[LearntExamples]):
         return {name: torch.stack(part, dim=-1).cpu() for name, part in parts.items()}
 
     def _of_rows(self, name: str, sums: Float[Tensor, "member row 2"], rows: Any) -> Measure:
-        told = {
+        signature = {
             "loss": "nats per bit|range:0-inf",
             "bit_error": "percent of the bits",
             "exact": "percent of the sequences",
         }[name]
-        tallies = [Tally(tuple(each.tolist()), mean) for each in sums[:, rows].sum(dim=1)]
-        return Measure.of_members(tallies, "higher" if name == "exact" else "lower", mean_of(self.members) + told)
+        tallies = [Tally(tuple(sums_of_member.tolist()), mean) for sums_of_member in sums[:, rows].sum(dim=1)]
+        return Measure.of_members(tallies, "higher" if name == "exact" else "lower", mean_of(self.members) + signature)
 
     def _logits(self, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
         return self.model(batch.inputs.to(self.model.dtype), batch.slots)
@@ -142,16 +142,18 @@ class Algorithms(MembersTask[LearntExamples]):
         nats = F.binary_cross_entropy_with_logits(logits, batch.answers.to(logits.dtype), reduction="none")
         return nats * batch.asked.unsqueeze(-1)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> AlgorithmBatch:
-        """Examples as people write them, the same for every member."""
+        """Return the examples that people wrote as a batch, the same for every member."""
         return AlgorithmBatch.of([read_examples(inputs, self.data)]).to(self.device).repeat(self.members)
 
     def answers(self, batch: AlgorithmBatch) -> list[Answer]:
         """Return the answer to each example, with the probability of all its bits together."""
-        found = self._probabilities(batch)
-        return [_answer(own[asked], self.data) for own, asked in zip(found, batch.asked.cpu(), strict=True)]
+        probabilities = self._probabilities(batch)
+        return [
+            _answer(row[is_asked], self.data) for row, is_asked in zip(probabilities, batch.asked.cpu(), strict=True)
+        ]
 
     @torch.no_grad()
     def _probabilities(self, batch: AlgorithmBatch) -> Float[Tensor, "row step bit"]:
@@ -160,21 +162,21 @@ class Algorithms(MembersTask[LearntExamples]):
     def sides(self, batch: AlgorithmBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         if not self.model.slots:
             return {}
-        given, asked = batch.inputs[0, 0].cpu().numpy(), batch.asked[0].cpu().numpy()
+        inputs, asked = batch.inputs[0, 0].cpu().numpy(), batch.asked[0].cpu().numpy()
         with without_watching():
             answered = self._probabilities(batch)[0].numpy() * asked[:, None]
         names = [
             f"→ {write_bits(answer[: self.data.bits])}" if is_asked else write_bits(item[: self.data.bits])
-            for item, answer, is_asked in zip(given, answered, asked, strict=True)
+            for item, answer, is_asked in zip(inputs, answered, asked, strict=True)
         ]
-        return {"steps": Steps(names, given, answered), "slots": Slots(self.model.slots, self.model.head_names)}
+        return {"steps": Steps(names, inputs, answered), "slots": Slots(self.model.slots, self.model.head_names)}
 
     def quote(self, batch: AlgorithmBatch) -> str:
         return f"{self.data.algorithm} of {count_items(int(batch.items[0]))}"
 
     def facts(self) -> dict[str, Any]:
-        own = {"members": self.members} if self.members > 1 else {}
-        return {"algorithm": self.data.algorithm, "bits": self.data.bits, "items": self.data.most, **own}
+        members = {"members": self.members} if self.members > 1 else {}
+        return {"algorithm": self.data.algorithm, "bits": self.data.bits, "items": self.data.most, **members}
 
     def cost(self, size: int) -> dict[str, int | float]:
         """Return the cost of an example of `size` items."""

@@ -1,4 +1,4 @@
-"""Batches of questions about stories, in an order and with empty memories that are pure functions of seed and epoch."""
+"""Batches of questions about stories; their order and empty memories depend only on seed and epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +13,15 @@ from regard.data.stories.prepare import Stories
 from regard.data.stories.telling import Told
 from regard.models.stories.rows import StoryRows
 
-MEASURED_ROWS = 1000  # of a batch that is only measured
+MEASURED_ROWS = 1000  # of a batch for measuring only
 
 
 @dataclass(frozen=True)
 class StoryBatch:
-    """Some questions, the numbers of their answers, and the slots of their supporting facts, -1 where there are none.
+    """Some questions, the numbers of their answers, and the slots of their supporting facts, or -1 if there are none.
 
-    `parts` are the files that they come from; `told` are facts and questions as people wrote them, where they did, and
-    `forgotten` how many facts are not remembered.
+    `parts` are the files they come from. `told` are facts and questions as people wrote them, if they did, and
+    `forgotten` is the number of facts that do not fit into the memory.
     """
 
     stories: StoryRows
@@ -40,14 +40,14 @@ class StoryBatch:
         return [self._rows(rows) for rows in np.array_split(np.arange(self.rows), parts)]
 
     def where(self, is_wanted: np.ndarray) -> "StoryBatch":
-        """Those rows alone for which `is_wanted` is true."""
+        """Return only the rows for which `is_wanted` is true."""
         return self._rows(np.flatnonzero(is_wanted))
 
     def _rows(self, rows: np.ndarray) -> "StoryBatch":
         chosen = torch.from_numpy(rows).to(self.labels.device)
         return replace(self.holding(tuple(tensor[chosen] for tensor in self.tensors)), parts=self.parts[rows])
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
+    # On a GPU a pass over a batch is captured and replayed: the launched work depends on shapes alone.
 
     room: ClassVar[int] = 0
 
@@ -65,24 +65,24 @@ class StoryBatch:
 
 
 class PlacedStories:
-    """The questions of a split where the network is, so that a batch is a choice of their rows."""
+    """The questions of a split on the network's device; a batch is a selection of their rows."""
 
     def __init__(self, stories: Stories, slots: int, device: torch.device) -> None:
         arrays = (stories.facts, stories.counts, stories.questions, stories.labels, stories.support)
-        self._tensors = [torch.from_numpy(np.ascontiguousarray(each)).to(device) for each in arrays]
+        self._tensors = [torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays]
         self._counts, self._parts, self._slots, self.device = stories.counts, stories.parts, slots, device
 
     def __len__(self) -> int:
         return len(self._counts)
 
     def in_order(self, start: int, batch: int = MEASURED_ROWS) -> Iterator[StoryBatch]:
-        """All questions as they come, from batch number `start` on."""
+        """Yield all questions in order, from batch number `start` on."""
         for first in range(start * batch, len(self), batch):
             rows = np.arange(first, min(first + batch, len(self)))
             yield self._batch(rows, times_of(self._counts[rows], self._width))
 
     def shuffled(self, batch: int, empty: float, chance: Sequence[int], start: int) -> Iterator[StoryBatch]:
-        """All questions in an order drawn from `chance`; the empty memories of each batch are drawn by themselves."""
+        """Yield all questions in a random order from `chance`; each batch draws its own empty memories."""
         order = np.random.default_rng(chance).permutation(len(self))
         for number, first in enumerate(range(start * batch, len(self), batch), start):
             rows = order[first : first + batch]
@@ -96,20 +96,21 @@ class PlacedStories:
 
     def _batch(self, rows: np.ndarray, times: np.ndarray) -> StoryBatch:
         where = torch.from_numpy(rows).to(self.device, non_blocking=True)
-        facts, counts, questions, labels, support = (each.index_select(0, where) for each in self._tensors)
-        told = torch.from_numpy(times).to(self.device, non_blocking=True)
-        return StoryBatch(StoryRows(facts, told, counts, questions), labels, support, self._parts[rows])
+        facts, counts, questions, labels, support = (tensor.index_select(0, where) for tensor in self._tensors)
+        ages = torch.from_numpy(times).to(self.device, non_blocking=True)
+        return StoryBatch(StoryRows(facts, ages, counts, questions), labels, support, self._parts[rows])
 
 
 def times_of(counts: np.ndarray, slots: int) -> np.ndarray:
-    """Return the age of each fact (row, slot): 0 is the last before the question, and empty slots are 0 too."""
+    """Return the age of each fact (row, slot): 0 is the last before the question; empty slots are 0 too."""
     return np.maximum(counts[:, None] - 1 - np.arange(slots), 0)
 
 
 def draw_times(counts: np.ndarray, slots: int, empty: float, draws: np.random.Generator) -> np.ndarray:
-    """Return ages with empty memories drawn among the facts, up to the share `empty`, so that facts seem older.
+    """Return ages with random empty memories among the facts, up to the share `empty`, so that facts seem older.
 
-    As in the code of Sukhbaatar et al. 2015, nothing looks at the empty ones: only the times of the others tell.
+    As in the code of Sukhbaatar et al. 2015, nothing attends to the empty ones: they only change the times of the
+    others.
     """
     empties = draws.integers(0, np.ceil(empty * counts).astype(np.int64), endpoint=True)
     room = slots + int(np.ceil(empty * slots))
@@ -120,6 +121,6 @@ def draw_times(counts: np.ndarray, slots: int, empty: float, draws: np.random.Ge
 
 
 def batch_of_questions(stories: Stories, slots: int, device: torch.device, told: Sequence[Told]) -> StoryBatch:
-    """A batch of questions that people ask."""
+    """Return a batch of questions that people ask."""
     (batch,) = PlacedStories(stories, slots, device).in_order(0, len(stories))
     return replace(batch, told=told, forgotten=stories.forgotten.tolist())

@@ -10,10 +10,10 @@ from regard.training.options import MembersTraining, OptimizerOptions, Precision
 
 
 class AnsweringOptimizer(OptimizerOptions):
-    """The optimiser, by default as Sukhbaatar et al. 2015 have it.
+    """The optimiser, by default as in Sukhbaatar et al. 2015.
 
-    They sum a loss over the 32 questions of a batch and we take its mean: their rate of 0.01 is ours of 0.32, and their
-    largest norm of 40 is ours of 1.25.
+    They sum the loss over the 32 questions of a batch and we take its mean: their learning rate of 0.01 is 0.32 here,
+    and their largest norm of 40 is 1.25.
     """
 
     kind: Literal["adam", "adamw", "sgd", "adagrad", "rmsprop", "asgd"] = Field(
@@ -37,38 +37,38 @@ class AnsweringTraining(MembersTraining):
         default=0.0,
         ge=0,
         le=1,
-        description="While it learns, up to so many empty memories for each fact are put at drawn places of a story.",
+        description="In training, insert up to this many empty memories per fact at random places in a story.",
     )
     linear_start: int = Field(
         default=0,
         ge=0,
-        description="Steps in which hops have no softmax yet, at half the learning rate.",
+        description="Steps at the start without a softmax in the hops, at half the learning rate.",
     )
     linear_patience: int = Field(
         default=0,
         ge=0,
-        description="Validations in a row that do not lower its loss, after which a restart has its softmaxes back "
+        description="Validations in a row without a lower loss after which a restart gets its softmaxes back "
         "before linear_start is over; 0: never.",
     )
     supervise_hops: float = Field(
         default=0.0,
         ge=0,
         le=100,
-        description="Weight of a loss by which each hop learns to look at the supporting fact of its number.",
+        description="Weight of a loss that trains each hop to attend to the supporting fact of its number.",
     )
 
 
 class AnsweringRecipe(TextRecipe):
-    """All that decides a model that answers questions about stories: family, data, model and training."""
+    """Recipe for answering questions about stories: family, data, model and training."""
 
     data: StoryData = Field(description="The stories.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: AnsweringTraining = Field(default_factory=AnsweringTraining, description="How it is trained.")
 
     @model_validator(mode="after")
     def _check_start(self) -> "AnsweringRecipe":
         if self.training.linear_start and not hasattr(self.model, "hops"):
-            raise ValueError(f"training.linear_start is for hops without gates, and a {self.family} has gates")
+            raise ValueError(f"training.linear_start is for hops without gates, but a {self.family} has gates")
         if self.training.linear_start and self.training.supervise_hops:
             raise ValueError("training.supervise_hops is for hops with a softmax, which training.linear_start omits")
         return self

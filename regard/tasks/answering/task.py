@@ -1,4 +1,4 @@
-"""Answering questions: stories for batches, a class for an answer, and hops through facts for what was looked at."""
+"""The task of answering questions: batches of stories, a class as the answer, and hops of attention over facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -36,7 +36,7 @@ MEASURES = ("error", "mean_error", "loss", "agreement")
 def nats_of(
     logits: Float[Tensor, "member batch class"], labels: Int[Tensor, " batch"]
 ) -> Float[Tensor, "member batch"]:
-    """Return the surprise of each right answer in nats; one that the model cannot give counts for nothing."""
+    """Return the surprisal of each right answer in nats; an answer that the model cannot give counts as zero."""
     log_probabilities = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     index = labels.clamp_min(0).expand(len(logits), -1).unsqueeze(2)
     return -log_probabilities.gather(2, index).squeeze(2) * (labels >= 0)
@@ -45,59 +45,61 @@ def nats_of(
 def nats_of_hops(
     looks: Float[Tensor, "member batch hop slot"], support: Int[Tensor, "batch fact"]
 ) -> Float[Tensor, "member batch"]:
-    """−Σ_k log p_k(f_k): each hop is to look at the supporting fact of its number, where there is one.
+    """−Σ_k log p_k(f_k): each hop should attend to the supporting fact of its number, if there is one.
 
-    Weston et al. 2015 train hops so, with a margin in the place of the logarithm.
+    Weston et al. 2015 train hops this way, with a margin instead of the logarithm.
     """
     hops = looks.shape[2]
-    wanted = F.pad(support, (0, max(0, hops - support.shape[1])), value=-1)[:, :hops]
-    index = wanted.clamp_min(0).expand(len(looks), -1, -1).unsqueeze(3)
-    found = looks.gather(3, index).squeeze(3)
-    return -(found.clamp_min(torch.finfo(found.dtype).tiny).log() * (wanted >= 0)).sum(-1)
+    targets = F.pad(support, (0, max(0, hops - support.shape[1])), value=-1)[:, :hops]
+    index = targets.clamp_min(0).expand(len(looks), -1, -1).unsqueeze(3)
+    weights = looks.gather(3, index).squeeze(3)
+    return -(weights.clamp_min(torch.finfo(weights.dtype).tiny).log() * (targets >= 0)).sum(-1)
 
 
 def facts_looked_at(
     looks: Float[Tensor, "member batch hop slot"], support: Int[Tensor, "batch fact"]
 ) -> tuple[Float[Tensor, "member batch"], Float[Tensor, " batch"]]:
-    """Count the supporting facts that are the main focus of some hop, and all supporting facts, per question."""
+    """Count, per question, the supporting facts that some hop attends to most, and all supporting facts."""
     most = looks.argmax(-1)
     is_seen = (most.unsqueeze(3) == support[:, None]).any(2) & (support >= 0)
     return is_seen.sum(-1).double(), (support >= 0).sum(-1).double()
 
 
 def measures_of(reading: Reading, batch: StoryBatch, chosen: int) -> dict[str, Measure]:
-    """The measures of a batch; error and agreement are those of the chosen restart, the others of all."""
+    """Return the measures of a batch; error and agreement are of the chosen restart, the others of all."""
     count, members = float(batch.rows), len(reading.logits)
     nats = nats_of(reading.logits, batch.labels).double().sum(-1).tolist()
     wrong = (100 * (reading.logits.argmax(-1) != batch.labels).double()).sum(-1).tolist()
     seen, supporting = facts_looked_at(reading.looks, batch.support)
-    of = f"lowest training error of {members} restarts|" if members > 1 else ""
+    prefix = f"lowest training error of {members} restarts|" if members > 1 else ""
     mean_of_all = mean_of(members, "restarts")
-    found = {"error": Measure(Tally((wrong[chosen], count), mean), "lower", f"{of}percent of the questions")}
+    measures = {"error": Measure(Tally((wrong[chosen], count), mean), "lower", f"{prefix}percent of the questions")}
     if members > 1:
-        tallies = [Tally((each, count), mean) for each in wrong]
-        found["mean_error"] = Measure.of_members(tallies, "lower", f"{mean_of_all}percent")
+        tallies = [Tally((errors, count), mean) for errors in wrong]
+        measures["mean_error"] = Measure.of_members(tallies, "lower", f"{mean_of_all}percent")
     learnt = float((batch.labels >= 0).sum())
-    tallies = [Tally((each, learnt), mean) for each in nats]
-    found["loss"] = Measure.of_members(
+    tallies = [Tally((member_nats, learnt), mean) for member_nats in nats]
+    measures["loss"] = Measure.of_members(
         tallies, "lower", f"{mean_of_all}nats per question whose answer was learnt|range:0-inf"
     )
     if total := float(supporting.sum()):
         tally = Tally((100 * float(seen[chosen].sum()), total), mean)
-        found["agreement"] = Measure(tally, "higher", f"{of}percent of the supporting facts that a hop looks at most")
-    return found
+        measures["agreement"] = Measure(
+            tally, "higher", f"{prefix}percent of the supporting facts that a hop looks at most"
+        )
+    return measures
 
 
-HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
+HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds only finite numbers
 
 
 class Answering(MembersTask[PreparedStories]):
-    """A network that reads stories, its words and answers, and how it learns them, restarts of it side by side."""
+    """A network that reads stories, its words and answers, and how restarts of it learn side by side."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     MEMBERS = "restarts"
     unit = "questions"
-    lowest: Tensor  # validation loss of each restart in its linear start
+    lowest: Tensor  # validation loss of each restart during its linear start
     waited: Tensor  # validations since then
 
     def __init__(self, model: StoryNetwork, vocabulary: StoryVocabulary, training: AnsweringTraining) -> None:
@@ -109,7 +111,7 @@ class Answering(MembersTask[PreparedStories]):
             model.linear.fill_(1.0)
         self._placed: dict[str, PlacedStories] = {}
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: AnsweringRecipe, device: torch.device, folder: Path | None) -> None:
@@ -131,7 +133,7 @@ class Answering(MembersTask[PreparedStories]):
     def learn_from(self, prepared: PreparedStories, recipe: AnsweringRecipe) -> None:
         self._material, self._placed = prepared, {}
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StoryBatch]:
         stories, options = self._stories(split), self.training_options
@@ -145,9 +147,9 @@ class Answering(MembersTask[PreparedStories]):
         return self._placed[split]
 
     def loss(self, batch: StoryBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Cross-entropy summed over the questions and restarts, and that of hops which are told where to look.
+        """Return the cross-entropy summed over questions and restarts, plus that of supervised hops.
 
-        A restart without softmaxes learns at half the rate, by half the gradient; its loss is shown as it is.
+        A restart without softmaxes learns at half the rate, through half the gradient; its loss is reported unscaled.
         """
         reading = self.model(batch.stories)
         nats = nats_of(reading.logits, batch.labels).sum(-1)
@@ -164,7 +166,7 @@ class Answering(MembersTask[PreparedStories]):
 
     @torch.no_grad()
     def choose_member(self) -> None:
-        """Find which restart gets least of its training data wrong."""
+        """Find the restart with the lowest error on its training data."""
         wrong, stories = torch.zeros_like(self.model.train_errors), self._stories("train")
         for batch in stories.in_order(0):
             wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
@@ -172,7 +174,7 @@ class Answering(MembersTask[PreparedStories]):
 
     @torch.no_grad()
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
-        """Put softmaxes back where the validation loss falls no more."""
+        """Restore softmaxes where the validation loss no longer falls."""
         options, linear = self.training_options, self.model.linear
         if linear is None or not options.linear_start:
             return False
@@ -191,32 +193,32 @@ class Answering(MembersTask[PreparedStories]):
 
     @torch.no_grad()
     def measure_parts(self, batch: StoryBatch) -> dict[str, dict[str, Measure]]:
-        """The measures of each file of stories."""
+        """Return the measures of each file of stories."""
         names = self.material.parts
         return {names[part]: self.measure(batch.where(batch.parts == part)) for part in np.unique(batch.parts)}
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[Any]) -> StoryBatch:
-        """Stories as people tell them, each of which ends with a question; unknown words are refused."""
-        told = [read_told(str(each), number) for number, each in enumerate(inputs)]
-        for number, each in enumerate(told):
-            self._refuse_unknown(each, number)
-        questions = [Question(each.facts, each.question, "", (), 0) for each in told]
-        stories = cut_questions(questions, [0] * len(told), self.vocabulary)
-        return batch_of_questions(stories, self.vocabulary.slots, self.device, told)
+        """Read stories as people write them, each ending with a question; unknown words are refused."""
+        stories_told = [read_told(str(text), number) for number, text in enumerate(inputs)]
+        for number, story in enumerate(stories_told):
+            self._refuse_unknown(story, number)
+        questions = [Question(story.facts, story.question, "", (), 0) for story in stories_told]
+        stories = cut_questions(questions, [0] * len(stories_told), self.vocabulary)
+        return batch_of_questions(stories, self.vocabulary.slots, self.device, stories_told)
 
-    def _refuse_unknown(self, told: Told, number: int) -> None:
-        known = set(self.vocabulary.words)
-        for line in (*told.facts, told.question):
-            if unknown := next((word for word in words_in(line) if word not in known), None):
+    def _refuse_unknown(self, story: Told, number: int) -> None:
+        vocabulary = set(self.vocabulary.words)
+        for line in (*story.facts, story.question):
+            if unknown := next((word for word in words_in(line) if word not in vocabulary), None):
                 near = get_close_matches(unknown, self.vocabulary.words, 1)
-                meant = f"did you mean '{near[0]}'?" if near else f"it knows {len(known)} words."
-                raise TextFault(number, f"the model does not know the word '{unknown[:60]}' of '{line[:60]}'; {meant}")
+                hint = f"did you mean '{near[0]}'?" if near else f"it knows {len(vocabulary)} words."
+                raise TextFault(number, f"the model does not know the word '{unknown[:60]}' of '{line[:60]}'; {hint}")
 
     @torch.no_grad()
     def answers(self, batch: StoryBatch) -> list[StoryAnswer]:
-        """The most probable answer to each question, by the restart that was chosen."""
+        """Return the most probable answer to each question, by the chosen restart."""
         rows = self.model(batch.stories).logits[self.model.chosen].float().softmax(-1).tolist()
         named = [dict(zip(self.vocabulary.classes, row, strict=True)) for row in rows]
         best = [max(row, key=row.__getitem__) for row in named]
@@ -226,9 +228,9 @@ class Answering(MembersTask[PreparedStories]):
         ]
 
     def sides(self, batch: StoryBatch, outputs: Sequence[StoryAnswer]) -> dict[str, Side]:
-        told, forgotten = batch.told[0], batch.forgotten[0]
+        story, forgotten = batch.told[0], batch.forgotten[0]
         hops = [f"hop {number}" for number in range(1, self.model.hops + 1)]
-        return {"hops": Steps(hops), "facts": Facts(told.facts[forgotten:], told.question, told.facts[:forgotten])}
+        return {"hops": Steps(hops), "facts": Facts(story.facts[forgotten:], story.question, story.facts[:forgotten])}
 
     def quote(self, batch: StoryBatch) -> str:
         words = [self.vocabulary.names[number - 1] for number in batch.stories.questions[0].tolist() if number]

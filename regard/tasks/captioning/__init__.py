@@ -1,1 +1,1 @@
-"""Captions of pictures: batches of features and words, what is minimised, what people see."""
+"""Captions of pictures: batches of features and words, training objectives, and views."""

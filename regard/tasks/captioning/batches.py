@@ -1,4 +1,4 @@
-"""Batches of pictures and captions, in an order that is a pure function of seed and epoch."""
+"""Batches of pictures and captions; their order depends only on seed and epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,22 +14,22 @@ from regard.data.captions.prepare import PreparedCaptions
 from regard.data.tokenisers.symbols import BEGIN, END, PAD
 from regard.tasks.held_batch import HeldBatch
 
-MEASURED_ROWS = 200  # of a batch that is only measured
-ROOM = 4  # captions are filled up to a multiple of so many words, so that there are few shapes of batches
+MEASURED_ROWS = 200  # of a batch for measuring only
+ROOM = 4  # captions are padded to a multiple of this many words, so that there are few shapes of batches
 
 
 @dataclass(frozen=True)
 class CaptionBatch(HeldBatch):
-    """Features of pictures, and a caption of each as tokens, the end token behind its words, then padding.
+    """Features of pictures, and a caption of each as tokens: words, the end token, then padding.
 
-    Of pictures that people ask about nothing is written yet. Features are whole numbers as they are stored, or floats.
+    Pictures that people ask about have empty captions. Features are whole numbers as stored, or floats.
     """
 
     features: Tensor  # (row, place, width)
     tokens: Int[Tensor, "row time"]
     names: tuple[str, ...]
-    count: int  # of tokens, the ends counted
-    pictures: tuple[np.ndarray | None, ...] = ()  # ([frame,] height, width, 3) from 0 to 1, of what people ask about
+    count: int  # tokens, including ends
+    pictures: tuple[np.ndarray | None, ...] = ()  # ([frame,] height, width, 3) from 0 to 1, if people ask about them
 
     @property
     def rows(self) -> int:
@@ -37,21 +37,21 @@ class CaptionBatch(HeldBatch):
 
     @property
     def real(self) -> Bool[Tensor, "row time"]:
-        """Where a token is no padding."""
+        """True where a token is not padding."""
         return self.tokens != PAD
 
     @property
     def inputs(self) -> Int[Tensor, "row time"]:
-        """The token before each one that is written."""
-        begun = torch.full_like(self.tokens[:, :1], BEGIN)
-        return torch.cat([begun, self.tokens[:, :-1]], dim=1)
+        """The token before each token to write."""
+        begin = torch.full_like(self.tokens[:, :1], BEGIN)
+        return torch.cat([begin, self.tokens[:, :-1]], dim=1)
 
     def split(self, parts: int) -> list["CaptionBatch"]:
         """Split the rows into `parts` smaller batches."""
         return [self.of_rows(rows.tolist()) for rows in torch.arange(self.rows).chunk(parts)]
 
     def of_rows(self, rows: Sequence[int]) -> "CaptionBatch":
-        """Some rows of it."""
+        """Return some of the rows."""
         chosen = list(rows)
         tokens, names = self.tokens[chosen], tuple(self.names[row] for row in chosen)
         pictures = tuple(self.pictures[row] for row in chosen) if self.pictures else ()
@@ -62,7 +62,7 @@ class CaptionBatch(HeldBatch):
         tokens = pad_captions(written, max(map(len, written), default=0) + 1)
         return replace(self, tokens=tokens.to(self.tokens.device), count=int((tokens != PAD).sum()))
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -75,7 +75,7 @@ class CaptionBatch(HeldBatch):
 
 @dataclass(frozen=True)
 class PictureReferences:
-    """Some pictures, of which nothing is written yet, and what people wrote of each."""
+    """Some pictures without captions, and the captions that people wrote for each."""
 
     pictures: CaptionBatch
     references: tuple[tuple[str, ...], ...]
@@ -98,7 +98,7 @@ class PictureReferences:
 
 
 def pad_captions(captions: Sequence[Sequence[int]], length: int) -> Int[Tensor, "row time"]:
-    """Captions with an end token behind each, filled up to one length."""
+    """Return captions with an end token each, padded to one length."""
     tokens = np.full((len(captions), length), PAD)
     for row, caption in enumerate(captions):
         tokens[row, : len(caption)] = caption
@@ -134,9 +134,9 @@ class CaptionSource:
         return [example for example in encoded if len(example.tokens) <= longest]
 
     def batches(self, rows: int, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch]:
-        """The batches of an epoch from number `start` on, on the host.
+        """Yield the batches of an epoch from number `start` on, on the host.
 
-        To learn from, captions of like length stand together, in new company and a new order in every epoch.
+        For training, captions of similar length are batched together, regrouped and reordered in every epoch.
         """
         if self.split == "train":
             groups = self._shuffled_groups(rows, seed, epoch)
@@ -152,8 +152,8 @@ class CaptionSource:
         rooms = np.array([_room(len(self.examples[place].tokens) + 1) for place in order])
         groups = []
         for room in np.unique(rooms):
-            alike = order[rooms == room]
-            groups += [alike[first : first + rows] for first in range(0, len(alike), rows)]
+            places = order[rooms == room]
+            groups += [places[first : first + rows] for first in range(0, len(places), rows)]
         return [groups[place] for place in chance.permutation(len(groups))]
 
     def _batch(self, examples: Sequence[_Example]) -> CaptionBatch:
@@ -164,7 +164,7 @@ class CaptionSource:
         return CaptionBatch(features, tokens, names, sum(len(example.tokens) + 1 for example in examples))
 
     def pictures(self, rows: int) -> Iterator[CaptionBatch]:
-        """Every picture once, without a caption."""
+        """Yield every picture once, without captions."""
         first, pictures = self.prepared.first_of(self.split), self.prepared.splits[self.split]
         for begin in range(0, len(pictures), rows):
             names = [picture.name for picture in pictures[begin : begin + rows]]
@@ -172,7 +172,7 @@ class CaptionSource:
             yield picture_batch(torch.from_numpy(np.array(features)), names)
 
     def shuffled_pictures(self, rows: int, seed: int, epoch: int, start: int) -> Iterator[PictureReferences]:
-        """Every picture once, in a new order in every epoch, with what people wrote of it."""
+        """Yield every picture once, in a new order in every epoch, with its human captions."""
         first, pictures = self.prepared.first_of(self.split), self.prepared.splits[self.split]
         order = np.random.default_rng([seed, epoch]).permutation(len(pictures))
         for begin in range(start * rows, len(order), rows):
@@ -182,17 +182,17 @@ class CaptionSource:
             yield PictureReferences(batch, tuple(tuple(pictures[place].captions) for place in chosen))
 
     def features_of(self, name: str) -> np.ndarray:
-        """The features (place, width) of a picture of this split."""
+        """Return the features (place, width) of a picture of this split."""
         place = [picture.name for picture in self.prepared.splits[self.split]].index(name)
         return np.array(self.prepared.features[self.prepared.first_of(self.split) + place])
 
     def references(self) -> list[list[str]]:
-        """The captions that people wrote of every picture."""
+        """Return the human captions of every picture."""
         return [picture.captions for picture in self.prepared.splits[self.split]]
 
 
 def picture_batch(features: Tensor, names: Sequence[str], pictures: Sequence[np.ndarray | None] = ()) -> CaptionBatch:
-    """Pictures of which nothing is written yet."""
+    """Return a batch of pictures without captions."""
     return CaptionBatch(features, pad_captions([[]] * len(names), 1), tuple(names), len(names), tuple(pictures))
 
 

@@ -1,4 +1,4 @@
-"""A picture that someone has, as a model reads it: made of its file, read from a .npy file, or found by its name."""
+"""A user's picture as a model reads it: extracted from its file, read from a .npy file, or found by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from regard.models.efficientnet import SIDE, efficientnet_features
 
 Given = str | Path | bytes | np.ndarray
 EFFICIENTNET = "efficientnet-lite2"
-SHOWN = 256  # pixels of the longer side of a picture, as it is shown under what was looked at
-SHOWN_OF_FRAME = 96  # the same of a frame, of which there are several
+SHOWN = 256  # longer side in pixels of a picture shown under its attention
+SHOWN_OF_FRAME = 96  # the same for a frame, of which there are several
 
 
 class ReadPicture(NamedTuple):
-    """The features (place, width) of a picture in float32, and the picture itself, (height, width, 3), if it is known.
+    """The features (place, width) of a picture in float32, and the picture itself, (height, width, 3), if known.
 
-    Pixels of the picture are from 0 to 1. A video is (frame, height, width, 3), and known always.
+    Pixels are from 0 to 1. A video is (frame, height, width, 3) and always known.
     """
 
     features: np.ndarray
@@ -40,39 +40,39 @@ class ReadPicture(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureReader:
-    """From a picture, as people have it, to its features, as one model reads them."""
+    """Reads a picture as people have it into the features that a model reads."""
 
     format: FeatureFormat
-    components: bytes | None  # by which features are reduced, where they are
-    data: CaptionData  # where the recipe's own pictures lie
+    components: bytes | None  # that reduce the features, if they are reduced
+    data: CaptionData  # for the location of the recipe's own pictures
 
     @classmethod
     def of(cls, features: FeatureFormat, files: Mapping[str, bytes], data: CaptionData) -> "FeatureReader":
-        """For a model whose folder has these files."""
+        """Return the reader for a model with these files in its folder."""
         return cls(features, files.get(COMPONENTS_FILE), data)
 
-    def read(self, given: Given, remark: Remark = ignore_remark) -> ReadPicture:
-        """A picture by its file or that file's content, by an array or a .npy file of features, or by its name.
+    def read(self, picture: Given, remark: Remark = ignore_remark) -> ReadPicture:
+        """Read a picture from its file or the file's content, from an array or .npy file of features, or by name.
 
-        What is no file may be the name of a picture of the recipe's data.
+        Text that names no file may be the name of a picture in the recipe's data.
         """
-        if isinstance(given, np.ndarray):
-            return self._shown(self.format.take(given, "The array"))
-        if isinstance(given, bytes):
-            return self.extract(given, "The picture", remark)
-        path = Path(given)
+        if isinstance(picture, np.ndarray):
+            return self._shown(self.format.take(picture, "The array"))
+        if isinstance(picture, bytes):
+            return self.extract(picture, "The picture", remark)
+        path = Path(picture)
         if path.suffix == ".npy":
             return self._shown(read_feature_file(path, self.format))
         if path.exists():
             return self.extract(path, str(path), remark)
-        return self._find(str(given))
+        return self._find(str(picture))
 
     def extract(self, picture: Path | bytes, name: str, remark: Remark = ignore_remark) -> ReadPicture:
-        """A picture from its file, or from the content of that, and what the extractor of this model makes of it."""
+        """Read a picture from its file, or that file's content, and extract the features that this model reads."""
         if self.format.extractor not in (PIXELS, EFFICIENTNET):
             raise Fault(
                 f"{name} cannot be read: regard cannot compute the {self.format.in_words} that this model reads. "
-                "Give a .npy file with them, or the name of a picture of its data."
+                "Give a .npy file with them, or the name of a picture in its data."
             )
         if self.format.frames is not None:
             return self._extract_frames(picture, name, self.format.frames)
@@ -80,26 +80,26 @@ class FeatureReader:
         if self.format.extractor == PIXELS:
             features = pixels_of(colours, self.format.rows)
         else:
-            found = efficientnet_features(torch.from_numpy(squash(colours, SIDE)[None]))[0].numpy()
-            features = found if self._components is None else self._components.reduce(found)
+            grid = efficientnet_features(torch.from_numpy(squash(colours, SIDE)[None]))[0].numpy()
+            features = grid if self._components is None else self._components.reduce(grid)
         return ReadPicture(self.format.take(features, name), shrink(colours, SHOWN) / 255)
 
     def _extract_frames(self, video: Path | bytes, name: str, count: int) -> ReadPicture:
         pixels, shown = [], []
-        for colours in read_frames(video, name, count):  # one at a time, for they may be large
+        for colours in read_frames(video, name, count):  # one at a time, because they may be large
             pixels.append(pixels_of(colours, self.format.rows))
             shown.append(shrink(colours, SHOWN_OF_FRAME))
         return ReadPicture(self.format.take(np.concatenate(pixels), name), np.stack(shown) / 255)
 
     def _shown(self, features: np.ndarray) -> ReadPicture:
-        """Features that someone has made; where they are pixels of a video, it is shown by them."""
+        """Return ready-made features; pixels of a video also serve to show it."""
         is_video = self.format.frames is not None
         return ReadPicture(features, features.reshape(*self.format.shape, -1) if is_video else None)
 
     def picture_of(self, name: str) -> np.ndarray | None:
-        """A picture of the recipe's own data, (height, width, 3) from 0 to 1; nothing where there is only its name.
+        """Return a picture of the recipe's own data, (height, width, 3) from 0 to 1, or None if only its name is known.
 
-        Of a video it is the frame in the middle.
+        For a video, return the middle frame.
         """
         content = None if self._store is None else self._store.find(name)
         if content is None:
@@ -109,7 +109,7 @@ class FeatureReader:
         return shrink(colours, SHOWN) / 255
 
     def _find(self, name: str) -> ReadPicture:
-        """A picture of the recipe's own data."""
+        """Find a picture in the recipe's own data."""
         if self.data.features == "own":
             content = None if self._store is None else self._store.find(name)
             if content is not None:
@@ -122,11 +122,11 @@ class FeatureReader:
 
     @cached_property
     def _store(self) -> PictureStore | None:
-        """Where the pictures themselves lie, if they are here."""
+        """The pictures themselves, if they are on this machine."""
         name = self.data.pictures
         try:
             return None if name is None or not file_of(name).exists() else PictureStore(name)
-        except Fault:  # of a set that has come without them
+        except Fault:  # a data set without its pictures
             return None
 
     @cached_property

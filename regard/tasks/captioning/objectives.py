@@ -20,7 +20,7 @@ from regard.tasks.drawn_paths import choice_tallies
 def cross_entropy(
     network: CaptionNetwork, annotations: Annotations, batch: CaptionBatch, label_smoothing: float
 ) -> Loss:
-    """−Σ log p(y_t), some of it smoothed; and, where it is asked for, λ Σ_i (1 − Σ_t α_ti)² of every caption."""
+    """Return −Σ log p(y_t), smoothed, plus λ Σ_i (1 − Σ_t α_ti)² for every caption if the network asks for it."""
     memory = network.read(annotations)
     written = network.write(batch.inputs, memory, network.begin(memory))
     logits = network.logits(written.states).flatten(0, 1).float()
@@ -35,17 +35,17 @@ def cross_entropy(
 
 
 def unevenness(weights: Float[Tensor, "row time place"], real: Bool[Tensor, "row time"]) -> Float[Tensor, ""]:
-    """Σ_i (1 − Σ_t α_ti)², summed over captions: least where every place is looked at once (equation 14)."""
+    """Return Σ_i (1 − Σ_t α_ti)², summed over captions; least if every place is attended to once (equation 14)."""
     looked = (weights * real[..., None]).sum(dim=1)
     return (1 - looked).square().sum()
 
 
 @dataclass(frozen=True)
 class DrawnLooks:
-    """Cross-entropy over some paths of each caption, and REINFORCE for the places that they drew (section 4.1).
+    """Cross-entropy over several paths of each caption, with REINFORCE for the places they sampled (section 4.1).
 
-    What it carries from batch to batch is the moving average of the rewards. A share of the captions is learnt with the
-    expected context. The reward is log p(y_t) as it is, without label smoothing.
+    It carries the moving average of the rewards from batch to batch. A share of the captions learns with the expected
+    context. The reward is plain log p(y_t), without label smoothing.
     """
 
     options: CaptionerOptions
@@ -60,22 +60,24 @@ class DrawnLooks:
         inputs = batch.inputs.repeat_interleave(paths, dim=0)
         written = network.write(inputs, memory, past._replace(manner=manners.view(-1, 1)))
         logits = network.logits(written.states).unflatten(0, (batch.rows, paths))
-        found = likelihoods(logits, batch.tokens, batch.real[:, None], self.label_smoothing)
-        drawn, chosen = self.options.samples, batch.real[:, None] & (manners[:, :1, None] != Manner.MIXED)
-        log_probability, entropy = (each.view(found.own.shape) for each in (written.log_probability, written.entropy))
+        likelihood = likelihoods(logits, batch.tokens, batch.real[:, None], self.label_smoothing)
+        samples, chosen = self.options.samples, batch.real[:, None] & (manners[:, :1, None] != Manner.MIXED)
+        log_probability, entropy = (
+            values.view(likelihood.own.shape) for values in (written.log_probability, written.entropy)
+        )
         average = carry["baseline"] if carry else None
-        learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
-        total = -found.smoothed[:, :drawn].sum() / drawn
-        # The gradient of what the choices add counts; its value would say nothing.
+        learnt = learn_choices(self.options, likelihood.own, log_probability, entropy, chosen, average)
+        total = -likelihood.smoothed[:, :samples].sum() / samples
+        # Only the gradient of the choices' term matters; its value would say nothing.
         return Loss(
             total + learnt.loss - learnt.loss.detach(),
             batch.count,
-            choice_tallies(learnt.surplus, entropy[:, :drawn], chosen),
+            choice_tallies(learnt.surplus, entropy[:, :samples], chosen),
             {"baseline": learnt.average},
         )
 
     def _manners(self, batch: CaptionBatch) -> Int[Tensor, "row path"]:
-        """Return how each path looks: some captions at mixes, others at samples, but one path takes the best."""
+        """Return how each path attends: to the mixture for some captions, by sampling for others, one path greedily."""
         manners = manners_of_paths(self.options, batch.rows, batch.tokens.device)
         mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected
         return manners.masked_fill(mixed, Manner.MIXED)

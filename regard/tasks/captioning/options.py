@@ -18,21 +18,21 @@ class CaptioningTraining(TrainingOptions):
     label_smoothing: float = Field(default=0.0, ge=0, lt=1, description="Share of probability given to all words.")
     self_critical: bool = Field(
         default=False,
-        description="Learn from captions that are drawn, by how far their CIDEr is above that of the most probable "
-        "words (Rennie et al. 2017); for a run that starts from a trained model. A batch is then of pictures.",
+        description="Learn from sampled captions, rewarded by how far their CIDEr exceeds that of the greedy caption "
+        "(Rennie et al. 2017); for a run that starts from a trained model. Batches then consist of pictures.",
     )
     validation_beam: int = Field(
-        default=1, ge=0, le=64, description="Beam of the captions written to validate; 0 measures the loss alone."
+        default=1, ge=0, le=64, description="Beam size for validation captions; 0 measures only the loss."
     )
     best_by: str = best_by("cider")
     precision: Precision = numbers_in("float32")
 
 
 class CaptioningRecipe(Recipe):
-    """All that decides a network that writes captions: family, data, model, training and search."""
+    """Recipe for a captioner: family, data, model, training and search."""
 
     data: CaptionData = Field(description="The captions, and the features of their pictures.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: CaptioningTraining = Field(default_factory=CaptioningTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How captions are chosen.")
 
@@ -46,19 +46,19 @@ class CaptioningRecipe(Recipe):
     def _check_encoder(self) -> "CaptioningRecipe":
         encoder, moves = self.model.encoder, self.data.frames is not None
         if self.data.features != "own" and encoder != EncoderOptions():
-            raise ValueError("model.encoder reads pictures where data.features is 'own'; here features are read")
+            raise ValueError("model.encoder needs data.features = 'own'; this recipe reads ready features")
         if moves and encoder.patches is not None:
-            raise ValueError("model.encoder.patches are those of pictures; omit them where data.frames is given")
+            raise ValueError("model.encoder.patches are for pictures; omit them with data.frames")
         if (
             encoder.patches is not None and self.data.side % encoder.patches.patch
-        ):  # words could not show where they look
+        ):  # words could not show where they attend
             raise ValueError(
-                f"model.encoder.patches.patch is {encoder.patches.patch}, and pictures of data.side = {self.data.side} "
-                "pixels cannot be cut into such"
+                f"model.encoder.patches.patch is {encoder.patches.patch}, but pictures of data.side = {self.data.side} "
+                "pixels cannot be divided by it"
             )
         for name in ("motion", "width"):
             if not moves and getattr(encoder, name) != EncoderOptions.model_fields[name].default:
-                raise ValueError(f"model.encoder.{name} is for videos; data.frames says how many frames they have")
+                raise ValueError(f"model.encoder.{name} is for videos; set data.frames")
         return self
 
     def inheritance(self) -> dict[str, Any]:

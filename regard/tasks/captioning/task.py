@@ -1,4 +1,4 @@
-"""Saying what is on pictures: features and captions for batches, words one after another, looks at places."""
+"""The task of captioning: batches of features and captions, written word by word with attention to places."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -32,11 +32,11 @@ from regard.tasks.captioning.self_critical import critic_of, self_critical_loss
 from regard.tasks.text import words_of
 from regard.viewing.sides import Cells, Side, Video
 
-FEWEST_WORDS = 16  # that a vocabulary has, before it is known how many
+FEWEST_WORDS = 16  # of a vocabulary whose size is not known yet
 
 
 class Captioning(NetworkTask[dict[str, CaptionSource]]):
-    """A network that looks at the features of pictures, the words that it writes, and how it learns them."""
+    """A network that attends to features of pictures, the words it writes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
     unit = "tokens"
@@ -61,7 +61,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         features = self.reader.format
         return (features.rows, features.columns) if self.encoder is None else self.encoder.grid
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: CaptioningRecipe, device: torch.device, folder: Path | None) -> None:
@@ -86,19 +86,19 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         has_own = recipe.data.features == "own"
         expected = (recipe.data.side, recipe.data.frames)
         if has_own != (features.extractor == PIXELS) or (has_own and (features.rows, features.frames) != expected):
-            raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
+            raise Fault(f"The recipe in the model folder needs other features than {FORMAT_FILE} describes.")
         encoder = encoder_of(recipe.model.encoder, features.rows, features.frames) if has_own else None
         depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
         network = build_network(recipe, depth, places, words.size, words.pad)
         return cls(network, encoder, words, FeatureReader.of(features, files, recipe.data), recipe)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: PreparedCaptions, recipe: CaptioningRecipe) -> None:
         self._material = {split: CaptionSource(prepared, split) for split in prepared.splits}
 
     def source(self, split: str) -> CaptionSource:
-        """Return the captions of a split, once it learns from some."""
+        """Return the captions of a split, once there is data to learn from."""
         return self.material[split]
 
     def host_batches(
@@ -109,7 +109,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
 
     @cached_property
     def _critic(self) -> CiderAgreement:
-        """The reward of captions that are sampled in training."""
+        """The reward function for captions that are sampled in training."""
         return critic_of(self.source("train").references())
 
     def loss(self, batch: CaptionBatch | PictureReferences, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -123,7 +123,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
     def annotations(self, batch: CaptionBatch) -> Annotations:
         """Return what the network attends to: the features, or its own encoding of the pixels.
 
-        Whole numbers are multiplied by their step here, on the device of the network.
+        Whole numbers are multiplied by their step here, on the network's device.
         """
         step = 1.0 if batch.features.is_floating_point() else self.reader.format.step
         features = batch.features.to(self.model.dtype) * step
@@ -139,20 +139,20 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
     @torch.no_grad()
     def sums_of_rows(self, batch: CaptionBatch) -> dict[str, Tensor]:
         nats = -(self.token_scores(batch).double() * batch.real).sum(dim=1)
-        found = torch.stack([nats, batch.real.sum(dim=1).double()], dim=1)
-        return {"loss": found, "perplexity": found}
+        sums = torch.stack([nats, batch.real.sum(dim=1).double()], dim=1)
+        return {"loss": sums, "perplexity": sums}
 
     def token_scores(self, batch: CaptionBatch) -> Float[Tensor, "row time"]:
-        """The log-probability of each token of the captions, given those before it.
+        """Return the log-probability of each caption token, given those before it.
 
-        Whoever watches sees where the network looked before it wrote each.
+        A watcher sees where the network attended before it wrote each token.
         """
         memory = self.model.read(self.annotations(batch))
         written = self.model.write(batch.inputs, memory, self.model.begin(memory))
         logs = self.model.logits(written.states).log_softmax(dim=-1)
         return logs.gather(-1, batch.tokens[..., None]).squeeze(-1)
 
-    # What the searches ask for
+    # Search
 
     def start(self, batch: CaptionBatch) -> State:
         memory = self.model.read(self.annotations(batch))
@@ -167,22 +167,22 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
 
     @property
     def longest_written(self) -> int:
-        """Most tokens of a caption, its end counted."""
+        """Most tokens of a caption, including its end."""
         return self.decoding.limit(0, self.longest + 1)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[Given], remark: Remark = ignore_remark) -> CaptionBatch:
-        """Pictures: their files, .npy files with their features, or names of pictures of the recipe's data."""
-        found = [self.reader.read(given, remark) for given in inputs]
-        features = torch.from_numpy(np.stack([each.features for each in found]))
-        names = [str(given) if isinstance(given, str | Path) else "The picture" for given in inputs]
-        return picture_batch(features, names, [each.picture for each in found]).to(self.device)
+        """Read pictures: their files, .npy files with their features, or names of pictures in the recipe's data."""
+        read_pictures = [self.reader.read(picture, remark) for picture in inputs]
+        features = torch.from_numpy(np.stack([item.features for item in read_pictures]))
+        names = [str(picture) if isinstance(picture, str | Path) else "The picture" for picture in inputs]
+        return picture_batch(features, names, [item.picture for item in read_pictures]).to(self.device)
 
     def own_picture(self, split: str, name: str) -> np.ndarray | None:
-        """A picture of a split that it learns from, (height, width, 3) from 0 to 1, where it is here.
+        """Return a training picture of a split, (height, width, 3) from 0 to 1, if it is on this machine.
 
-        Of a video it is the frame in the middle.
+        For a video, return the middle frame.
         """
         picture = self.reader.picture_of(name)
         if picture is not None or self.encoder is None:
@@ -195,14 +195,14 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         return self.tokeniser.decode(tokens)
 
     def sides(self, batch: CaptionBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
-        """The places of the picture, or the frames of the video, and the words that were written of it."""
+        """Return the places of the picture, or the frames of the video, and the words written for it."""
         (written,) = outputs
         words = words_of(self.tokeniser, [*written, self.end])
         picture = batch.pictures[0] if batch.pictures else None
         if self.reader.format.frames is not None:
             assert picture is not None
             return {"source": Video(picture), "target": words}
-        if picture is None:  # how much there is at each place, instead: the length of its vector
+        if picture is None:  # show the length of each place's vector instead
             lengths = self.annotations(batch)[0].norm(dim=-1).reshape(self.grid)
             picture = (lengths / lengths.amax().clamp_min(1e-9)).float().cpu().numpy()
         return {"source": Cells(picture, self.grid), "target": words}

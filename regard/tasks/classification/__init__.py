@@ -1,1 +1,1 @@
-"""Classes of texts: one for each, or one for what a text says of an aspect of it."""
+"""Text classification: one class per text, or one for what a text says about an aspect."""

@@ -1,4 +1,4 @@
-"""Batches of labelled texts, in an order that is a pure function of seed and epoch."""
+"""Batches of labelled texts; their order depends only on seed and epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from torch import Tensor
 from regard.data.labelled.prepare import LabelledTexts
 from regard.models.text.texts import TextRows
 
-_POOL = 20  # batches within which texts are put together by their length
+_POOL = 20  # batches within which texts are grouped by length
 
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Some texts with the numbers of their classes; `inputs` are the texts as people wrote them, where they did."""
+    """Some texts with the numbers of their classes; `inputs` are the texts as people wrote them, if they did."""
 
     texts: TextRows
     labels: Int[Tensor, " batch"]
@@ -45,16 +45,16 @@ class LabelledBatch:
 def text_batches(
     texts: LabelledTexts, pad: int, batch: int, chance: Sequence[int] | None, start: int
 ) -> Iterator[LabelledBatch]:
-    """The batches of an epoch from number `start` on, on the host.
+    """Yield the batches of an epoch from number `start` on, on the host.
 
-    With `chance` they are drawn from it, texts of about one length together; without, they come in their order.
+    With `chance`, batches are random, with texts of similar length together; without, texts keep their order.
     """
     for rows in _groups(texts.lengths, batch, chance)[start:]:
-        found, labels = TextRows(*padded([texts.text(row) for row in rows], pad)), torch.from_numpy(texts.labels[rows])
+        inputs, labels = TextRows(*padded([texts.text(row) for row in rows], pad)), torch.from_numpy(texts.labels[rows])
         if len(texts.aspects):
             aspects, places = [texts.aspect(row) for row in rows], texts.aspect_places[rows]
-            found = with_aspects(found, aspects, places, pad)
-        yield LabelledBatch(found, labels)
+            inputs = with_aspects(inputs, aspects, places, pad)
+        yield LabelledBatch(inputs, labels)
 
 
 def with_aspects(
@@ -66,7 +66,7 @@ def with_aspects(
 
 
 def _groups(lengths: np.ndarray, batch: int, chance: Sequence[int] | None) -> list[np.ndarray]:
-    """The rows of each batch."""
+    """Return the rows of each batch."""
     if chance is None:
         return [np.arange(first, min(first + batch, len(lengths))) for first in range(0, len(lengths), batch)]
     draws = np.random.default_rng(chance)
@@ -79,7 +79,7 @@ def _groups(lengths: np.ndarray, batch: int, chance: Sequence[int] | None) -> li
 
 
 def padded(rows: Sequence[Sequence[int] | np.ndarray], pad: int) -> tuple[Tensor, Tensor]:
-    """Rows of tokens as one tensor (batch, time), and their lengths."""
+    """Return rows of tokens as one tensor (batch, time), and their lengths."""
     lengths = [len(row) for row in rows]
     tokens = np.full((len(rows), max(lengths)), pad, dtype=np.int64)
     for number, row in enumerate(rows):

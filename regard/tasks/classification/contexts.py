@@ -1,4 +1,4 @@
-"""A bidirectional language model inside another model: what of its folder travels, and how it is built again."""
+"""A bidirectional language model inside another model: the files that travel with it, and how to rebuild it."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -19,7 +19,7 @@ from regard.models.text.contexts import ContextSource
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.contexts.task import Contexts
 
-# Its files by the names that they have in its own folder, and in that of the model that takes it over.
+# Names of its files in its own folder -> in the folder of the model that uses it.
 _NAMES = {RECIPE: "contexts.toml", "tokeniser.json": "contexts.json"}
 
 
@@ -32,28 +32,28 @@ def read_contexts(folder: Path) -> dict[str, bytes]:
 
 
 def contexts_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return these files from those of the folder that took them over."""
+    """Return the language model's files from those of the folder that took them over."""
     if missing := [name for name in _NAMES.values() if name not in files]:
         raise Fault(f"{missing[0]} of the model folder is missing.")
     return {name: files[name] for name in _NAMES.values()}
 
 
 def build_contexts(files: Mapping[str, bytes], check: CheckRecipe) -> Contexts:
-    """The task of the language model, its weights still to come."""
-    own = {name: contexts_in(files)[theirs] for name, theirs in _NAMES.items()}
-    recipe = check(parse(own[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
+    """Build the task of the language model, without its weights."""
+    own_files = {name: contexts_in(files)[theirs] for name, theirs in _NAMES.items()}
+    recipe = check(parse(own_files[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
     if not isinstance(recipe, ContextsRecipe):
         raise Fault(f"{_NAMES[RECIPE]} of the model folder belongs to the family {recipe.family}, not to a bilm.")
-    return Contexts.build(recipe, own)
+    return Contexts.build(recipe, own_files)
 
 
 def context_words(files: Mapping[str, bytes], check: CheckRecipe) -> list[str]:
-    """The words that a language model knows."""
+    """Return the words that a language model knows."""
     return known_words(build_contexts(files, check).tokeniser)
 
 
 def context_source(files: Mapping[str, bytes], tokeniser: Tokeniser, check: CheckRecipe) -> ContextSource:
-    """The language model, and its tokens for those of this tokeniser."""
+    """Return the language model, and its tokens for those of this tokeniser."""
     task = build_contexts(files, check)
     words = tokeniser.pieces(range(tokeniser.size))
     tokens = torch.tensor([_token_of(task.tokeniser, word) for word in words])
@@ -68,12 +68,12 @@ def _token_of(tokeniser: Tokeniser, word: str) -> int:
 
 @torch.no_grad()
 def take_weights(bilm: Bilm, folder: Path) -> None:
-    """Give a language model the weights in its own folder."""
+    """Copy the weights in its own folder into a language model."""
     content = read_folder(folder, [WEIGHTS])[WEIGHTS]
     read_shapes(BytesIO(content), str(folder / WEIGHTS))
     try:
         weights = load_tensors(content)
-        for name, own in bilm.named_parameters():
-            own.copy_(weights[f"model.{name}"])
+        for name, parameter in bilm.named_parameters():
+            parameter.copy_(weights[f"model.{name}"])
     except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
         raise Fault(f"{folder / WEIGHTS} does not hold the weights that its recipe asks for: {error}.") from None

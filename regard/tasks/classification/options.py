@@ -11,7 +11,7 @@ from regard.training.options import AnswerTraining, OptimizerOptions, ScheduleNa
 
 
 class ClassificationOptimizer(OptimizerOptions):
-    """The optimiser, by default Adam at a rate that stays as it is."""
+    """The optimiser, by default Adam with a constant learning rate."""
 
     learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
@@ -33,10 +33,10 @@ def reads_pairs(model: Any) -> bool:
 
 
 class ClassificationRecipe(TextRecipe):
-    """All that decides a model of the classes of texts: family, data, model and training."""
+    """Recipe for text classifiers: family, data, model and training."""
 
     data: LabelledData = Field(description="The labelled texts.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: ClassificationTraining = Field(default_factory=ClassificationTraining, description="How it is trained.")
 
     @model_validator(mode="after")
@@ -45,15 +45,15 @@ class ClassificationRecipe(TextRecipe):
         kind = inputs.vectors if inputs else None
         wants_ready = kind in ("frozen", "tuned", "both")
         if wants_ready and self.data.vectors is None:
-            raise ValueError(f"model.inputs.vectors is '{kind}', so data.vectors must name a file of them")
+            raise ValueError(f"model.inputs.vectors is '{kind}', so data.vectors must name a file of vectors")
         if not wants_ready and self.data.vectors is not None:
-            raise ValueError("data.vectors are for a model that begins with them; set model.inputs.vectors")
+            raise ValueError("data.vectors are for models that start from them; set model.inputs.vectors")
         if kind == "none" and self.data.contexts is None:
-            raise ValueError("model.inputs.vectors is 'none', so data.contexts must name a model to read with")
+            raise ValueError("model.inputs.vectors is 'none', so data.contexts must name a language model")
         if kind is None and self.data.contexts is not None:
-            raise ValueError(f"data.contexts are inputs of networks, and a {self.family} has none")
+            raise ValueError(f"data.contexts are for networks with word inputs, which a {self.family} lacks")
         if self.data.has_pairs and not reads_pairs(self.model):
-            raise ValueError(f"data.columns has a second text, and a {self.family} reads one; a bert reads pairs")
+            raise ValueError(f"data.columns has a second text, but a {self.family} reads one; a bert reads pairs")
         if getattr(self.model, "aspect", "ignored") != "ignored" and not self.data.asks_about_aspects:
             raise ValueError(f"model.aspect is '{self.model.aspect}', so data.format must be 'aspects'")
         return self

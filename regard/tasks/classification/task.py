@@ -1,4 +1,4 @@
-"""The classes of texts: texts for batches, a class for an answer, words for what was looked at."""
+"""The task of text classification: batches of texts, a class as the answer, and attention to words."""
 
 import io
 import re
@@ -56,15 +56,15 @@ _LARGEST_KEY = 2**63
 
 
 def find_ngrams(texts: LabelledTexts, options: BagOptions, vocabulary: int, classes: int, pad: int) -> NgramTable:
-    """The n-grams of training texts that are frequent enough, with the texts of each class that have them."""
+    """Return the frequent n-grams of training texts, with the number of texts of each class that have them."""
     if (vocabulary + 1) ** options.ngrams >= _LARGEST_KEY:
         raise Fault(f"{vocabulary:,} tokens are too many for n-grams of {options.ngrams}; make model.ngrams smaller.")
     keys, labels = [], []
     for batch in text_batches(texts, pad, 100, None, 0):
-        found = ngram_keys(batch.texts, options.ngrams, vocabulary).sort(dim=1).values
-        is_new = (count_runs(found) > 0) & (found != NO_NGRAM)
-        keys.append(found[is_new])
-        labels.append(batch.labels[:, None].expand_as(found)[is_new])
+        ngrams = ngram_keys(batch.texts, options.ngrams, vocabulary).sort(dim=1).values
+        is_new = (count_runs(ngrams) > 0) & (ngrams != NO_NGRAM)
+        keys.append(ngrams[is_new])
+        labels.append(batch.labels[:, None].expand_as(ngrams)[is_new])
     every, number = torch.cat(keys).unique(return_inverse=True)
     counts = torch.zeros(len(every) * classes).index_add_(
         0, number * classes + torch.cat(labels), torch.ones(len(number))
@@ -77,14 +77,14 @@ def find_ngrams(texts: LabelledTexts, options: BagOptions, vocabulary: int, clas
 
 
 def ngrams_as_bytes(keys: Int[Tensor, " ngram"]) -> bytes:
-    """As they are kept in the model folder."""
+    """Return the n-grams as the bytes of a file in the model folder."""
     buffer = io.BytesIO()
     np.save(buffer, keys.numpy(), allow_pickle=False)
     return buffer.getvalue()
 
 
 def open_ngrams(files: Mapping[str, bytes]) -> Int[Tensor, " ngram"]:
-    """The n-grams in the files of a model folder, which need not be trusted."""
+    """Read the n-grams from the files of a model folder, which may be damaged."""
     try:
         keys = array_in(files[NGRAMS_FILE])
     except (KeyError, ValueError):
@@ -95,7 +95,7 @@ def open_ngrams(files: Mapping[str, bytes]) -> Int[Tensor, " ngram"]:
 
 
 _ASPECT = re.compile(r"\[([^\[\]]+)\]")
-_UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
+_UNKNOWN = 0  # the class of a text that people ask about; it is never used
 
 
 class Classification(NetworkTask[PreparedExamples]):
@@ -110,11 +110,11 @@ class Classification(NetworkTask[PreparedExamples]):
         self.tokeniser, self.labels = tokeniser, labels
         self.data: LabelledData = recipe.data
         self.training_options = recipe.training
-        # Whether the answer depends on which aspect is asked about.
+        # True if the answer depends on the aspect.
         guides = getattr(recipe.model, "aspect", "ignored") != "ignored" or reads_pairs(recipe.model)
         self.is_about_aspects = self.data.asks_about_aspects and guides
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: ClassificationRecipe, device: torch.device, folder: Path | None) -> None:
@@ -149,7 +149,7 @@ class Classification(NetworkTask[PreparedExamples]):
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
     def begin_with(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
-        """Ready vectors and language models become weights; of n-grams, what the training texts say of them."""
+        """Initialise weights from ready vectors and language models, and n-gram weights from the training texts."""
         if self.model.counts_ngrams:
             self.model.take_counts(_ngrams_of(prepared, recipe))
         if (inputs := self.model.inputs) is None:
@@ -165,19 +165,21 @@ class Classification(NetworkTask[PreparedExamples]):
                 if (most := self._most_tokens(second)) is not None and length > most:
                     raise Fault(
                         f"data.{split} has a text of {length:,} tokens, but this model reads {most:,} at most; with "
-                        "model.too_long = 'ends' the middle of such a text is left out."
+                        "model.too_long = 'ends' the middle of such a text is dropped."
                     )
         super().learn_from(prepared, recipe)
 
     def _most_tokens(self, second: int) -> int | None:
-        """The most tokens of a text, beside a second one of so many, which is read where models read pairs."""
+        """Return the most tokens of a text, given the length of a second text, which counts if the model reads
+        pairs.
+        """
         is_read = self.data.has_pairs or self.is_about_aspects
         return self.model.most_tokens(second if is_read else None)
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
         return self._material.report if self._material else []
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
         for batch in super().batches(split, seed, epoch, start):
@@ -188,11 +190,11 @@ class Classification(NetworkTask[PreparedExamples]):
         return text_batches(self.material.splits[split], self.tokeniser.pad, rows, chance, start)
 
     def _fit(self, batch: LabelledBatch) -> LabelledBatch:
-        """A batch as far as its texts are read."""
+        """Cut the texts of a batch to the length that the model reads."""
         return replace(batch, texts=self.model.fit(batch.texts))
 
     def loss(self, batch: LabelledBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
+        """Return −Σ log p(y | x), plus the penalty on a bag of words' weights for each text."""
         nats = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
         return Loss(nats + batch.rows * self.model.penalty(), batch.rows)
 
@@ -204,12 +206,12 @@ class Classification(NetworkTask[PreparedExamples]):
     def sums_of_rows(self, batch: LabelledBatch) -> dict[str, Float[Tensor, "batch sum"]]:
         return sums_with_f1(self.model.answer(batch.texts), batch.labels)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> LabelledBatch:
-        """Texts as people write them; what one is asked about stands in brackets, a second text behind a tab."""
-        asked = [self._parts_of(number, text) for number, text in enumerate(inputs)]
-        tokens, seconds = (self.tokeniser.encode_all([each[part] for each in asked]) for part in (0, 1))
+        """Read texts as people write them; an aspect is in brackets, a second text follows a tab."""
+        parts_of_texts = [self._parts_of(number, text) for number, text in enumerate(inputs)]
+        tokens, seconds = (self.tokeniser.encode_all([parts[part] for parts in parts_of_texts]) for part in (0, 1))
         for number, (row, second) in enumerate(zip(tokens, seconds, strict=True)):
             if not row or (self.data.has_pairs and not second):
                 raise TextFault(number, "there is no word in it.")
@@ -218,13 +220,15 @@ class Classification(NetworkTask[PreparedExamples]):
                 raise TextFault(number, f"it has {len(row):,} tokens, but the limit is {most:,}.")
         texts = TextRows(*padded(tokens, self.tokeniser.pad))
         if self.is_about_aspects or self.data.has_pairs:
-            places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in asked])]
+            places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in parts_of_texts])]
             texts = with_aspects(texts, seconds, places, self.tokeniser.pad)
         unknown = torch.full((len(inputs),), _UNKNOWN)
-        return self._fit(LabelledBatch(texts, unknown, [text for text, _, _ in asked]).to(self.device))
+        return self._fit(LabelledBatch(texts, unknown, [text for text, _, _ in parts_of_texts]).to(self.device))
 
     def _parts_of(self, number: int, text: str) -> tuple[str, str, str]:
-        """A text without brackets, what stands in them, and what before; or two texts that a tab parts, and nothing."""
+        """Return a text without brackets, the text in them, and the text before them; or two texts separated by a
+        tab.
+        """
         if self.data.has_pairs:
             first, *others = text.split("\t")
             if len(others) != 1:
@@ -234,16 +238,16 @@ class Classification(NetworkTask[PreparedExamples]):
             return text, "", ""
         aspects = _ASPECT.findall(text)
         if self.is_about_aspects and len(aspects) != 1:
-            found = quantity(len(aspects), "aspect") if aspects else "no aspect"
-            raise TextFault(number, f"it has {found} in brackets, expected one, as in: The [food] was good.")
+            count = quantity(len(aspects), "aspect") if aspects else "no aspect"
+            raise TextFault(number, f"it has {count} in brackets, expected one, as in: The [food] was good.")
         return _unmark(text), aspects[0] if aspects else "", text.partition("[")[0]
 
     def unfold(self, given: str) -> list[str]:
-        """A text in which several aspects stand in brackets, once for each of them."""
-        found = list(_ASPECT.finditer(given))
-        if not self.is_about_aspects or len(found) < 2:
+        """Return a text with several aspects in brackets once for each of them."""
+        aspects = list(_ASPECT.finditer(given))
+        if not self.is_about_aspects or len(aspects) < 2:
             return [given]
-        return [_unmark(given[: one.start()]) + one[0] + _unmark(given[one.end() :]) for one in found]
+        return [_unmark(given[: aspect.start()]) + aspect[0] + _unmark(given[aspect.end() :]) for aspect in aspects]
 
     @torch.no_grad()
     def answers(self, batch: LabelledBatch) -> list[Answer]:
@@ -251,18 +255,18 @@ class Classification(NetworkTask[PreparedExamples]):
 
     @torch.no_grad()
     def embed(self, batch: LabelledBatch) -> list[TextVectors]:
-        """The vectors of the words of each text, by the network below what gives the class."""
+        """Return the vectors of the words of each text, from the layers below the classifier."""
         texts = [self._words(batch, row) for row in range(batch.rows)]
         return text_vectors(texts, self.model.layer_states(batch.texts))
 
     def _words(self, batch: LabelledBatch, row: int) -> Words:
-        """The words of a text that people wrote."""
+        """Return the words of a text that people wrote."""
         tokens = batch.texts.tokens[row, : batch.texts.lengths[row]].tolist()
         return words_of(self.tokeniser, tokens, cut_words(self.data.tokeniser.kind, batch.inputs[row]))
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
-        """Read a text, and then as much of it as ends at each of its places."""
+        """Read a text, and then each of its beginnings."""
         batch = self.read([text])
         answers = self.answers(batch)
         count = batch.texts.tokens.shape[1]
@@ -274,21 +278,21 @@ class Classification(NetworkTask[PreparedExamples]):
         return Followed(places, self.answers(so_far))
 
     def sides(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
-        """The words of the text, and the answer that looks at them; of several aspects, one for each."""
+        """Return the words of the text and the answer that attends to them, one for each aspect."""
         texts, (before, behind) = [self._words(batch, 0)], self.model.around
-        if behind and batch.texts.aspects is not None:  # what is framed is read with the text
+        if behind and batch.texts.aspects is not None:  # a framed aspect is read with the text
             texts.append(words_of(self.tokeniser, batch.texts.aspects[0].tolist()))
         return {SOURCE: with_marks(texts, before, behind), ANSWER: Steps(self._asked(batch, outputs))}
 
     def _asked(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> list[str]:
-        answers = [each.answer for each in outputs]
+        answers = [output.answer for output in outputs]
         if batch.texts.aspects is None or self.data.has_pairs:
             return answers
         aspects = map(self.tokeniser.decode, batch.texts.aspects.tolist())
         return [f"{aspect}: {answer}" for aspect, answer in zip(aspects, answers, strict=True)]
 
     def extents(self, batch: LabelledBatch) -> dict[str, Tensor]:
-        """Every answer is one place; of texts, the words are real."""
+        """Return the number of real places: one for each answer, and the words of texts."""
         before, behind = self.model.around
         lengths, second = batch.texts.lengths, batch.texts.aspect_lengths
         places = lengths + len(before) + len(behind)
@@ -310,5 +314,5 @@ def _ngrams_of(prepared: PreparedExamples, recipe: ClassificationRecipe) -> Ngra
 
 
 def _unmark(text: str) -> str:
-    """A text without the brackets around its aspects."""
+    """Return a text without the brackets around its aspects."""
     return _ASPECT.sub(r"\1", text)

@@ -1,1 +1,1 @@
-"""Words in their contexts: vectors that know the whole sentence, from two language models that read it both ways."""
+"""Contextual word vectors from two language models that read a sentence in both directions."""

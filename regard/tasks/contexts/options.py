@@ -12,13 +12,13 @@ from regard.training.options import TrainingOptions, best_by
 class ContextsTraining(TrainingOptions):
     """Training options for two language models over the same words."""
 
-    batch_tokens: int = Field(default=4096, ge=8, description="Tokens in a batch, padding and ends counted.")
+    batch_tokens: int = Field(default=4096, ge=8, description="Tokens in a batch, including padding and ends.")
     best_by: str = best_by("perplexity")
 
 
 class ContextsRecipe(TextRecipe):
-    """All that decides a model of words in their contexts: family, data, model and training."""
+    """Recipe for contextual word vectors: family, data, model and training."""
 
-    data: SpelledData = Field(description="The text and how it is cut into tokens.")
-    model: Any = Field(description="What the model is built like.")
+    data: SpelledData = Field(description="The text and how it is tokenised.")
+    model: Any = Field(description="The architecture of the model.")
     training: ContextsTraining = Field(default_factory=ContextsTraining, description="How it is trained.")

@@ -1,4 +1,4 @@
-"""Words in their contexts: sentences for batches, two language models to learn from them, vectors for people."""
+"""The task of contextual word vectors: batches of sentences, and two language models that learn from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,18 +27,18 @@ from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.language.measures import perplexity
 from regard.tasks.text import cut_words, text_vectors, words_of
 
-MEASURED_ROWS = 32  # of a batch that is only measured
+MEASURED_ROWS = 32  # of a batch for measuring only
 
 
 @dataclass(frozen=True)
 class SentenceBatch:
     """Some sentences as tokens, without marks at their ends.
 
-    Where tokens are words and people wrote them, `written` has them as they did.
+    If tokens are words that people wrote, `written` has the original words.
     """
 
     tokens: Int[Tensor, "batch time"]
-    lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
+    lengths: Int[Tensor, " batch"]  # always on the host, where recurrent layers need them
     written: Sequence[Sequence[str]] = ()
 
     @property
@@ -55,7 +55,7 @@ class SentenceBatch:
 
 
 def pad_rows(rows: Sequence[Sequence[int] | np.ndarray], pad: int) -> SentenceBatch:
-    """Rows of different lengths as one batch, on the host."""
+    """Return rows of different lengths as one batch, on the host."""
     lengths = torch.tensor([len(row) for row in rows])
     table = np.full((len(rows), int(lengths.max())), pad, dtype=np.int64)
     for line, row in zip(table, rows, strict=True):
@@ -64,7 +64,7 @@ def pad_rows(rows: Sequence[Sequence[int] | np.ndarray], pad: int) -> SentenceBa
 
 
 class SentenceRows:
-    """The sentences of a text that ends each of them with the end token, by their numbers."""
+    """The sentences of a text by number; each ends with the end token in the text."""
 
     def __init__(self, tokens: np.ndarray, end: int) -> None:
         self._tokens, self._ends = tokens, np.flatnonzero(tokens == end)
@@ -78,26 +78,28 @@ class SentenceRows:
         return np.asarray(self._tokens[end - self.lengths[number] : end], np.int64)
 
     def shuffled(self, budget: int, seed: int, epoch: int, start: int) -> Iterator[list[np.ndarray]]:
-        """The rows of each batch of an epoch, of at most so many tokens with the end of each, from batch `start` on."""
+        """Yield the rows of each batch of an epoch, with at most `budget` tokens including ends, from batch `start`
+        on.
+        """
         plan = BatchPlan(self.lengths, self.lengths, budget, [(0, len(self), 1.0)])
         for numbers in plan.batches(seed, epoch, start):
             yield [self[number] for number in numbers.tolist()]
 
     def in_order(self, start: int) -> Iterator[list[np.ndarray]]:
-        """All rows, some at a time, from batch `start` on."""
+        """Yield all rows in order, several at a time, from batch `start` on."""
         for first in range(start * MEASURED_ROWS, len(self), MEASURED_ROWS):
             yield [self[number] for number in range(first, min(first + MEASURED_ROWS, len(self)))]
 
 
-FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
-_PADDING = -100  # where cross-entropies want nothing
+FEWEST_TOKENS = 16  # of a vocabulary whose size is not known yet
+_PADDING = -100  # target that cross-entropy ignores
 _SIGNED = "per token, </s> counted, unknown words as <unk>"
 
 
 class Contexts(NetworkTask[dict[str, SentenceRows]]):
-    """Two language models with their tokeniser, and the vectors that they have for words in their contexts."""
+    """Two language models with their tokeniser, which give contextual word vectors."""
 
-    unit = "tokens"  # that losses are counted in, once for each direction
+    unit = "tokens"  # the unit of losses, counted once for each direction
     MEASURES: ClassVar[tuple[str, ...]] = ("perplexity", "forward_perplexity", "backward_perplexity")
 
     def __init__(self, model: Bilm, tokeniser: Tokeniser, data: SpelledData) -> None:
@@ -106,7 +108,7 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
         self.kind, self.longest = data.tokeniser.kind, data.longest
         self._batch_tokens = 0
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: ContextsRecipe, device: torch.device, folder: Path | None) -> None:
@@ -118,8 +120,8 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
     def prepare(
         cls, recipe: ContextsRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
-        given = tokenisers_in(start, recipe.data.tokeniser.full())[0] if start else None
-        return prepare_text(recipe.data, folder, progress, remark, given)
+        tokeniser = tokenisers_in(start, recipe.data.tokeniser.full())[0] if start else None
+        return prepare_text(recipe.data, folder, progress, remark, tokeniser)
 
     @classmethod
     def build(cls, recipe: ContextsRecipe, files: Files) -> "Contexts":
@@ -128,7 +130,7 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
         marks = (tokeniser.pad, tokeniser.begin, tokeniser.end)
         return cls(build_network(recipe, tokeniser.size, *marks), tokeniser, recipe.data)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: PreparedText, recipe: ContextsRecipe) -> None:
         self._batch_tokens = recipe.training.batch_tokens
@@ -146,20 +148,20 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
         read = self.model.read(batch.tokens, batch.lengths)
         count = _count(batch)
         nats = [
-            projected_cross_entropy(states.flatten(0, 1), self.model.output.weight, wanted.flatten(), 0.0)
-            for states, wanted in zip(read.states, self._real(read.wanted), strict=True)
+            projected_cross_entropy(states.flatten(0, 1), self.model.output.weight, targets.flatten(), 0.0)
+            for states, targets in zip(read.states, self._real(read.wanted), strict=True)
         ]
         named = zip(("forward", "backward"), nats, strict=True)
-        tallies = {name: Tally((each.detach(), count), mean) for name, each in named}
+        tallies = {name: Tally((total.detach(), count), mean) for name, total in named}
         return Loss(nats[0] + nats[1], 2 * count, tallies)
 
     @torch.no_grad()
     def measure(self, batch: SentenceBatch) -> dict[str, Measure]:
         read = self.model.read(batch.tokens, batch.lengths)
-        logits, wanted = self.model.logits(read.states).float(), self._real(read.wanted)
+        logits, targets = self.model.logits(read.states).float(), self._real(read.wanted)
         forward, backward = (
-            float(F.cross_entropy(each.flatten(0, 1), right.flatten(), reduction="sum"))
-            for each, right in zip(logits, wanted, strict=True)
+            float(F.cross_entropy(direction_logits.flatten(0, 1), right.flatten(), reduction="sum"))
+            for direction_logits, right in zip(logits, targets, strict=True)
         )
         count = float(_count(batch))
         sums = {"": (forward + backward, 2 * count), "forward_": (forward, count), "backward_": (backward, count)}
@@ -167,20 +169,20 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
             f"{way}perplexity": Measure(Tally(sum_of, perplexity), "lower", _SIGNED) for way, sum_of in sums.items()
         }
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> SentenceBatch:
-        """Texts as people write them; one longer than any that may be learnt from is refused by its number."""
+        """Read texts as people write them; a text longer than any training text may be is refused by its number."""
         written = [cut_words(self.kind, text) for text in inputs]
         return self._placed(self.tokeniser.encode_all(list(inputs)), written)
 
     def read_words(self, rows: Sequence[Sequence[str]]) -> SentenceBatch:
-        """Texts that are cut into words already, a token for each; what is no word of the vocabulary is unknown."""
-        found: dict[str, int] = {}
+        """Read texts that are already split into words, one token each; words outside the vocabulary are unknown."""
+        token_of: dict[str, int] = {}
         for word in {word for row in rows for word in row}:
             tokens = self.tokeniser.encode(word)
-            found[word] = tokens[0] if len(tokens) == 1 else self.tokeniser.unknown
-        return self._placed([[found[word] for word in row] for row in rows], rows)
+            token_of[word] = tokens[0] if len(tokens) == 1 else self.tokeniser.unknown
+        return self._placed([[token_of[word] for word in row] for row in rows], rows)
 
     def _placed(self, rows: Sequence[Sequence[int]], written: Sequence[Sequence[str]]) -> SentenceBatch:
         for number, row in enumerate(rows):
@@ -207,11 +209,11 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
         """Return the cost of reading and predicting a text of `size` tokens both ways."""
         return {"multiplications": size * self.model.multiplications()}
 
-    def _real(self, wanted: Tensor) -> Tensor:
-        """The tokens that are wanted, padding left out."""
-        return wanted.masked_fill(wanted == self.tokeniser.pad, _PADDING)
+    def _real(self, targets: Tensor) -> Tensor:
+        """Return the target tokens with padding ignored."""
+        return targets.masked_fill(targets == self.tokeniser.pad, _PADDING)
 
 
 def _count(batch: SentenceBatch) -> int:
-    """The tokens that are predicted one way: all of the rows, and the end of each."""
+    """Count the tokens predicted in one direction: all of the rows, and the end of each."""
     return int(batch.lengths.sum()) + batch.rows

@@ -1,1 +1,1 @@
-"""Drawing pictures from nothing, by learning how probable those of a data set are."""
+"""Drawing pictures from nothing, by learning the distribution of a data set."""

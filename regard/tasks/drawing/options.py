@@ -17,21 +17,19 @@ class DrawingTraining(TrainingOptions):
         default=1,
         ge=1,
         le=1024,
-        description="Samples of each picture by which a measured bound is tightened; 1 is the bound that is published.",
+        description="Importance samples per picture for a tighter measured bound; 1 is the published bound.",
     )
     divergence_warmup: int = Field(
         default=0,
         ge=0,
-        description="Steps in which the divergence comes to count as much as the reconstruction; 0: it always does.",
+        description="Steps over which the weight of the divergence grows from zero to one; 0: it is always one.",
     )
     compile_step: bool = Field(
         default=False,
-        description="Compile what lies between the products of a step, on a GPU: it takes a minute, and the steps are "
-        "quicker from then on.",
+        description="On a GPU, compile the operations between the matrix products of a step: takes a minute, then "
+        "steps are faster.",
     )
-    tf32: bool = Field(
-        default=False, description="Compute the products of linear layers in TF32, on a GPU; filters stay in float32."
-    )
+    tf32: bool = Field(default=False, description="On a GPU, compute linear layers in TF32; filters stay in float32.")
     precision: Literal["float32"] = Field(
         default="float32", description="Numbers of the forward pass; in bf16 windows would lie on a coarse grid."
     )
@@ -39,8 +37,8 @@ class DrawingTraining(TrainingOptions):
 
 
 class DrawingRecipe(Recipe):
-    """All that decides a network that draws: family, data, model and training."""
+    """Recipe for a network that draws: family, data, model and training."""
 
-    data: BinaryData = Field(description="The pictures and what is made of them.")
-    model: Any = Field(description="What the model is built like.")
+    data: BinaryData = Field(description="The pictures and how they are prepared.")
+    model: Any = Field(description="The architecture of the model.")
     training: DrawingTraining = Field(default_factory=DrawingTraining, description="How it is trained.")

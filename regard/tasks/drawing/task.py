@@ -1,4 +1,4 @@
-"""Drawing: pictures for batches, a bound in nats for a measure, and pictures that come to be from nothing."""
+"""The task of drawing: batches of pictures, a bound in nats as the measure, and pictures drawn from nothing."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ class Bound(NamedTuple):
 
 
 def bound(redrawn: Redrawn, pictures: Picture) -> Bound:
-    """L^x and L^z of pictures of zeros and ones."""
+    """Return L^x and L^z of binary pictures."""
     surprise = F.binary_cross_entropy_with_logits(redrawn.canvas, pictures, reduction="none").sum(dim=(1, 2))
     means, log_variances = redrawn.means, 2 * redrawn.log_deviations
     divergence = (means**2 + log_variances.exp() - log_variances - 1).sum(dim=(1, 2)) / 2
@@ -54,21 +54,21 @@ def bound(redrawn: Redrawn, pictures: Picture) -> Bound:
 
 
 def log_weights(redrawn: Redrawn, pictures: Picture, noise: Noise) -> Float[Tensor, " batch"]:
-    """log p(x | z) + log p(z) − log q(z | x), of the latents z = μ + σ ε that this noise ε gave."""
+    """Return log p(x | z) + log p(z) − log q(z | x) of the latents z = μ + σ ε given by this noise ε."""
     latents = redrawn.means + redrawn.log_deviations.exp() * noise
     of_latents = ((noise**2 - latents**2) / 2 + redrawn.log_deviations).sum(dim=(1, 2))
     return of_latents - bound(redrawn, pictures).reconstruction
 
 
 def tightened_bound(weights: Float[Tensor, "sample batch"]) -> Float[Tensor, " batch"]:
-    """−log of the mean importance weight: a bound that comes the nearer to −log p(x) the more samples there are.
+    """Return −log of the mean importance weight: a bound that approaches −log p(x) with more samples.
 
     Burda et al. 2016, Importance Weighted Autoencoders, equation 8.
     """
     return math.log(len(weights)) - torch.logsumexp(weights, dim=0)
 
 
-WHITE = 128  # of 255: from here on a pixel of someone's own picture is white
+WHITE = 128  # of 255: from here on, a pixel of a user's picture is white
 
 
 class PictureDrawing(NetworkTask[PreparedPictures]):
@@ -82,7 +82,7 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
         self.labels, self.training_options = labels, training
         self.model.compiles_step, self.model.in_tf32 = training.compile_step, training.tf32
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: DrawingRecipe, device: torch.device, folder: Path | None) -> None:
@@ -103,15 +103,15 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
         labels = open_labels(files)
         return cls(build_network(recipe, labels.height, labels.width), labels, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: PreparedPictures, recipe: DrawingRecipe) -> None:
-        """Take the pictures in black and white; the number of a file among the splits keys what is drawn for it."""
+        """Take the pictures, binarised; the number of a file among the splits seeds its random pixels."""
         splits, of_files = {}, dict[int, np.ndarray]()
         for number, split in enumerate(SPLITS):
             if split in prepared.splits:
                 grey = prepared.splits[split]
-                if id(grey.pictures) not in of_files:  # those held out lie in the file of those to learn from
+                if id(grey.pictures) not in of_files:  # held-out pictures share the file of the training pictures
                     of_files[id(grey.pictures)] = binarise(grey.pictures, [recipe.data.binary_seed, number])
                 splits[split] = replace(grey, pictures=of_files[id(grey.pictures)])
         self._material = replace(prepared, splits=splits)
@@ -122,20 +122,20 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
     def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         pictures, options = batch.pixels(self.model.dtype), self.model.options
         noise = torch.randn(batch.rows, options.steps, options.latent, dtype=pictures.dtype, device=pictures.device)
-        found = bound(self.model(pictures, noise), pictures)
+        parts = bound(self.model(pictures, noise), pictures)
         rows = float(batch.rows)
         tallies = {
-            "reconstruction": Tally((found.reconstruction.detach().sum(), rows), mean),
-            "divergence": Tally((found.divergence.detach().sum(), rows), mean),
+            "reconstruction": Tally((parts.reconstruction.detach().sum(), rows), mean),
+            "divergence": Tally((parts.divergence.detach().sum(), rows), mean),
         }
         training = self.training_options
         if not training.divergence_warmup:
-            return Loss(found.total.sum(), batch.rows, tallies)
-        # The steps so far, which a captured pass knows only if they are carried on, each piece those of its own. A
-        # batch may come in parts for want of memory, so rows are counted.
+            return Loss(parts.total.sum(), batch.rows, tallies)
+        # The number of steps so far, carried on so that a captured pass knows it, each piece its own. A batch may be
+        # split for lack of memory, so rows are counted.
         done = pictures.new_zeros(()) if carry is None else carry["batches"]
         weight = (done / training.divergence_warmup).clamp(max=1)
-        total = (found.reconstruction + weight * found.divergence).sum()
+        total = (parts.reconstruction + weight * parts.divergence).sum()
         share = batch.rows * training.pieces / (training.batch * training.accumulate)
         return Loss(total, batch.rows, tallies, {"batches": done + share})
 
@@ -151,14 +151,14 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
 
     @torch.no_grad()
     def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
-        """Return each picture's contribution; its noise depends on its number alone, not on the batch."""
+        """Return each picture's contribution; its noise depends only on its number, not on the batch."""
         pictures, options = batch.pixels(self.model.dtype), self.model.options
         samples = self.training_options.importance
         chances = [torch.Generator().manual_seed(int(number)) for number in batch.numbers]
         bounds, weights = [], []
         for _ in range(samples):
-            drawn = [torch.randn(options.steps, options.latent, generator=chance) for chance in chances]
-            noise = torch.stack(drawn).to(self.device, self.model.dtype)
+            samples_of_noise = [torch.randn(options.steps, options.latent, generator=chance) for chance in chances]
+            noise = torch.stack(samples_of_noise).to(self.device, self.model.dtype)
             redrawn = self.model(pictures, noise)
             bounds.append(torch.stack(bound(redrawn, pictures)).double())
             weights.append(log_weights(redrawn, pictures, noise).double())
@@ -167,21 +167,21 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
         parts = {"bound": total, "reconstruction": reconstruction, "divergence": divergence}
         return {name: torch.stack([part, torch.ones_like(part)], dim=1) for name, part in parts.items()}
 
-    # What people see
+    # For people
 
     @torch.no_grad()
     def draw(self, count: int, chance: torch.Generator) -> list[DrawnCanvas]:
         options = self.model.options
         latents = torch.stack([torch.randn(options.steps, options.latent, generator=chance) for _ in range(count)])
         canvases, windows = self.model.draw(latents.to(self.device, self.model.dtype))
-        found = []
+        drawings = []
         for number, canvas in enumerate(canvases.float().cpu().numpy()):
             of_steps = None if windows is None else [WritingWindow(*window) for window in windows[number].tolist()]
-            found.append(DrawnCanvas(canvas, of_steps))
-        return found
+            drawings.append(DrawnCanvas(canvas, of_steps))
+        return drawings
 
     def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
-        """Return the pictures in these files, made like those that it was trained on, in black and white."""
+        """Read pictures from files, prepared like the training pictures and binarised."""
         grey = fit_picture_files(inputs, self.labels.expected)
         pictures = torch.from_numpy(np.where(grey >= WHITE, 255, 0).astype(np.uint8))
         return PictureBatch(pictures, torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))).to(self.device)
@@ -203,5 +203,5 @@ class PictureDrawing(NetworkTask[PreparedPictures]):
         return {"height": self.labels.height, "width": self.labels.width, "steps": self.model.options.steps}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """Return the cost of a drawing, whose size is the model's."""
+        """Return the cost of a drawing, whose size is fixed by the model."""
         return {"multiplications": self.model.multiplications()}

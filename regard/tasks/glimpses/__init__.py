@@ -1,1 +1,1 @@
-"""Naming what is on a picture, by glimpses of it or by looking at all of it."""
+"""Picture classification, from glimpses or from the whole picture."""

@@ -1,4 +1,4 @@
-"""Batches of labelled pictures, in an order and in scenes that are pure functions of seed, epoch and row."""
+"""Batches of labelled pictures; their order and scenes depend only on seed, epoch and row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from regard.tasks.held_batch import HeldBatch
 
 @dataclass(frozen=True)
 class PictureBatch(HeldBatch):
-    """Some pictures with the numbers of their classes; `numbers` are the rows that they have in their data."""
+    """Some pictures with the numbers of their classes; `numbers` are their rows in the data."""
 
     pictures: UInt8[Tensor, "batch height width"]
     labels: Int[Tensor, " batch"]
@@ -31,10 +31,10 @@ class PictureBatch(HeldBatch):
 
     def split(self, parts: int) -> list["PictureBatch"]:
         """Split the rows into `parts` smaller batches."""
-        chunks = (each.chunk(parts) for each in (self.pictures, self.labels, self.numbers))
+        chunks = (tensor.chunk(parts) for tensor in (self.pictures, self.labels, self.numbers))
         return [PictureBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def count(self) -> int:
@@ -52,9 +52,9 @@ class PictureBatch(HeldBatch):
 def picture_batches(
     prepared: PreparedPictures, split: str, batch: int, seed: int, epoch: int, start: int
 ) -> Iterator[PictureBatch]:
-    """The batches of an epoch from number `start` on, on the host.
+    """Yield the batches of an epoch from number `start` on, on the host.
 
-    To learn from, pictures come in a new order and in new scenes in every epoch; else they are always the same.
+    Training pictures come in a new order and in new scenes in every epoch; the others never change.
     """
     source, scene = prepared.splits[split], prepared.options.scene
     rows: np.ndarray = source.rows

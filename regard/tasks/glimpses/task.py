@@ -1,4 +1,4 @@
-"""Naming what is on a picture: pictures for batches, a class for an answer, windows for what was looked at."""
+"""The task of picture classification: batches of pictures, a class as the answer, and windows of attention."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class Glimpses(NetworkTask[PreparedPictures]):
         super().__init__(model)
         self.labels, self.training_options = labels, training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: GlimpsesRecipe, device: torch.device, folder: Path | None) -> None:
@@ -63,7 +63,7 @@ class Glimpses(NetworkTask[PreparedPictures]):
         network = build_network(recipe, len(labels.classes), labels.height, labels.width)
         return cls(network, labels, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
         return picture_batches(self.material, split, rows, seed, epoch, start)
@@ -81,10 +81,10 @@ class Glimpses(NetworkTask[PreparedPictures]):
     def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
         return sums_of_classes(self.model.answer(batch.pixels(self.model.dtype)), batch.labels)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
-        """Return the pictures in these files, made like those that it was trained on."""
+        """Read pictures from files, prepared like the training pictures."""
         pictures = fit_picture_files(inputs, self.labels.expected)
         unknown, numbers = torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))
         return PictureBatch(torch.from_numpy(pictures), unknown, numbers).to(self.device)
@@ -101,13 +101,13 @@ class Glimpses(NetworkTask[PreparedPictures]):
 
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         picture = batch.pixels(torch.float32)[0].cpu().numpy()
-        edges = [(0, -side % self.model.patch) for side in picture.shape]  # as the model filled them up
+        edges = [(0, -side % self.model.patch) for side in picture.shape]  # as the model pads them
         cells = Cells(np.pad(picture, edges), self.model.grid)
         sides: dict[str, Side] = dict.fromkeys(self.model.picture_sides, cells)
         return sides | {name: Steps(names) for name, names in self.model.step_sides().items()}
 
     def extents(self, batch: PictureBatch) -> dict[str, Tensor]:
-        """Return how many patches look at each other: all of them, for all pictures are of one size."""
+        """Return the number of patches that attend to each other: all, since pictures have one size."""
         if self.model.grid is None:
             return {}
         return {"source": torch.full((batch.rows,), math.prod(self.model.grid))}
@@ -119,7 +119,7 @@ class Glimpses(NetworkTask[PreparedPictures]):
         return {"classes": len(self.labels.classes), "height": self.labels.height, "width": self.labels.width}
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """Return the cost of an answer on a picture of `size` pixels a side."""
+        """Return the cost of an answer about a picture of `size` by `size` pixels."""
         return {"multiplications": self.model.multiplications(size, size)}
 
 
@@ -127,12 +127,12 @@ Reward = Literal["right", "log-probability"]
 
 
 def cross_entropy(network: PictureNetwork, batch: PictureBatch) -> Loss:
-    """−Σ log p(y | x), of a network whose answer is a function of its weights."""
+    """Return −Σ log p(y | x) for a network whose answer is deterministic."""
     return Loss(F.nll_loss(network.answer(batch.pixels(network.dtype)), batch.labels, reduction="sum"), batch.rows)
 
 
 def reinforce(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -> Loss:
-    """The hybrid loss of Mnih et al. 2014, section 3.2, over M = `samples` drawn paths of each picture:
+    """Return the hybrid loss of Mnih et al. 2014, section 3.2, over M = `samples` sampled paths of each picture:
 
         1/M Σ_m [ −log p(y | path m) − Σ_t (R − b_t) log π(l_t) + mean_t (R − b_t)² ]
 
@@ -144,17 +144,17 @@ def reinforce(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -
     The value of what is returned is its first part alone: that of the others says nothing about how well it goes.
     """
     seen = network.explore(batch.pixels(network.dtype), samples)
-    wanted = batch.labels[:, None].expand(-1, samples)
-    of_wanted = seen.log_probabilities.gather(2, wanted.unsqueeze(2)).squeeze(2)
-    right = (seen.log_probabilities.argmax(dim=-1) == wanted).to(of_wanted.dtype)
-    worth = (right if reward == "right" else of_wanted).detach()
+    targets = batch.labels[:, None].expand(-1, samples)
+    of_targets = seen.log_probabilities.gather(2, targets.unsqueeze(2)).squeeze(2)
+    right = (seen.log_probabilities.argmax(dim=-1) == targets).to(of_targets.dtype)
+    worth = (right if reward == "right" else of_targets).detach()
     surplus = worth.unsqueeze(-1) - seen.baselines
     policy = -(surplus.detach() * seen.log_policy).sum(dim=-1)
     baseline_error = surplus.square().mean(dim=-1)
     taught = (policy + baseline_error).sum() / samples
     paths = float(batch.rows * samples)
     return Loss(
-        -of_wanted.sum() / samples + taught - taught.detach(),
+        -of_targets.sum() / samples + taught - taught.detach(),
         batch.rows,
         {
             "reward": Tally((worth.sum(), paths), _mean_read_late),
@@ -164,5 +164,5 @@ def reinforce(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -
 
 
 def _mean_read_late(total: Tensor | float, count: float) -> float:
-    """A mean whose sum may still lie on a GPU: to read it is to wait for all work before it, so nobody does at once."""
+    """Return a mean whose sum may still be on a GPU; reading it waits for all earlier work, so it is read late."""
     return float(total) / count

@@ -1,1 +1,1 @@
-"""Reading lines of handwriting, sign after sign."""
+"""Reading lines of handwriting, sign by sign."""

@@ -18,8 +18,8 @@ class HandwritingTraining(TrainingOptions):
 
 
 class HandwritingRecipe(Recipe):
-    """All that decides a network that reads handwriting: family, data, model and training."""
+    """Recipe for networks that read handwriting: family, data, model and training."""
 
-    data: LineData = Field(description="The signs, and the lines that are made of them.")
-    model: Any = Field(description="What the model is built like.")
+    data: LineData = Field(description="The signs, and the lines made of them.")
+    model: Any = Field(description="The architecture of the model.")
     training: HandwritingTraining = Field(default_factory=HandwritingTraining, description="How it is trained.")

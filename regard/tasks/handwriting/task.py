@@ -1,4 +1,4 @@
-"""Reading handwriting: lines for batches, columns as frames for a network, and what is written for people."""
+"""The task of reading handwriting: batches of lines, whose columns are frames for a network."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ SPLITS = ("train", "valid", "test")
 
 @dataclass(frozen=True)
 class LineBatch:
-    """Some lines, black behind the end of the shorter ones, and the numbers of the classes of their signs."""
+    """Some lines, padded with black, and the class numbers of their signs."""
 
     pictures: UInt8[Tensor, "batch height width"]
     widths: Int[Tensor, " batch"]
@@ -46,24 +46,24 @@ class LineBatch:
         return len(self.widths)
 
     def columns(self, dtype: torch.dtype) -> Float[Tensor, "batch width height"]:
-        """Return the pixels for a network of this precision, column after column: 0 is black, 1 is white."""
+        """Return the pixels for a network of this precision, column by column: 0 is black, 1 is white."""
         return self.pictures.to(dtype).transpose(1, 2) / 255
 
     def to(self, device: torch.device) -> "LineBatch":
         """Copy the batch to a device."""
         if device.type == "cpu":
             return self
-        moved = {name: each.pin_memory().to(device, non_blocking=True) for name, each in vars(self).items()}
+        moved = {name: tensor.pin_memory().to(device, non_blocking=True) for name, tensor in vars(self).items()}
         return LineBatch(**moved)
 
     def split(self, parts: int) -> list["LineBatch"]:
         """Return these rows in `parts` smaller batches."""
-        chunks = zip(*(each.chunk(parts) for each in vars(self).values()), strict=True)
+        chunks = zip(*(tensor.chunk(parts) for tensor in vars(self).values()), strict=True)
         return [LineBatch(*chunk) for chunk in chunks]
 
 
 def batch_of(lines: Sequence[Line]) -> LineBatch:
-    """Lines of one height in one batch, on the host."""
+    """Return lines of one height as one batch, on the host."""
     widths, counts = [line.pixels.shape[1] for line in lines], [len(line.labels) for line in lines]
     pictures = np.zeros((len(lines), lines[0].pixels.shape[0], max(widths)), np.uint8)
     labels = np.zeros((len(lines), max(1, *counts)), np.int64)
@@ -76,7 +76,7 @@ def batch_of(lines: Sequence[Line]) -> LineBatch:
 def line_batches(
     signs: LabelledPictures, options: LineOptions, split: str, batch: int, seed: int, epoch: int, start: int
 ) -> Iterator[LineBatch]:
-    """The batches of an epoch from number `start` on: new lines to learn from in every epoch, else always the same."""
+    """Yield the batches of an epoch from number `start` on: new training lines every epoch, the others never change."""
     learns = split == "train"
     count = options.train if learns else options.measured
     key = [SPLITS.index(split), seed, epoch] if learns else [SPLITS.index(split), options.seed]
@@ -85,7 +85,7 @@ def line_batches(
         yield batch_of([write_line(signs, options, [*key, number]) for number in numbers])
 
 
-BLANK = "between"  # what people see for columns that belong to no sign
+BLANK = "between"  # shown for columns that belong to no sign
 
 
 class Handwriting(NetworkTask[PreparedPictures]):
@@ -99,7 +99,7 @@ class Handwriting(NetworkTask[PreparedPictures]):
         super().__init__(model)
         self.labels, self.lines, self.training_options = labels, recipe.data.lines, recipe.training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: HandwritingRecipe, device: torch.device, folder: Path | None) -> None:
@@ -120,20 +120,20 @@ class Handwriting(NetworkTask[PreparedPictures]):
         labels = open_labels(files)
         return cls(build_network(recipe, labels.height, len(labels.classes)), labels, recipe)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LineBatch]:
         return line_batches(self.material.splits[split], self.lines, split, rows, seed, epoch, start)
 
     def hear(self, batch: LineBatch) -> Any:
-        """Return the network's encoding of the lines, whose columns are its frames, in its own form."""
+        """Return the network's encoding of the lines, with columns as frames, in its own form."""
         return self.model.hear(batch.columns(self.model.dtype), batch.widths)
 
     def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Return the loss of CTC, −Σ log p(l | x) over the lines; lines that do not fit their frames count nothing."""
-        found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
-        shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
-        return Loss(found.loss, batch.rows, shown, found.carry)
+        """Return the loss of CTC, −Σ log p(l | x) over the lines; lines that do not fit their frames count as zero."""
+        result = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
+        shown = {name: Tally(sums, mean) for name, sums in result.shown.items()}
+        return Loss(result.loss, batch.rows, shown, result.carry)
 
     def measure(self, batch: LineBatch) -> dict[str, Measure]:
         return measures_of(self.sums_of_rows(batch))
@@ -142,30 +142,30 @@ class Handwriting(NetworkTask[PreparedPictures]):
     def sums_of_rows(self, batch: LineBatch) -> dict[str, Tensor]:
         heard = self.hear(batch)
         nats = -self.model.score(heard, batch.labels, batch.label_counts)
-        wanted = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
-        return sums_of_labels(self.model.best(heard), wanted, nats)
+        targets = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
+        return sums_of_labels(self.model.best(heard), targets, nats)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str | Path]) -> LineBatch:
-        """The lines in these picture files, white on black and as high as those that it has learnt from."""
-        pictures = [(each, read_picture_file(Path(each))) for each in inputs]
+        """Read lines from picture files, white on black, as high as the training lines."""
+        pictures = [(file, read_picture_file(Path(file))) for file in inputs]
         for name, picture in pictures:
             if picture.shape[0] != self.labels.height:
                 raise Fault(
-                    f"{name} is {picture.shape[0]} pixels high, and this model reads lines of {self.labels.height}."
+                    f"{name} is {picture.shape[0]} pixels high, but this model reads lines of {self.labels.height}."
                 )
         return batch_of([Line(picture, torch.zeros(0).numpy()) for _, picture in pictures]).to(self.device)
 
     @torch.no_grad()
     def answers(self, batch: LineBatch) -> list[Answer]:
-        """Return each line's text with its probability; watching the network shows where each sign lies."""
+        """Return each line's text with its probability; watching the network shows where each sign is."""
         heard = self.hear(batch)
-        found = self.model.best(heard)
-        labels, counts = as_labels(found, self.device)
+        labels_found = self.model.best(heard)
+        labels, counts = as_labels(labels_found, self.device)
         self.model.align(heard, labels, counts)
         shares = self.model.score(heard, labels, counts).exp().tolist()
-        texts = ["".join(self.labels.classes[label] for label in each) for each in found]
+        texts = ["".join(self.labels.classes[label] for label in row) for row in labels_found]
         return [Answer(text, share, {text: share}) for text, share in zip(texts, shares, strict=True)]
 
     def sides(self, batch: LineBatch, outputs: Sequence[Answer]) -> dict[str, Side]:

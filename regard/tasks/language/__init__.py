@@ -1,1 +1,1 @@
-"""Language models: how probable a text is, and how a prompt may go on."""
+"""Language models: the probability of a text, and continuations of a prompt."""

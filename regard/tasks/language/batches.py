@@ -1,4 +1,4 @@
-"""Pieces of text as tokens: whole sentences to count and to score, and prompts to go on from."""
+"""Batches of tokens: whole sentences to count and score, and prompts to continue."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int64
 class Sentences:
     """Whole sentences one after another, each from its begin to its end.
 
-    The places where they begin are kept beside the tokens, for a tokeniser may have one token for begin and end.
+    The positions where they begin are stored separately, because a tokeniser may have one token for begin and end.
     """
 
     tokens: Int64[np.ndarray, " place"]
@@ -45,7 +45,7 @@ class Prompts:
 
 
 def cut_sentences(tokens: np.ndarray, begin: int, end: int, size: int, start: int = 0) -> Iterator[Sentences]:
-    """Tokens with an end after each sentence as batches of about `size` tokens, from the batch `start` on."""
+    """Yield tokens with an end after each sentence as batches of about `size` tokens, from batch `start` on."""
     ends, first, number = np.flatnonzero(tokens == end), 0, 0
     while first < len(tokens):
         last = int(ends[np.searchsorted(ends, min(first + size, len(tokens)) - 1)]) + 1
@@ -63,7 +63,7 @@ def sentences_of(rows: Sequence[Sequence[int]], begin: int, end: int) -> Sentenc
 def sentences_in_a_row(
     tokens: Int64[np.ndarray, " token"], lengths: Int64[np.ndarray, " sentence"], begin: int, end: int
 ) -> Sentences:
-    """Return sentences of these lengths, whose tokens follow one another, as one batch."""
+    """Return consecutive sentences of these lengths as one batch."""
     firsts = np.cumsum(lengths + 2) - lengths - 2
     starts = np.zeros(len(tokens) + 2 * len(lengths), bool)
     starts[firsts] = True
@@ -75,6 +75,6 @@ def sentences_in_a_row(
 
 
 def _with_begins(tokens: np.ndarray, begin: int, end: int) -> Sentences:
-    """Put a begin before each sentence of tokens that have an end behind each."""
+    """Insert a begin token before each sentence of tokens that end with an end token."""
     places = np.append(0, np.flatnonzero(tokens == end)[:-1] + 1)
     return Sentences(np.insert(tokens, places, begin), np.insert(np.zeros(len(tokens), bool), places, True))

@@ -1,4 +1,4 @@
-"""Parts that a language model takes from another model: its tokens, and text it must not learn from."""
+"""Parts that a language model takes from another model: its tokens, and the text it must not learn from."""
 
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
 
-_OF_MAKING = {"vocabulary", "at_least"}  # options by which a tokeniser is made, and not what it is then
+_OF_MAKING = {"vocabulary", "at_least"}  # options for making a tokeniser, which do not describe the result
 
 
 def borrowed_for(data: LanguageModelData, folder: Path, check: CheckRecipe) -> Tokeniser | None:
-    """The tokeniser that a recipe takes over; one by which text was cut in `folder` serves where its model is gone."""
+    """Return the tokeniser that a recipe takes over; if its model is gone, the one used for the text in `folder`."""
     if data.tokeniser.from_ is None:
         return None
     origin = Path(data.tokeniser.from_).expanduser()
@@ -29,7 +29,7 @@ def borrowed_for(data: LanguageModelData, folder: Path, check: CheckRecipe) -> T
 
 
 def hashes_left_out(data: LanguageModelData, check: CheckRecipe) -> np.ndarray:
-    """The hashes of the sentences that a translator is validated or tested by, where a recipe names one."""
+    """Return the hashes of a translator's validation and test sentences, if the recipe names one."""
     if data.leave_out is None:
         return np.zeros(0, np.uint64)
     origin = Path(data.leave_out).expanduser()
@@ -37,26 +37,26 @@ def hashes_left_out(data: LanguageModelData, check: CheckRecipe) -> np.ndarray:
     prepared = Path(getattr(recipe.data, "prepared", None) or origin / "training" / "corpus").expanduser()
     if not is_prepared(prepared):
         raise Fault(
-            f"data.leave_out is {origin}, but the corpus of a translator is not in {prepared}, so nobody knows what to "
-            "leave out; keep its training folder, or leave data.leave_out out."
+            f"data.leave_out is {origin}, but the corpus of a translator is not in {prepared}; "
+            "keep its training folder, or omit data.leave_out."
         )
     return hash_sentences(read_unlearnt(prepared))
 
 
 def borrowed_options(origin: Path, check: CheckRecipe) -> dict[str, Any]:
-    """Return recipe options for the tokens of a model folder; a translator gives those of its target side."""
-    own = _options(origin, check).by_side()[-1]
+    """Return recipe options for the tokens of a model folder; for a translator, those of its target side."""
+    options = _options(origin, check).by_side()[-1]
     names = TextTokeniserOptions.model_fields.keys() & TokeniserOptions.model_fields.keys() - _OF_MAKING
-    return {name: getattr(own, name) for name in sorted(names)}
+    return {name: getattr(options, name) for name in sorted(names)}
 
 
 def _options(origin: Path, check: CheckRecipe) -> TokeniserOptions:
     if not (origin / RECIPE).exists():
-        raise Fault(f"data.tokeniser.from is {origin}, but no model lies there; train that one first, or name another.")
+        raise Fault(f"data.tokeniser.from is {origin}, but there is no model; train that model first, or name another.")
     recipe: Any = check(read_recipe(origin))
-    found = getattr(recipe.data, "tokeniser", None)
-    if isinstance(found, TextTokeniserOptions):
-        return found.full()
-    if not isinstance(found, TokeniserOptions):
-        raise Fault(f"data.tokeniser.from is {origin}, whose model has no tokeniser; name one of text.")
-    return found
+    options = getattr(recipe.data, "tokeniser", None)
+    if isinstance(options, TextTokeniserOptions):
+        return options.full()
+    if not isinstance(options, TokeniserOptions):
+        raise Fault(f"data.tokeniser.from is {origin}, whose model has no tokeniser; name a text model.")
+    return options

@@ -1,4 +1,4 @@
-"""A language model that learns by counting: n-grams bound to text, to scores and to people."""
+"""A language model that learns by counting: n-grams, their text and scores, and what people see."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,36 +32,36 @@ _LN_10 = math.log(10)
 
 
 class CountedLanguage(LanguageTask):
-    """An n-gram model of text: first text is counted, then the model is estimated, and can score and go on with it."""
+    """An n-gram model of text: count text, estimate the model, then score text and continue it."""
 
     def __init__(self, options: NgramOptions, tokeniser: Tokeniser) -> None:
         self.options, self.tokeniser = options, tokeniser
         self._size = max(tokeniser.size, self.begin + 1)
         never = {tokeniser.pad, self.begin} - {self.end}
         self._possible = ~np.isin(np.arange(self._size), sorted(never))
-        self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
+        self._counted: list[NgramCounts] = []  # of pieces of text, larger ones first
         self._model: Ngrams | None = None
-        self._check: Callable[[np.ndarray], None] | None = None  # of a model whose numbers were not looked at yet
-        self._next_tokens: dict[torch.device, NextTokens] = {}  # of the model, where it was asked for
+        self._check: Callable[[np.ndarray], None] | None = None  # for a model whose numbers were not checked yet
+        self._next_tokens: dict[torch.device, NextTokens] = {}  # by device, once used
         self._batch_tokens, self._scratch = 0, IN_MEMORY
 
     @property
     def begin(self) -> int:
-        """The tokeniser's begin, or a token behind its vocabulary where that is its end too, as GPT-2's is.
+        """The tokeniser's begin, or a token after its vocabulary if begin and end are one, as in GPT-2.
 
-        The begin of a sentence is never predicted and its end is, so they cannot be one word of an n-gram.
+        The begin of a sentence is never predicted but its end is, so they cannot be one word of an n-gram.
         """
         tokeniser = self.tokeniser
         return tokeniser.size if tokeniser.begin == tokeniser.end else tokeniser.begin
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: CountedLanguageRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.start_from is not None:
-            raise Fault("An n-gram model cannot start from another: its counts are not kept once it is estimated.")
+            raise Fault("An n-gram model cannot start from another: its counts are not stored after estimation.")
         if recipe.model.smoothing == "imported":
-            raise Fault("model.smoothing is 'imported', but such a model comes from a file and counts nothing.")
+            raise Fault("model.smoothing is 'imported', but an imported model cannot be trained.")
         if (scratch := recipe.training.scratch) is not None and not Path(scratch).is_dir():
             raise Fault(f"training.scratch names {scratch}, but there is no such folder.")
         check_files_of(recipe.data, folder)
@@ -74,13 +74,13 @@ class CountedLanguage(LanguageTask):
         self.text, self._batch_tokens, self._scratch = prepared, recipe.training.batch_tokens, _scratch_of(recipe)
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Sentences]:
-        """The sentences of a split in their order, whatever the seed and the epoch."""
+        """Return the sentences of a split in order, whatever the seed and epoch."""
         return cut_sentences(self.tokens_of(split), self.begin, self.end, self._batch_tokens, start)
 
     # Counting
 
     def count(self, batch: Sentences) -> None:
-        """Count a batch; pieces that have grown alike are put together, so that each is moved a few times only."""
+        """Count a batch; pieces of similar size are merged, so that each is moved only a few times."""
         self._counted.append(count(batch.tokens, batch.starts, self.options.order, self._size))
         while len(self._counted) > 1 and self._counted[-2].size < 2 * self._counted[-1].size:
             self._put_together()
@@ -103,7 +103,7 @@ class CountedLanguage(LanguageTask):
         return self._counted[0]
 
     def _put_together(self) -> None:
-        """Make one of the two smallest pieces."""
+        """Merge the two smallest pieces."""
         last = self._counted.pop()
         self._counted[-1] = add(self._counted[-1], last, self._scratch)
 
@@ -113,64 +113,64 @@ class CountedLanguage(LanguageTask):
     def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
         if self._size > self.tokeniser.size and len(tensors.get("log_probabilities.1", ())) == self.tokeniser.size:
             raise Fault(
-                "This n-gram model was counted by an older version of regard, which took the ends of texts for their "
-                "beginnings and never predicts one; train it again."
+                "This n-gram model was counted by an older version of regard, which confused ends of texts with "
+                "beginnings and never predicts an end; train it again."
             )
         self._model, self._next_tokens = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible), {}
 
     def map_weights(self, model: Ngrams, check: Callable[[np.ndarray], None]) -> None:
-        """Take a model whose arrays are mapped from a file; its numbers are checked when they are first asked for."""
+        """Use a model whose arrays are mapped from a file; its numbers are checked on first use."""
         if model.trie.size != self._size or model.order != self.options.order:
-            raise Fault("The weights are not those of such an n-gram model: the recipe has another size or order.")
+            raise Fault("The weights do not fit the recipe, which has another size or order of n-grams.")
         self._model, self._next_tokens, self._check = model, {}, check
 
     @property
     def model(self) -> Ngrams:
-        """The model, once it is estimated or loaded."""
+        """The model, once estimated or loaded."""
         if self._check is not None:
             self._check(self._possible)
             self._check = None
         if self._model is None:
-            raise RuntimeError("an n-gram model can be used only once it is estimated")
+            raise RuntimeError("an n-gram model must be estimated before use")
         return self._model
 
-    # What is measured
+    # Measuring
 
     def measure(self, batch: Sentences) -> dict[str, Measure]:
         is_unknown = batch.tokens[~batch.starts] == self.tokeniser.unknown
         return measure_scores(self.token_scores(batch), is_unknown, batch.rows, "each sentence by itself")
 
     def text_batch(self, rows: Sequence[Sequence[int]]) -> Sentences:
-        """The tokens of some sentences as a batch to be measured."""
+        """Return the tokens of some sentences as a batch to measure."""
         return sentences_of(rows, self.begin, self.end)
 
     def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
-        """The natural logarithms of the probabilities of all tokens but those that begin a sentence."""
+        """Return the natural log-probabilities of all tokens but those that begin a sentence."""
         return self.model.score(batch.tokens, batch.starts)[~batch.starts] * _LN_10
 
-    # Going on with a prompt
+    # Continuing a prompt
 
     def prompt_scores(self, tokens: Sequence[int]) -> Float64[np.ndarray, " token"]:
-        """The natural logarithms of the probabilities of a prompt's tokens, those of the ends of its lines too."""
+        """Return the natural log-probabilities of a prompt's tokens, including the ends of its lines."""
         lines = split_lines(tokens, self.end)
         return self.token_scores(sentences_of(lines, self.begin, self.end))[:-1]
 
     def start(self, batch: Prompts) -> State:
-        """The last words of each prompt, and beside them its very last, with which the first step goes on.
+        """Return the last words of each prompt, and separately the very last one, from which the first step continues.
 
-        A search begins by writing the begin token, which here stands before the prompt: what it writes first is
-        replaced by the prompt's last word.
+        A search begins with the begin token, which here precedes the prompt; the first step replaces it by the prompt's
+        last word.
         """
         length = self.options.order
-        lines = [split_lines(tokens, self.end)[-1] for tokens in batch.tokens]  # of the others it knows nothing
+        lines = [split_lines(tokens, self.end)[-1] for tokens in batch.tokens]  # earlier lines do not matter
         whole = [[NOWHERE] * length + [self.begin, *tokens] for tokens in lines]
         contexts = torch.tensor([row[-length - 1 : -1] for row in whole])
         return State((), {"context": contexts, "read": torch.tensor([row[-1] for row in whole])})
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        """The natural logarithms of what may follow, found where the tokens lie.
+        """Return the natural log-probabilities of the next token, on the tokens' device.
 
-        Behind an end a sentence begins that knows none before it.
+        After an end, a new sentence begins without context.
         """
         context, read = state.row["context"], state.row["read"]
         written = torch.where(read == NOWHERE, tokens, read)
@@ -185,7 +185,7 @@ class CountedLanguage(LanguageTask):
             self._next_tokens[device] = NextTokens(self.model, device)
         return self._next_tokens[device]
 
-    # What people are told
+    # For people
 
     def facts(self) -> dict[str, Any]:
         counted = {f"{order}-grams": self.model.trie.rows(order) for order in range(2, self.model.order + 1)}
@@ -197,7 +197,7 @@ class CountedLanguage(LanguageTask):
 
 
 def _scratch_of(recipe: CountedLanguageRecipe) -> Scratch:
-    """Return where counts are kept while they are made."""
+    """Return where counts are stored while counting."""
     memory, folder = recipe.training.memory, recipe.training.scratch
     return IN_MEMORY if memory is None else Scratch(int(memory * 2**30), None if folder is None else Path(folder))
 

@@ -1,6 +1,6 @@
-"""A language model that learns by gradient: a network bound to text, to scores and to people.
+"""A language model that learns by gradient: a network, its text and scores, and what people see.
 
-The network is any that has the methods of `LanguageNetwork`.
+The network can be any that has the methods of `LanguageNetwork`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,9 +45,9 @@ from regard.tasks.text import words_of
 from regard.viewing.sides import Side
 
 _FEWEST_TOKENS = 6
-_AT_ONCE = 8192  # tokens of all rows that are scored at once
-_ROWS = 64  # texts that are scored at once
-_READ = -1  # stands for the last token of a prompt once that is read
+_AT_ONCE = 8192  # tokens of all rows scored at once
+_ROWS = 64  # texts scored at once
+_READ = -1  # stands for the last token of a prompt after it was read
 
 
 class GradientLanguage(LanguageTask, nn.Module):
@@ -65,13 +65,13 @@ class GradientLanguage(LanguageTask, nn.Module):
     def device(self) -> torch.device:
         return self.model.output_vectors.device
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: GradientLanguageRecipe, device: torch.device, folder: Path | None) -> None:
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_files_of(recipe.data, folder)
-        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
+        with ShapesOnly():  # before the text is read, with the smallest possible vocabulary
             network = build_network(recipe, _FEWEST_TOKENS)
         refuse_too_large(network)
         _check_spans(network, recipe.training)
@@ -80,11 +80,11 @@ class GradientLanguage(LanguageTask, nn.Module):
     def step_cost(cls, recipe: GradientLanguageRecipe) -> StepCost:
         training, cut = recipe.training, recipe.data.tokeniser
         if cut.is_taken_over:
-            raise Fault(f"The tokeniser is taken over from {cut.from_}, so what a step costs is known only once it is.")
+            raise Fault(f"The tokeniser comes from {cut.from_}, so the cost of a step is not known yet.")
         if cut.vocabulary is None and cut.full().is_of_words:
             raise Fault(
-                "The recipe sets no limit to its vocabulary, so what a step costs is known only once its text is read; "
-                "give one, such as --set data.tokeniser.vocabulary=10000."
+                "The recipe does not limit its vocabulary, so the cost of a step is known only after its text is read; "
+                "set a limit, such as --set data.tokeniser.vocabulary=10000."
             )
         with ShapesOnly():
             network = build_network(recipe, cut.full().most_tokens)
@@ -119,26 +119,26 @@ class GradientLanguage(LanguageTask, nn.Module):
         self.text = prepared
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StreamBatch]:
-        """To learn from, spans of text; to be measured, the whole text.
+        """Yield spans of text for training, and the whole text for measuring.
 
-        A network that carries its state reads them one after another, and what is measured as one batch; another reads
-        windows of the text, each from nothing.
+        A network that carries its state reads consecutive spans, and measures all text as one batch; others read
+        independent windows of the text.
         """
         tokens, options = self.tokens_of(split), self.training_options
         if split == "train" and self.model.carries:
-            found = training_batches(tokens, self.end, options.batch, self._spans(seed, epoch), start)
+            epoch_batches = training_batches(tokens, self.end, options.batch, self._spans(seed, epoch), start)
         elif split == "train":
-            found = training_windows(tokens, self.end, options.batch, self.span, seed, epoch, start)
+            epoch_batches = training_windows(tokens, self.end, options.batch, self.span, seed, epoch, start)
         elif self.model.context is not None:
-            found = islice(self._windows(tokens, self.model.context), start, None)
+            epoch_batches = islice(self._windows(tokens, self.model.context), start, None)
         else:
             rows = options.valid_parts if split == "valid" else 1
-            found = iter([whole_stream(tokens, self.end, rows)][start:] if len(tokens) else [])
-        return (batch.to(self.device) for batch in found)
+            epoch_batches = iter([whole_stream(tokens, self.end, rows)][start:] if len(tokens) else [])
+        return (batch.to(self.device) for batch in epoch_batches)
 
     @property
     def span(self) -> int:
-        """Number of tokens that a gradient goes back."""
+        """Number of tokens that a gradient reaches back."""
         return self.training_options.span or self.model.context or USUAL_SPAN
 
     def _windows(self, tokens: np.ndarray, context: int) -> Iterator[StreamBatch]:
@@ -152,41 +152,43 @@ class GradientLanguage(LanguageTask, nn.Module):
     # Learning
 
     def loss(self, batch: StreamBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Σ −log p over all tokens, and their number times the penalties."""
+        """Return Σ −log p over all tokens, plus their number times the penalties."""
         options = self.training_options
         reading = self.model.read(batch.tokens, carry or self.model.begin(batch.rows))
         nats = self.model.cross_entropy(reading.states, batch.wanted)
         total = nats + batch.count * self._penalty(reading)
         tallies = {"perplexity": Tally((nats.detach(), float(batch.count)), perplexity)}
-        # A span of another length than usual counts for as much as it is longer (Merity et al. 2018, section 4.1).
+        # A longer or shorter span scales the learning rate in proportion (Merity et al. 2018, section 4.1).
         rate = batch.tokens.shape[1] / self.span if options.vary_span else 1.0
         return Loss(total, batch.count, tallies, reading.memory if self.model.carries else None, rate)
 
     def _penalty(self, reading: Reading) -> Tensor:
-        """α mean(m ⊙ h_t)² + β mean(h_t − h_{t−1})², m being the mask of dropout (Merity et al. 2018, section 4.6)."""
+        """Return α mean(m ⊙ h_t)² + β mean(h_t − h_{t−1})², m being the dropout mask (Merity et al. 2018, section
+        4.6).
+        """
         options, penalty = self.training_options, self.model.output_vectors.new_zeros(())
         if options.state_penalty:
-            # In the precision of the weights: the factor of such a mean may be too large for 16 bits.
+            # In the precision of the weights: the factor of the mean may be too large for 16 bits.
             penalty = penalty + options.state_penalty * reading.states.to(penalty.dtype).square().mean()
         if options.change_penalty and reading.undropped.shape[1] > 1:
             changes = reading.undropped.to(penalty.dtype).diff(dim=1)
             penalty = penalty + options.change_penalty * changes.square().mean()
         return penalty
 
-    # What is measured
+    # Measuring
 
     def measure(self, batch: StreamBatch) -> dict[str, Measure]:
         real = (batch.wanted != NOTHING).cpu().numpy()
-        wanted = batch.wanted.cpu().numpy()[real]
+        targets = batch.wanted.cpu().numpy()[real]
         return measure_scores(
             self._scores(batch)[real],
-            wanted == self.tokeniser.unknown,
-            int(np.count_nonzero(wanted == self.end)),
+            targets == self.tokeniser.unknown,
+            int(np.count_nonzero(targets == self.end)),
             self._manner(batch),
         )
 
     def _manner(self, batch: StreamBatch) -> str:
-        """Return how measured text is read."""
+        """Return how measured text is read, for the signature."""
         if (context := self.model.context) is None:
             parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
             return f"state carried from sentence to sentence, {parts}"
@@ -194,7 +196,7 @@ class GradientLanguage(LanguageTask, nn.Module):
         return f"in windows of {context} tokens, each read from nothing{overlap}"
 
     def text_batch(self, rows: Sequence[Sequence[int]]) -> StreamBatch:
-        """The tokens of some sentences, one after another, as a batch to be measured."""
+        """Return the tokens of consecutive sentences as a batch to measure."""
         tokens = np.array([token for row in rows for token in (*row, self.end)], np.int64)
         if (context := self.model.context) is not None:
             (batch,) = measured_windows(tokens, self.end, context, self.model.overlap, rows=len(tokens))
@@ -203,38 +205,40 @@ class GradientLanguage(LanguageTask, nn.Module):
         return batch.to(self.device)
 
     def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
-        """The natural logarithms of the probabilities of all tokens of sentences, each read by itself."""
+        """Return the natural log-probabilities of all tokens of sentences, each read by itself."""
         rows = [row[1:] for row in np.split(batch.tokens, np.flatnonzero(batch.starts)[1:])]
         if self.model.stops_when_full:
             check_fits(self.model, Prompts([row[:-1].tolist() for row in rows]))
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
-        found: dict[int, np.ndarray] = {}
+        scores_of: dict[int, np.ndarray] = {}
         for first in range(0, len(order), _ROWS):
             numbers = order[first : first + _ROWS]
             scores = self._scores(padded_rows([rows[number] for number in numbers], self.end).to(self.device))
-            found |= {number: row[: len(rows[number])] for number, row in zip(numbers, scores, strict=True)}
-        return np.concatenate([found[number] for number in range(len(rows))])
+            scores_of |= {number: row[: len(rows[number])] for number, row in zip(numbers, scores, strict=True)}
+        return np.concatenate([scores_of[number] for number in range(len(rows))])
 
     @torch.no_grad()
     def _scores(self, batch: StreamBatch) -> Float64[np.ndarray, "row time"]:
-        """log p of each token that is wanted, read from nothing on; a piece at a time, for the logits take room."""
-        found = []
+        """Return log p of each target token, read from the start; a piece at a time, because logits take much
+        memory.
+        """
+        pieces = []
         for rows in batch.split(-(-batch.rows // _ROWS)):
-            memory, of_rows = self.model.begin(rows.rows), []
+            memory, losses = self.model.begin(rows.rows), []
             span = max(1, _AT_ONCE // rows.rows)
-            for tokens, wanted in zip(rows.tokens.split(span, 1), rows.wanted.split(span, 1), strict=True):
+            for tokens, targets in zip(rows.tokens.split(span, 1), rows.wanted.split(span, 1), strict=True):
                 reading = self.model.read(tokens, memory)
                 memory = reading.memory
                 logits = self.model.logits(reading.states)
-                of_rows.append(F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING))
-            found.append(torch.cat(of_rows, dim=1))
-        return -torch.cat(found).double().cpu().numpy()
+                losses.append(F.cross_entropy(logits.mT, targets, reduction="none", ignore_index=NOTHING))
+            pieces.append(torch.cat(losses, dim=1))
+        return -torch.cat(pieces).double().cpu().numpy()
 
-    # What people see
+    # For people
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
-        """Read the lines of a text behind the end of another, with an end after each, as text is learnt from."""
+        """Read the lines of a text after an end token, with an end after each, as in training."""
         lines = self.tokeniser.encode_all(text.splitlines())
         tokens = [self.end, *(token for line in lines for token in (*line, self.end))][:-1]
         self.model.read(torch.tensor([tokens], device=self.device), self.model.begin(1))
@@ -242,14 +246,14 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @torch.no_grad()
     def foresee(self, batch: Prompts) -> Float[Tensor, "1 token"]:
-        """Read a single prompt at once, so that whoever watches sees all looks; the logarithms of what may follow."""
+        """Read a single prompt in one pass, so that watchers see all attention; return next-token log-probabilities."""
         check_fits(self.model, batch)
         tokens = torch.tensor([[self.end, *batch.tokens[0]]], device=self.device)
         reading = self.model.read(tokens, self.model.begin(1))
         return self.model.logits(reading.states[:, -1]).log_softmax(-1)
 
     def sides(self, batch: Prompts, outputs: Sequence[Any]) -> dict[str, Side]:
-        """The text of a single prompt, behind the end that it is read after; it looks at itself."""
+        """Return the text of a single prompt, after the end token that it is read after; it attends to itself."""
         return {TEXT: words_of(self.tokeniser, [self.end, *batch.tokens[0]])}
 
     def extents(self, batch: StreamBatch) -> dict[str, Tensor]:
@@ -257,13 +261,13 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @torch.no_grad()
     def embed(self, batch: Prompts) -> list[TextVectors]:
-        """Return the vectors of every layer for each text; the end token read before it is left out."""
+        """Return the vectors of every layer for each text, without the end token read before it."""
         return prompt_vectors(self.model, self.tokeniser, batch, self.device)
 
-    # Going on with a prompt
+    # Continuing a prompt
 
     def prompt_scores(self, tokens: Sequence[int]) -> Float64[np.ndarray, " token"]:
-        """The natural logarithms of the probabilities of a prompt's tokens, those of the ends of its lines too."""
+        """Return the natural log-probabilities of a prompt's tokens, including the ends of its lines."""
         if not tokens:
             return np.zeros(0)
         return self._scores(padded_rows([np.asarray(tokens)], self.end).to(self.device))[0]
@@ -272,42 +276,44 @@ class GradientLanguage(LanguageTask, nn.Module):
     def start(self, batch: Prompts) -> State:
         """Return the memory of each prompt without its last token, which the first step reads.
 
-        A search begins by writing the begin token, which here stands for that last token; before the first word of a
-        text the model has read an end, as between any two sentences.
+        A search begins with the begin token, which here stands for that last token. Before the first word of a text the
+        model reads an end token, as between any two sentences.
         """
         whole = [[self.end, *tokens] for tokens in batch.tokens]
         memory = memory_of(self.model, [row[:-1] for row in whole], self.device)
         return State((), {"memory": memory, "last": torch.tensor([row[-1] for row in whole], device=self.device)})
 
     def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
-        """To the end of the context, where the network has one and nothing is to be forgotten."""
+        """Return how many tokens fit into the context, if the network has one and must not forget."""
         if self.model.context is None or batch.forgets:
             return super().limits(batch, options).to(self.device)
         return limits_within(self.model.context, batch).to(self.device)
 
     def forgotten(self, tokens: int) -> int:
-        """Return how many tokens of a text are forgotten, by rule, after reading `tokens` behind an end."""
+        """Return how many tokens of a text are forgotten after reading `tokens` after an end token."""
         return max(0, self.model.forgotten(tokens + 1) - 1)
 
     @torch.no_grad()
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        """The natural logarithms of what may follow."""
+        """Return the natural log-probabilities of the next token."""
         reading = self._read_one(tokens, state)
         scores = self.model.logits(reading.states[:, 0]).float().log_softmax(-1)
         return scores, State((), {"memory": reading.memory, "last": torch.full_like(state.row["last"], _READ)})
 
     @torch.no_grad()
     def nearness(self, batch: Prompts) -> Float[Tensor, "row token"]:
-        """cos(v, h) of the state h after each prompt and each row v of V, as far as it may be written: −1 elsewhere."""
+        """Return cos(v, h) of the state h after each prompt and each row v of V; −1 for tokens that cannot be
+        written.
+        """
         states = self._read_one(torch.full((batch.rows,), self.end, device=self.device), self.start(batch)).states[:, 0]
-        found = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
-        return found.masked_fill(self.model.logits(states).isinf(), -1.0)
+        cosines = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
+        return cosines.masked_fill(self.model.logits(states).isinf(), -1.0)
 
     def _read_one(self, tokens: Tensor, state: State) -> Reading:
         last = state.row["last"]
         return self.model.read(torch.where(last == _READ, tokens, last)[:, None], state.row["memory"])
 
-    # What people are told
+    # For people
 
     def outline(self, recipe: GradientLanguageRecipe) -> list[str]:
         options = self.training_options
@@ -333,6 +339,8 @@ class GradientLanguage(LanguageTask, nn.Module):
 def _check_spans(network: LanguageNetwork, training: GradientLanguageTraining) -> None:
     """Refuse spans that a network cannot read."""
     if network.context is not None and training.span is not None and training.span > network.context:
-        raise Fault(f"training.span is {training.span}, but model.context is {network.context}; no span can be longer.")
+        raise Fault(
+            f"training.span is {training.span}, but model.context is {network.context}; a span cannot be longer."
+        )
     if training.vary_span and not network.carries:
         raise Fault("training.vary_span is for networks that carry their state; this one reads each span from nothing.")

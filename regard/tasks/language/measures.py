@@ -12,22 +12,22 @@ MEASURES = (PERPLEXITY, OF_KNOWN, UNKNOWN, LOSS, OF_TEXTS)
 
 
 def measure_scores(log_probabilities: np.ndarray, is_unknown: np.ndarray, texts: int, how: str) -> dict[str, Measure]:
-    """The measures of some texts, from the natural logarithm of each token's probability and which are unknown.
+    """Return the measures of some texts, from each token's natural log-probability and which tokens are unknown.
 
-    The perplexity of N tokens, the end of each sentence among them, is exp(−1/N Σ log p). Unknown words are counted
-    with the probability of the unknown token; `perplexity_of_known` leaves them out, which makes texts with other
-    unknown words look better than they are and says nothing without the share of them, in percent, beside it. The loss
-    is the logarithm of the perplexity; per text it is −1/|X| Σ log p(x) over the |X| texts, as lectures write it, and
-    grows with their length. `how` the text was read is said in the signatures.
+    The perplexity of N tokens, including the end of each sentence, is exp(−1/N Σ log p). Unknown words count with the
+    probability of the unknown token. `perplexity_of_known` leaves them out, which flatters texts with many unknown
+    words; it means nothing without their share, in percent. The loss is the logarithm of the perplexity; per text it is
+    −1/|X| Σ log p(x) over the |X| texts, as in lectures, and grows with their length. `how` says in the signatures how
+    the text was read.
     """
-    nats, known = -float(log_probabilities.sum()), -float(log_probabilities[~is_unknown].sum())
+    nats, known_nats = -float(log_probabilities.sum()), -float(log_probabilities[~is_unknown].sum())
     tokens, unknown = float(len(log_probabilities)), float(np.count_nonzero(is_unknown))
     return {
         PERPLEXITY: Measure(
             Tally((nats, tokens), perplexity), "lower", f"per token, </s> counted, unknown words as <unk>; {how}"
         ),
         OF_KNOWN: Measure(
-            Tally((known, tokens - unknown), perplexity),
+            Tally((known_nats, tokens - unknown), perplexity),
             "lower",
             f"per token, </s> counted, unknown words left out; {how}",
         ),
@@ -38,11 +38,11 @@ def measure_scores(log_probabilities: np.ndarray, is_unknown: np.ndarray, texts:
 
 
 def perplexity(nats: float, tokens: float) -> float:
-    """exp of the mean; infinite where something impossible was written, and of nothing there is none."""
+    """Return exp of the mean; infinite if something impossible was written, NaN for no tokens."""
     if not tokens:
         return math.nan
     mean = nats / tokens
-    return math.exp(mean) if mean < 700 else math.inf  # what a double can hold
+    return math.exp(mean) if mean < 700 else math.inf  # the range of a double
 
 
 def _percentage(part: float, whole: float) -> float:

@@ -13,10 +13,10 @@ USUAL_SPAN = 35
 
 
 class LanguageRecipe(TextRecipe):
-    """Options of every language model, however it learns: family, data, model and search."""
+    """Options shared by all language models: family, data, model and search."""
 
-    data: LanguageModelData = Field(description="The text and how it is cut into tokens.")
-    model: Any = Field(description="What the model is built like.")
+    data: LanguageModelData = Field(description="The text and how it is tokenised.")
+    model: Any = Field(description="The architecture of the model.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 
 
@@ -24,16 +24,16 @@ class CountedLanguageTraining(CountingOptions):
     """Training options for language models that count."""
 
     batch_tokens: int = Field(
-        default=131_072, ge=1, description="Tokens that are counted at once, about; it changes nothing but the speed."
+        default=131_072, ge=1, description="Approximate number of tokens counted at once; affects only speed."
     )
     memory: float | None = Field(
         default=None,
         gt=0,
-        description="Gigabytes that the arrays of counts may take, about; beyond them they lie in temporary files, and "
-        "the model is the same. If not given, all is counted in memory.",
+        description="Approximate gigabytes of memory for the counts; the rest goes to temporary files, and "
+        "the model is the same. By default, everything is counted in memory.",
     )
     scratch: str | None = Field(
-        default=None, description="Folder for those temporary files; if not given, the system's own. It needs memory."
+        default=None, description="Folder for those temporary files, by default the system's. Needs training.memory."
     )
 
     @model_validator(mode="after")
@@ -46,17 +46,17 @@ class CountedLanguageTraining(CountingOptions):
 class GradientLanguageTraining(TrainingOptions):
     """Training options for language models that learn by gradient from running text."""
 
-    batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text that are read side by side.")
+    batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text read side by side.")
     span: int | None = Field(
         default=None,
         ge=1,
         le=2**16,
-        description="Tokens of each part in a batch: as far back as a gradient goes; if not given, the context of a "
-        f"network that has one, otherwise {USUAL_SPAN}.",
+        description="Tokens of each part in a batch, which is how far a gradient reaches back. By default, the "
+        f"context of a network that has one, otherwise {USUAL_SPAN}.",
     )
     vary_span: bool = Field(
         default=False,
-        description="Whether spans are drawn around that length, anew in every epoch, for a network that carries its "
+        description="Choose span lengths at random around that length in every epoch; for networks that carry their "
         "state.",
     )
     state_penalty: float = Field(
@@ -69,14 +69,14 @@ class GradientLanguageTraining(TrainingOptions):
         default=10,
         ge=1,
         le=2**16,
-        description="Parts of the validation text that are read side by side by a network that carries its state from "
-        "one sentence to the next; the test text is read in one piece.",
+        description="Parts of the validation text read side by side by networks that carry their state from "
+        "sentence to sentence; the test text is read in one piece.",
     )
     best_by: str = best_by("perplexity")
 
 
 class GradientLanguageRecipe(LanguageRecipe):
-    """All that decides a language model that learns by gradient."""
+    """Recipe for a language model that learns by gradient."""
 
     training: GradientLanguageTraining = Field(
         default_factory=GradientLanguageTraining, description="How it is trained."
@@ -84,6 +84,6 @@ class GradientLanguageRecipe(LanguageRecipe):
 
 
 class CountedLanguageRecipe(LanguageRecipe):
-    """All that decides a language model that counts."""
+    """Recipe for a language model that counts."""
 
     training: CountedLanguageTraining = Field(default_factory=CountedLanguageTraining, description="How it is trained.")

@@ -1,4 +1,4 @@
-"""Prompts in networks that learn by gradient: their memory, and the vectors of their tokens."""
+"""Prompts for networks that learn by gradient: their memory, and the vectors of their tokens."""
 
 from collections.abc import Sequence
 
@@ -31,19 +31,19 @@ def memory_of(network: LanguageNetwork, rows: Sequence[Sequence[int]], device: t
 
 
 def limits_within(context: int, batch: Prompts) -> Int[Tensor, " row"]:
-    """Return how many tokens may be written after each prompt, the end counted, until the context is full."""
+    """Return how many tokens, including the end, may be written after each prompt until the context is full."""
     for number, tokens in enumerate(batch.tokens):
-        if len(tokens) > context - 2:  # an end stands before it, and something must follow
+        if len(tokens) > context - 2:  # an end precedes it, and something must follow
             raise TooLong(
                 number,
-                f"the prompt has {len(tokens):,} tokens, and a context of {context:,} has room for {context - 2:,} "
-                "before what is written; shorten it, or let the model forget the older half (when_full = forget).",
+                f"the prompt has {len(tokens):,} tokens, but a context of {context:,} leaves room for {context - 2:,}; "
+                "shorten it, or let the model forget the older half (when_full = forget).",
             )
     return torch.tensor([context - len(tokens) for tokens in batch.tokens])
 
 
 def check_fits(network: LanguageNetwork, batch: Prompts) -> None:
-    """Refuse texts that do not fit into the context behind an end."""
+    """Refuse texts that do not fit into the context after an end token."""
     if network.context is None:
         return
     for number, tokens in enumerate(batch.tokens):
@@ -55,7 +55,7 @@ def check_fits(network: LanguageNetwork, batch: Prompts) -> None:
 def prompt_vectors(
     network: LanguageNetwork, tokeniser: Tokeniser, batch: Prompts, device: torch.device
 ) -> list[TextVectors]:
-    """Return the vectors of every layer for each text; the end token read before it is left out."""
+    """Return the vectors of every layer for each text, without the end token read before it."""
     check_fits(network, batch)
     rows = [np.array([*row, tokeniser.end]) for row in batch.tokens]
     tokens = padded_rows(rows, tokeniser.end).tokens.to(device)

@@ -1,4 +1,4 @@
-"""A language model that writes into caches of a fixed length, which is what a captured step asks for."""
+"""A language model that writes into caches of a fixed length, which captured steps need."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from regard.tasks.language.prompts import memory_of
 class ReservingLanguage:
     """A stepwise language model whose rows have room reserved for a number of tokens.
 
-    Its steps write into the state they are given, so that state is used up; `regard.models.gpt.reserved` says how.
+    Its steps write into the state they are given, so that state cannot be reused; see `regard.models.gpt.reserved`.
     """
 
     def __init__(self, task: Any) -> None:
         if not isinstance(task, GradientLanguage) or not task.model.has_caches:
-            raise TypeError(f"{type(task).__name__} has no caches that could be reserved")
+            raise TypeError(f"{type(task).__name__} has no caches to reserve")
         self.task: GradientLanguage = task
         self.network: Any = task.model
         self.begin, self.end = task.begin, task.end
@@ -37,11 +37,11 @@ class ReservingLanguage:
         return State(reserved.started(self.network, memory, last), ())
 
     def reserve(self, state: State, copies: int, length: int) -> State:
-        """A state just started, with room for `length` tokens in each of `copies` rows a prompt."""
+        """Return a started state with room for `length` tokens in each of `copies` rows per prompt."""
         return State(*reserved.reserve(state.sentence, copies, length))
 
     def extend(self, state: State, length: int) -> State:
-        """Return the state with room for `length` tokens in all."""
+        """Return the state with room for `length` tokens in total."""
         return State(*reserved.extend(state.sentence, state.row, length))
 
     @torch.no_grad()

@@ -1,1 +1,1 @@
-"""Masked tokens: what stands at places of a text that are hidden, by all that stands around them."""
+"""Masked language models: predict hidden tokens of a text from everything around them."""

@@ -10,49 +10,47 @@ from regard.training.options import TrainingOptions
 
 
 class MaskingOptions(Options):
-    """Which tokens are hidden while training, and what is read in their places."""
+    """Which tokens are hidden in training, and what is read in their places."""
 
-    share: float = Field(0.15, gt=0, lt=1, description="Share of the tokens of a text that are hidden.")
-    whole_words: bool = Field(True, description="Whether all tokens of a word are hidden together.")
+    share: float = Field(0.15, gt=0, lt=1, description="Share of the tokens of a text to hide.")
+    whole_words: bool = Field(True, description="Hide all tokens of a word together.")
     masked: float = Field(0.8, ge=0, le=1, description="Share of the hidden tokens that are read as [MASK].")
     random: float = Field(
-        0.1, ge=0, le=1, description="Share of them that are read as any other token; the rest is read as it stands."
+        0.1, ge=0, le=1, description="Share of them that are read as a random token; the rest is unchanged."
     )
 
     @model_validator(mode="after")
     def _check_shares(self) -> "MaskingOptions":
         if self.masked + self.random > 1:
-            raise ValueError(f"masked {self.masked} and random {self.random} are more than all hidden tokens")
+            raise ValueError(f"masked {self.masked} and random {self.random} add up to more than 1")
         return self
 
 
 class MaskedTraining(TrainingOptions):
-    """Training options for masked tokens, on text that is read in spans across lines."""
+    """Training options for masked tokens, on text read in spans across lines."""
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Spans in a batch.")
-    span: int = Field(
-        default=128, ge=4, le=2**16, description="Tokens of a span, which follow one another in the text; [CLS] is one."
-    )
-    masking: MaskingOptions = Field(MaskingOptions(), description="Which tokens are hidden, and by what.")
+    span: int = Field(default=128, ge=4, le=2**16, description="Consecutive tokens of a span, including [CLS].")
+    masking: MaskingOptions = Field(MaskingOptions(), description="Which tokens are hidden, and what is read instead.")
 
 
 class MaskedTokeniserOptions(TextTokeniserOptions):
     """Tokeniser options for word pieces, the only tokens with a mask."""
 
-    kind: Literal["wordpiece"] = Field("wordpiece", description="What the tokens are: BERT's pieces of words.")
+    kind: Literal["wordpiece"] = Field("wordpiece", description="Kind of tokens: BERT's word pieces.")
 
 
 class MaskedData(LanguageData):
-    """The text of a model of masked tokens."""
+    """The text of a masked language model."""
 
-    tokeniser: MaskedTokeniserOptions = Field(MaskedTokeniserOptions(), description="How text is cut into tokens.")
+    tokeniser: MaskedTokeniserOptions = Field(MaskedTokeniserOptions(), description="How text is tokenised.")
 
 
 class MaskedRecipe(TextRecipe):
-    """All that decides a model of masked tokens: family, data, model and training."""
+    """Recipe for a masked language model: family, data, model and training."""
 
-    data: MaskedData = Field(description="The text and how it is cut into tokens.")
-    model: Any = Field(description="What the model is built like.")
+    data: MaskedData = Field(description="The text and how it is tokenised.")
+    model: Any = Field(description="The architecture of the model.")
     training: MaskedTraining = Field(default_factory=MaskedTraining, description="How it is trained.")
 
     def inheritance(self) -> dict[str, Any]:

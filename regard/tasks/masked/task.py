@@ -1,4 +1,4 @@
-"""Masked tokens: spans of text for batches, tokens for masks as an answer, words for what was looked at."""
+"""The task of masked tokens: batches of text spans, tokens for masks as the answer, and attention to words."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -35,19 +35,19 @@ Sums = Float[Tensor, "row sum"]
 
 
 def sums_of_rows(
-    logits: Float[Tensor, "row masked token"], wanted: Int[Tensor, "row masked"]
+    logits: Float[Tensor, "row masked token"], targets: Int[Tensor, "row masked"]
 ) -> dict[str, Float[Tensor, "row sum"]]:
     """Return each row's contribution to the sums of each metric."""
-    is_wanted = wanted != NOTHING
-    nats = F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING).double().sum(dim=1)
-    right = ((logits.argmax(dim=-1) == wanted) & is_wanted).sum(dim=1).double()
-    count = is_wanted.sum(dim=1).double()
+    is_hidden = targets != NOTHING
+    nats = F.cross_entropy(logits.mT, targets, reduction="none", ignore_index=NOTHING).double().sum(dim=1)
+    right = ((logits.argmax(dim=-1) == targets) & is_hidden).sum(dim=1).double()
+    count = is_hidden.sum(dim=1).double()
     of_loss, of_right = torch.stack([nats, count], dim=1), torch.stack([right, count], dim=1)
     return {"loss": of_loss, "perplexity": of_loss, "accuracy": of_right}
 
 
 def measures_from_rows(sums: dict[str, Sums], how: str) -> dict[str, Measure]:
-    """The measures of some rows, from what each of them adds; `how` tokens were hidden is said in the signatures."""
+    """Return the measures from the sums of rows; `how` says in the signatures how tokens were hidden."""
     totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in sums.items()}
     return {
         "loss": Measure(Tally(totals["loss"], mean), "lower", f"nats per hidden token; {how}"),
@@ -56,9 +56,9 @@ def measures_from_rows(sums: dict[str, Sums], how: str) -> dict[str, Measure]:
     }
 
 
-SOURCE = "source"  # the side that looks at itself
-SHOWN = 10  # ways to fill the masks of a text that are told
-_MEASURED_KEY = (0, 0)  # of masks that are only measured: the same for every run
+SOURCE = "source"  # the side that attends to itself
+SHOWN = 10  # ways to fill the masks of a text that are shown
+_MEASURED_KEY = (0, 0)  # seed of masks for measuring: the same in every run
 
 
 class MaskedTokens(NetworkTask[dict[str, Spans]]):
@@ -78,7 +78,7 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
             tokeniser.mask,
         )
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: MaskedRecipe, device: torch.device, folder: Path | None) -> None:
@@ -99,8 +99,8 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
     def prepare(
         cls, recipe: MaskedRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedText:
-        given = _tokeniser_of(recipe, start) if start else None
-        return prepare_text(recipe.data, folder, progress, remark, given)
+        tokeniser = _tokeniser_of(recipe, start) if start else None
+        return prepare_text(recipe.data, folder, progress, remark, tokeniser)
 
     @classmethod
     def build(cls, recipe: MaskedRecipe, files: Files) -> "MaskedTokens":
@@ -109,9 +109,11 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
 
     def learn_from(self, prepared: PreparedText, recipe: MaskedRecipe) -> None:
         marks = self.tokeniser.begin, self.tokeniser.pad
-        self._material = {split: Spans(own, recipe.training.span, *marks) for split, own in prepared.splits.items()}
+        self._material = {
+            split: Spans(tokens, recipe.training.span, *marks) for split, tokens in prepared.splits.items()
+        }
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[MaskedBatch]:
         if split not in self.material:
@@ -122,15 +124,15 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
             numbers = shuffled_batches(spans, options.batch, seed, epoch, start)
         else:
             numbers = ordered_batches(spans, start)
-        for some in numbers:
-            yield spans.batch(some, key, self.vocabulary, options.masking).to(self.device)
+        for group in numbers:
+            yield spans.batch(group, key, self.vocabulary, options.masking).to(self.device)
 
     def loss(self, batch: MaskedBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """−Σ log p(what is hidden | what is read)."""
-        logits, wanted = self._logits(batch).flatten(0, 1), batch.tensors.wanted.flatten()
-        total = F.cross_entropy(logits.float(), wanted, reduction="sum", ignore_index=NOTHING)
-        count = (wanted != NOTHING).sum()
-        right = (logits.detach().argmax(dim=-1) == wanted).sum()
+        """Return −Σ log p(hidden tokens | tokens read)."""
+        logits, targets = self._logits(batch).flatten(0, 1), batch.tensors.wanted.flatten()
+        total = F.cross_entropy(logits.float(), targets, reduction="sum", ignore_index=NOTHING)
+        count = (targets != NOTHING).sum()
+        right = (logits.detach().argmax(dim=-1) == targets).sum()
         tallies = {"perplexity": Tally((total.detach(), count), perplexity), "accuracy": Tally((right, count), mean)}
         return Loss(total, batch.count, tallies)
 
@@ -145,29 +147,31 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
         return sums_of_rows(self._logits(batch), batch.tensors.wanted)
 
     def _logits(self, batch: MaskedBatch) -> Float[Tensor, "row masked token"]:
-        """The scores of all tokens at the places that are asked for."""
+        """Return the scores of all tokens at the masked places."""
         tokens, places, _ = batch.tensors
         states = self.model.reader.read(tokens, batch.lengths)[-1]
         chosen = states.gather(1, places[..., None].expand(-1, -1, states.shape[2]))
         return self.model.logits(chosen)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> MaskedBatch:
-        """Texts as people write them, whose masks, if they have any, are asked for; a blank one has its marks alone."""
+        """Read texts as people write them and ask for their masks, if any; an empty text has only its marks."""
         rows = self.tokeniser.encode_all(list(inputs))
         most = self.model.reader.most_tokens()
         for number, row in enumerate(rows):
             if most is not None and len(row) > most:
-                raise TextFault(number, f"it has {len(row):,} tokens, and this model reads {most:,} at most; split it.")
+                raise TextFault(number, f"it has {len(row):,} tokens, but this model reads {most:,} at most; split it.")
         begin, end, pad = self.tokeniser.begin, self.tokeniser.end, self.tokeniser.pad
         tokens, lengths = padded([[begin, *row, end] for row in rows], pad)
         masks = [(row == self.tokeniser.mask).nonzero().flatten().tolist() for row in tokens]
-        places, _ = padded([own or [0] for own in masks], 0)
-        asked = torch.arange(places.shape[1]) < torch.tensor([len(own) for own in masks])[:, None]
-        # What stands at a mask is not known: any number but NOTHING says that it is asked for.
-        wanted = torch.where(asked, self.tokeniser.mask, NOTHING)
-        return MaskedBatch(MaskedRows(tokens, places, wanted), int(asked.sum()), lengths).to(self.device)
+        places, _ = padded([places_of_text or [0] for places_of_text in masks], 0)
+        is_mask = (
+            torch.arange(places.shape[1]) < torch.tensor([len(places_of_text) for places_of_text in masks])[:, None]
+        )
+        # The token at a mask is unknown: any number but NOTHING asks for it.
+        targets = torch.where(is_mask, self.tokeniser.mask, NOTHING)
+        return MaskedBatch(MaskedRows(tokens, places, targets), int(is_mask.sum()), lengths).to(self.device)
 
     def asks(self, batch: MaskedBatch) -> bool:
         """Return True if the batch has masks."""
@@ -175,23 +179,25 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
 
     @torch.no_grad()
     def answers(self, batch: MaskedBatch) -> list[Answer]:
-        """The most probable tokens for the masks of each text, each mask by itself, and other ways to fill them."""
+        """Return the most probable tokens for the masks of each text, each mask by itself, and other ways to fill
+        them.
+        """
         probabilities = self._logits(batch).float().softmax(dim=-1)
         every = probabilities.topk(min(SHOWN, probabilities.shape[-1]), dim=-1)
         counts = (batch.tensors.wanted != NOTHING).sum(dim=1).tolist()
-        found = []
+        results = []
         for number, (count, likely, tokens) in enumerate(zip(counts, every.values, every.indices, strict=True)):
             if not count:
-                raise TextFault(number, f"there is no {MASK} in it to be filled.")
+                raise TextFault(number, f"there is no {MASK} in it to fill.")
             names = [self.tokeniser.pieces(row) for row in tokens[:count].tolist()]
             ways = _best_ways(names, likely[:count].tolist())
             best = next(iter(ways))
-            found.append(Answer(best, ways[best], ways))
-        return found
+            results.append(Answer(best, ways[best], ways))
+        return results
 
     @torch.no_grad()
     def embed(self, batch: MaskedBatch) -> list[TextVectors]:
-        """The vectors of the tokens of each text in all layers, without those of the marks around it."""
+        """Return the vectors of each text's tokens in all layers, without the marks around it."""
         layers = [states[:, 1:] for states in self.model.reader.read(batch.tensors.tokens, batch.lengths)]
         rows = zip(batch.tensors.tokens.tolist(), self._lengths(batch).tolist(), strict=True)
         return text_vectors([words_of(self.tokeniser, row[1 : length - 1]) for row, length in rows], layers)
@@ -207,7 +213,7 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
         tokens = batch.tensors.tokens
         return torch.full((len(tokens),), tokens.shape[1]) if batch.lengths is None else batch.lengths
 
-    # What people are told
+    # For people
 
     def outline(self, recipe: MaskedRecipe) -> list[str]:
         if not self._material:
@@ -226,13 +232,13 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
 
 
 def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[float]]) -> dict[str, float]:
-    """The most probable ways to fill masks, as if none of them had to do with another; the best first."""
+    """Return the most probable ways to fill masks, treated as independent, best first."""
     ways = {"": 1.0}
-    for own, each in zip(names, probabilities, strict=True):
+    for tokens, shares in zip(names, probabilities, strict=True):
         longer = {
             f"{way} {name}".strip(): before * after
             for way, before in ways.items()
-            for name, after in zip(own, each, strict=True)
+            for name, after in zip(tokens, shares, strict=True)
         }
         ways = dict(heapq.nlargest(SHOWN, longer.items(), key=lambda way: way[1]))
     return ways
@@ -241,5 +247,5 @@ def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[
 def _tokeniser_of(recipe: MaskedRecipe, files: Files) -> WordPieceTokeniser:
     tokeniser = tokenisers_in(files, recipe.data.tokeniser.full())[0]
     if not isinstance(tokeniser, WordPieceTokeniser):
-        raise Fault(f"The tokeniser is of kind {recipe.data.tokeniser.kind}, and has no {MASK}.")
+        raise Fault(f"The tokeniser is of kind {recipe.data.tokeniser.kind} and has no {MASK}.")
     return tokeniser

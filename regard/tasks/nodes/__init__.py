@@ -1,1 +1,1 @@
-"""Nodes of a graph: a class for each, learnt from the few whose labels are known."""
+"""Node classification in a graph, learnt from the few nodes whose labels are known."""

@@ -10,7 +10,7 @@ from regard.training.options import MembersTraining, OptimizerOptions, Precision
 
 
 class NodeOptimizer(OptimizerOptions):
-    """The optimiser, by default as Veličković et al. 2018 have it for Cora and Citeseer."""
+    """The optimiser, by default as in Veličković et al. 2018 for Cora and Citeseer."""
 
     learning_rate: float = Field(default=0.005, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
@@ -20,18 +20,18 @@ class NodeOptimizer(OptimizerOptions):
 
 
 class NodeTraining(MembersTraining):
-    """Training options for nodes. A step is an update on all training nodes: an epoch, as papers count."""
+    """Training options for nodes. A step is an update on all training nodes: an epoch, as papers count it."""
 
     steps: int = Field(default=1000, ge=1, description="Updates of the weights in the whole run.")
     validate_every: int = Field(default=1, ge=1, description="Steps between validations.")
-    patience: int = Field(default=100, ge=0, description="Stop after so many validations without a best one; 0: never.")
+    patience: int = Field(default=100, ge=0, description="Stop after n validations without a new best; 0: never.")
     precision: Precision = numbers_in("float32")
     optimizer: NodeOptimizer = Field(default_factory=NodeOptimizer, description="The optimiser.")
 
 
 class NodeRecipe(Recipe):
-    """All that decides a model of nodes: family, graph, model and training."""
+    """Recipe for node classification: family, graph, model and training."""
 
     data: GraphData = Field(description="The graph.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: NodeTraining = Field(default_factory=NodeTraining, description="How it is trained.")

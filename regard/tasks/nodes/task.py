@@ -1,4 +1,4 @@
-"""Labelling nodes: the whole graph is one batch, a split is some of its nodes, and every member learns them all."""
+"""The task of node classification: one batch is the whole graph, a split is some of its nodes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from regard.tasks.base import Files, MembersTask, build_network, mean_of, member
 from regard.tasks.nodes.options import NodeRecipe
 from regard.viewing.sides import Nodes, Side
 
-DENSE = 0.25  # share of features that are not zero from which on they are multiplied as a dense table
+DENSE = 0.25  # from this share of nonzero features on, they are multiplied as a dense table
 
 
 @dataclass(frozen=True)
 class NodeBatch:
-    """The graph, once for each member, and the nodes that are asked about, with their labels."""
+    """The graph, once for each member, and the requested nodes with their labels."""
 
     graph: Graph
     nodes: Int[Tensor, " node"]
@@ -37,7 +37,7 @@ class NodeBatch:
 
 
 class NodeLabelling(MembersTask[LabelledGraph]):
-    """A network bound to its graph. Several members of it may be trained side by side; they answer by their mean."""
+    """A network and its graph. Several members may train side by side; their mean answers."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
 
@@ -46,14 +46,14 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         self.graph = graph
         self._placed: tuple[torch.device, torch.dtype, Graph] | None = None
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: NodeRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.training.pieces > 1:
             raise Fault(
-                f"A {recipe.family} learns from a whole graph at once, which is not cut into {recipe.training.pieces}"
-                " pieces; leave out --processes and training.pieces."
+                f"A {recipe.family} learns from a whole graph at once and cannot use {recipe.training.pieces}"
+                " pieces; omit --processes and training.pieces."
             )
         if folder is None or not is_prepared(folder):
             read_graph(recipe.data)
@@ -73,15 +73,15 @@ class NodeLabelling(MembersTask[LabelledGraph]):
     def outline(self, recipe: NodeRecipe) -> list[str]:
         return [*self.graph.report, *super().outline(recipe)]
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[NodeBatch]:
-        """The one batch of an epoch."""
+        """Yield the only batch of an epoch."""
         if start == 0:
             yield self._ask(self.graph.nodes_of(split))
 
     def loss(self, batch: NodeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Cross-entropy summed over the nodes and over the members, each of which has the gradient that is its own."""
+        """Return the cross-entropy summed over nodes and members; each member gets its own gradient."""
         return Loss(self._nats(self._logits(batch), batch).sum(), len(batch.nodes))
 
     @torch.no_grad()
@@ -89,11 +89,13 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         logits, count = self._logits(batch), float(len(batch.nodes))
         nats = self._nats(logits, batch).tolist()
         right = (logits.argmax(-1) == batch.labels).sum(-1).tolist()
-        of = mean_of(self.members)
-        nats_of, right_of = ([Tally((float(each), count), mean) for each in sums] for sums in (nats, right))
+        prefix = mean_of(self.members)
+        nats_of, right_of = (
+            [Tally((float(sum_of_member), count), mean) for sum_of_member in sums] for sums in (nats, right)
+        )
         return {
-            "loss": Measure.of_members(nats_of, "lower", f"{of}nats per node|range:0-inf"),
-            "accuracy": Measure.of_members(right_of, "higher", f"{of}range:0-1"),
+            "loss": Measure.of_members(nats_of, "lower", f"{prefix}nats per node|range:0-inf"),
+            "accuracy": Measure.of_members(right_of, "higher", f"{prefix}range:0-1"),
         }
 
     def _logits(self, batch: NodeBatch) -> Float[Tensor, "member node class"]:
@@ -103,14 +105,14 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         labels = batch.labels.expand(self.members, -1)
         return F.cross_entropy(logits.transpose(1, 2), labels, reduction="none").sum(-1)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[Any]) -> NodeBatch:
-        """A batch of the nodes with these numbers, as people write them."""
-        return self._ask(np.array([self._node(each) for each in inputs], dtype=np.int64))
+        """Return a batch of the nodes with these numbers, as people write them."""
+        return self._ask(np.array([self._node(number) for number in inputs], dtype=np.int64))
 
-    def _node(self, given: Any) -> int:
-        text, last = str(given).strip(), self.graph.nodes - 1
+    def _node(self, number: Any) -> int:
+        text, last = str(number).strip(), self.graph.nodes - 1
         if not text.isascii() or not text.isdigit():
             raise Fault(f"'{text[:40]}' is not the number of a node; the graph has the nodes 0 to {last}.")
         if len(text) > len(str(last)) or int(text) > last:
@@ -119,7 +121,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
 
     @torch.no_grad()
     def answers(self, batch: NodeBatch) -> list[Answer]:
-        """The most probable class of each node, by the mean of the members' probabilities."""
+        """Return the most probable class of each node, by the mean of the members' probabilities."""
         rows = self._logits(batch).softmax(-1).mean(0).tolist()
         return [_answer(dict(zip(self.graph.classes, row, strict=True))) for row in rows]
 
@@ -128,10 +130,10 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         with without_watching():
             answers = self.answers(self.read(names))
         labels = ["" if label == UNKNOWN else classes[label] for label in self.graph.labels]
-        return {"nodes": Nodes(names, batch.nodes.tolist(), [each.answer for each in answers], labels)}
+        return {"nodes": Nodes(names, batch.nodes.tolist(), [answer.answer for answer in answers], labels)}
 
     def extents(self, batch: NodeBatch) -> dict[str, Tensor]:
-        """Every node is real; a graph has no padding."""
+        """Return the number of real nodes: all, since a graph has no padding."""
         return {"nodes": torch.full((self.members,), self.graph.nodes)}
 
     def facts(self) -> dict[str, Any]:
@@ -145,7 +147,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         }
 
     def cost(self, size: int) -> dict[str, int | float]:
-        """Return the cost of one pass over the graph, however many nodes are asked about."""
+        """Return the cost of one pass over the graph, for any number of requested nodes."""
         return self.model.cost(tensors_of(self.graph))
 
     def _ask(self, nodes: np.ndarray) -> NodeBatch:
@@ -153,7 +155,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
         return NodeBatch(self._graph(), torch.from_numpy(nodes).to(self.device), labels)
 
     def _graph(self) -> Graph:
-        """The graph where the weights are, in their precision; made once for each place."""
+        """Return the graph on the device and in the precision of the weights; made once for each."""
         weight = next(self.model.parameters())
         placed = self._placed
         if placed is None or placed[:2] != (weight.device, weight.dtype):
@@ -163,7 +165,7 @@ class NodeLabelling(MembersTask[LabelledGraph]):
 
 
 def tensors_of(graph: LabelledGraph, dtype: torch.dtype = torch.float32) -> Graph:
-    """A graph for a network, in which every node also sees itself."""
+    """Return a graph for a network, in which every node also sees itself."""
     features, looks, itself = graph.features, torch.from_numpy(graph.looks), torch.arange(graph.nodes)
     edges = Edges.among(graph.nodes, torch.cat([looks[0], itself]), torch.cat([looks[1], itself]))
     values, columns, starts = map(torch.from_numpy, (features.values, features.columns, features.starts))

@@ -13,12 +13,12 @@ class PaintingTraining(TrainingOptions):
     """Training options for models that paint."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Pictures in a batch.")
-    precision: Precision = numbers_in("float32", "in bf16 near codes are told apart less well")
+    precision: Precision = numbers_in("float32", "in bf16 near codes are harder to tell apart")
 
 
 class PaintingRecipe(Recipe):
-    """All that decides a model that paints: family, data, model and training."""
+    """Recipe for a model that paints: family, data, model and training."""
 
-    data: PaintingData = Field(description="The pictures and what is said of them.")
-    model: Any = Field(description="What the model is built like.")
+    data: PaintingData = Field(description="The pictures and their captions.")
+    model: Any = Field(description="The architecture of the model.")
     training: PaintingTraining = Field(default_factory=PaintingTraining, description="How it is trained.")

@@ -1,4 +1,4 @@
-"""Painting: pictures with captions for batches, nats and errors for measures, and pictures that a caption asks for."""
+"""The task of painting: batches of pictures with captions, nats and errors as measures, and pictures for captions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from regard.viewing.sides import Cells, Side, Words
 
 @dataclass(frozen=True)
 class PaintingBatch(HeldBatch):
-    """Some pictures, each with one caption; `numbers` are the rows that they have in their data."""
+    """Some pictures with one caption each; `numbers` are their rows in the data."""
 
     pictures: UInt8[Tensor, "batch channel height width"]
     captions: Int[Tensor, "batch word"]
@@ -37,7 +37,7 @@ class PaintingBatch(HeldBatch):
 
     @property
     def lengths(self) -> Int[Tensor, " batch"]:
-        """Return how many words each caption has."""
+        """Number of words in each caption."""
         return (self.captions != PAD).sum(dim=1)
 
     def pixels(self, dtype: torch.dtype) -> Float[Tensor, "batch channel height width"]:
@@ -46,10 +46,10 @@ class PaintingBatch(HeldBatch):
 
     def split(self, parts: int) -> list["PaintingBatch"]:
         """Return these rows in `parts` smaller batches."""
-        chunks = (each.chunk(parts) for each in (self.pictures, self.captions, self.numbers))
+        chunks = (tensor.chunk(parts) for tensor in (self.pictures, self.captions, self.numbers))
         return [PaintingBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def count(self) -> int:
@@ -67,10 +67,10 @@ class PaintingBatch(HeldBatch):
 def painting_batches(
     prepared: PreparedPainting, split: str, batch: int, seed: int, epoch: int, start: int
 ) -> Iterator[PaintingBatch]:
-    """The batches of an epoch from number `start` on, on the host.
+    """Yield the batches of an epoch from number `start` on, on the host.
 
-    To learn from, pictures come in a new order in every epoch, each with one of its captions that is drawn anew; else
-    order and captions are always the same.
+    Training pictures come in a new order in every epoch, each with a random one of its captions; the others never
+    change.
     """
     source = prepared.splits[split]
     rows, several = source.rows, source.captions.shape[1]
@@ -79,16 +79,18 @@ def painting_batches(
         chance = np.random.default_rng([seed, epoch])
         rows, chosen = chance.permutation(rows), chance.integers(0, several, len(rows))
     for first in range(start * batch, len(rows), batch):
-        own, which = rows[first : first + batch], chosen[first : first + batch]
-        yield PaintingBatch(*map(torch.from_numpy, (source.pictures[own], source.captions[own, which], own)))
+        numbers, which = rows[first : first + batch], chosen[first : first + batch]
+        yield PaintingBatch(
+            *map(torch.from_numpy, (source.pictures[numbers], source.captions[numbers, which], numbers))
+        )
 
 
 FIRST_PICTURES = 256  # that the first codes are taken from
-_UNPAINTED = 0.5  # how bright cells are that come later
+_UNPAINTED = 0.5  # brightness of cells still to come
 
 
 class Painting(NetworkTask[PreparedPainting]):
-    """A network that paints, the words that it reads, and the form of its pictures."""
+    """A network that paints, the words it reads, and the shape of its pictures."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "nats", "error")
     unit = "pictures"
@@ -97,7 +99,7 @@ class Painting(NetworkTask[PreparedPainting]):
         super().__init__(model)
         self.words, self.training_options = words, training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: PaintingRecipe, device: torch.device, folder: Path | None) -> None:
@@ -114,7 +116,7 @@ class Painting(NetworkTask[PreparedPainting]):
     ) -> PreparedPainting:
         prepared = prepare_painting(recipe.data, folder, progress)
         if start is not None and open_words(start) != prepared.words:
-            raise Fault("The model to start from reads other words, or paints pictures of another form.")
+            raise Fault("The model to start from reads other words or paints pictures of another shape.")
         return prepared
 
     @classmethod
@@ -125,18 +127,18 @@ class Painting(NetworkTask[PreparedPainting]):
         return cls(build_network(recipe, *form), words, recipe.training)
 
     def begin_with(self, prepared: PreparedPainting, recipe: PaintingRecipe) -> None:
-        """The first codes of the codebook are taken from training pictures."""
+        """Take the first codes of the codebook from training pictures."""
         first = next(painting_batches(prepared, "train", FIRST_PICTURES, recipe.seed, 0, 0)).to(self.device)
         chance = torch.Generator().manual_seed(recipe.seed)
         self.model.codebook.begin_with(first.pixels(self.model.dtype), chance)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[PaintingBatch]:
         return painting_batches(self.material, split, rows, seed, epoch, start)
 
     def loss(self, batch: PaintingBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """The nats of the codes, and what the way through the codebook costs; none has a gradient in the other."""
+        """Return the nats of the codes plus the codebook's losses; neither part has gradients in the other."""
         nats, coded = self.model(batch.pixels(self.model.dtype), batch.captions, batch.lengths)
         rows = float(batch.rows)
         return Loss(
@@ -167,34 +169,34 @@ class Painting(NetworkTask[PreparedPainting]):
             name: torch.stack([part.double(), torch.ones_like(part).double()], dim=1) for name, part in parts.items()
         }
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> PaintingBatch:
-        """Captions as people write them; their pictures are yet to come."""
-        known = []
+        """Read captions as people write them; their pictures are blank."""
+        rows = []
         for number, text in enumerate(inputs):
             try:
-                known.append(torch.tensor(self.words.numbers(str(text))))
+                rows.append(torch.tensor(self.words.numbers(str(text))))
             except Fault as fault:
                 raise TextFault(number, str(fault)) from None
-        captions = nn.utils.rnn.pad_sequence(known, batch_first=True, padding_value=PAD)
+        captions = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
         form = (self.words.channels, self.words.height, self.words.width)
         blank = torch.zeros(len(inputs), *form, dtype=torch.uint8)
         return PaintingBatch(blank, captions, torch.arange(len(inputs))).to(self.device)
 
     @torch.no_grad()
     def paint(self, batch: PaintingBatch, chance: torch.Generator, temperature: float = 1.0) -> list[DrawnCanvas]:
-        """A picture for each caption of a batch; who is watching sees one more pass over the codes that were drawn."""
-        drawn = torch.stack([torch.rand(self.model.cells, generator=chance) for _ in range(batch.rows)])
+        """Paint a picture for each caption of a batch; watchers see one more pass over the sampled codes."""
+        noise = torch.stack([torch.rand(self.model.cells, generator=chance) for _ in range(batch.rows)])
         with without_watching():
-            codes = self.model.paint(batch.captions, batch.lengths, drawn.to(self.device), temperature)
+            codes = self.model.paint(batch.captions, batch.lengths, noise.to(self.device), temperature)
         if is_watched():
             self.model.nats(codes, batch.captions, batch.lengths)
         pictures = self.model.codebook.decode(codes).float().cpu().numpy()
         return [DrawnCanvas(self._steps_of(picture.transpose(1, 2, 0))) for picture in pictures]
 
     def _steps_of(self, picture: np.ndarray) -> np.ndarray:
-        """The picture (height, width, channel) after each cell, those that come later being grey."""
+        """Return the picture (height, width, channel) after each cell; later cells are grey."""
         rows, columns = self.model.grid
         cell = 2**self.model.options.halvings
         order = np.arange(rows * columns).reshape(rows, columns).repeat(cell, axis=0).repeat(cell, axis=1)
@@ -203,9 +205,9 @@ class Painting(NetworkTask[PreparedPainting]):
         return steps if self.words.channels == 3 else steps[..., 0]
 
     def sides(self, batch: PaintingBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        (drawn,) = outputs
+        (output,) = outputs
         words = [self.words.words[number - 1] for number in batch.captions[0].tolist() if number != PAD]
-        picture = np.clip(drawn.canvases[-1], 0, 1)
+        picture = np.clip(output.canvases[-1], 0, 1)
         return {
             "source": Words(words, words, range(len(words))),
             "target": Cells(picture, self.model.grid, looked_back_at=True),
@@ -229,5 +231,5 @@ def _refuse_uneven(recipe: PaintingRecipe, height: int, width: int) -> None:
     if height % cell or width % cell:
         raise Fault(
             f"model.halvings is {recipe.model.halvings}, which makes cells of {cell} × {cell} pixels; pictures of"
-            f" {height} × {width} cannot be cut into such."
+            f" {height} × {width} cannot be divided into these."
         )

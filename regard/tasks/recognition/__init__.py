@@ -1,1 +1,1 @@
-"""Naming what is drawn, by the strokes of which it is made."""
+"""Classification of drawings by their strokes."""

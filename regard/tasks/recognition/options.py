@@ -9,7 +9,7 @@ from regard.data.strokes.options import LabelledStrokeData
 from regard.tasks.strokes.options import StrokeOptimizer
 from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
 
-FOR_DRAWING = ("gaussians", "latent")  # options of models that these have no use for
+FOR_DRAWING = ("gaussians", "latent")  # model options that do not apply here
 
 
 class RecognitionTraining(TrainingOptions):
@@ -21,8 +21,8 @@ class RecognitionTraining(TrainingOptions):
         default=0.0,
         ge=0,
         le=1,
-        description="How far drawings to learn from are turned, stretched and slanted: the standard deviation of what "
-        "is added to the four numbers of the map that leaves all as it is.",
+        description="How much training drawings are turned, stretched and slanted: the standard deviation of the "
+        "noise added to the four numbers of the identity map.",
     )
     best_by: str = best_by("error")
     precision: Precision = numbers_in("float32", "in bf16 places lie on a coarse grid")
@@ -30,17 +30,17 @@ class RecognitionTraining(TrainingOptions):
 
 
 class RecognitionRecipe(Recipe):
-    """All that decides a network that names drawings: family, drawings, model and training."""
+    """Recipe for classifying drawings: family, drawings, model and training."""
 
     data: LabelledStrokeData = Field(description="The drawings, their classes, and how they are coded.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: RecognitionTraining = Field(default_factory=RecognitionTraining, description="How it is trained.")
 
     @model_validator(mode="after")
     def _check_effect(self) -> "RecognitionRecipe":
         for name in FOR_DRAWING:
             if getattr(self.model, name) != type(self.model).model_fields[name].default:
-                raise ValueError(f"model.{name} is for networks that draw; a class takes none")
+                raise ValueError(f"model.{name} is for networks that draw; a classifier has none")
         if self.training.distort and self.data.coding != "triples":
-            raise ValueError(f"training.distort is for data.coding = 'triples', and it is '{self.data.coding}'")
+            raise ValueError(f"training.distort is for data.coding = 'triples', but it is '{self.data.coding}'")
         return self

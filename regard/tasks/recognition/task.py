@@ -1,4 +1,4 @@
-"""Naming what is drawn: drawings for batches, a class for an answer, strokes for what was looked at."""
+"""The task of classifying drawings: batches of drawings, a class as the answer, and attention to strokes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ UNKNOWN = -1  # the class of a drawing that people ask about
 
 @dataclass(frozen=True)
 class LabelledDrawings(HeldBatch):
-    """Some drawings, filled up to one length as in `StrokeBatch`, with the numbers of their classes.
+    """Some drawings, padded to one length as in `StrokeBatch`, with the numbers of their classes.
 
-    `maps` turn, stretch and slant the moves of each; tokens stay as they are.
+    `maps` turn, stretch and slant the moves of each drawing; tokens are unchanged.
     """
 
     steps: Int[Tensor, "batch time *move"]
@@ -49,9 +49,9 @@ class LabelledDrawings(HeldBatch):
 
     def split(self, parts: int) -> list["LabelledDrawings"]:
         """Return these rows in `parts` smaller batches."""
-        return [LabelledDrawings(*each) for each in zip(*(own.chunk(parts) for own in self.tensors), strict=True)]
+        return [LabelledDrawings(*rows) for rows in zip(*(tensor.chunk(parts) for tensor in self.tensors), strict=True)]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def count(self) -> int:
@@ -66,7 +66,7 @@ class LabelledDrawings(HeldBatch):
 
 
 def plain_batch(drawings: Drawings, rows: np.ndarray, longest: int) -> LabelledDrawings:
-    """The drawings with these numbers as they are; without classes, where they have none."""
+    """Return the drawings with these numbers unchanged, with their classes if they have any."""
     steps, lengths = fill_up(drawings, rows, longest)
     labels = np.full(len(rows), UNKNOWN) if drawings.labels is None else drawings.labels[rows]
     still = torch.eye(2).repeat(len(rows), 1, 1)
@@ -76,17 +76,17 @@ def plain_batch(drawings: Drawings, rows: np.ndarray, longest: int) -> LabelledD
 def labelled_batches(
     drawings: Drawings, split: str, batch: int, distort: float, longest: int, seed: int, epoch: int, start: int
 ) -> Iterator[LabelledDrawings]:
-    """The batches of an epoch from number `start` on, on the host."""
+    """Yield the batches of an epoch from number `start` on, on the host."""
     for rows, key in rows_of_batches(drawings, split, batch, seed, epoch, start):
-        found = plain_batch(drawings, rows, longest)
+        drawn_batch = plain_batch(drawings, rows, longest)
         if split == "train":
-            added = np.random.default_rng(key).standard_normal((len(rows), 2, 2), np.float32)
-            found.maps.add_(torch.from_numpy(distort * added))
-        yield found
+            noise = np.random.default_rng(key).standard_normal((len(rows), 2, 2), np.float32)
+            drawn_batch.maps.add_(torch.from_numpy(distort * noise))
+        yield drawn_batch
 
 
 class Recognition(DrawingTask):
-    """A network that names drawings, the scale of these, and what a step of them is."""
+    """A network that classifies drawings, their scale, and what a step of them is."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
     unit = "drawings"
@@ -103,12 +103,12 @@ class Recognition(DrawingTask):
         super().__init__(model, kind, data, scale)
         self.training_options = training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: RecognitionRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_there(recipe.data, folder)
-        with ShapesOnly():  # before the drawings are read, for as short ones as there are
+        with ShapesOnly():  # before the drawings are read, for the shortest possible ones
             refuse_too_large(SketchClassifier(recipe.model, StrokeShape(2, None), 2))
 
     @classmethod
@@ -120,7 +120,7 @@ class Recognition(DrawingTask):
         network = SketchClassifier(recipe.model, StrokeShape(scale.steps, kind.tokens), len(scale.classes))
         return cls(network, kind, recipe.data, scale, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[LabelledDrawings]:
         drawings, distort = self.material.splits[split], self.training_options.distort
@@ -144,10 +144,10 @@ class Recognition(DrawingTask):
             steps = features_of(moves, steps[..., 2])
         return self.model(steps, batch.lengths)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[GivenDrawing]) -> LabelledDrawings:
-        """The first drawing in each file, or moves (move, 3) in whole units."""
+        """Read the first drawing in each file, or moves (move, 3) in whole units."""
         drawings = self.reader.read(inputs)
         return plain_batch(drawings, np.arange(len(drawings)), self.scale.steps).to(self.device)
 
@@ -156,7 +156,7 @@ class Recognition(DrawingTask):
         return answers_among(self.scale.classes, self._log_probabilities(batch))
 
     def sides(self, batch: LabelledDrawings, outputs: Sequence[Any]) -> dict[str, Side]:
-        """The points that the pen has come to behind each step."""
+        """Return the points that the pen reaches after each step."""
         return self.stroke_side(batch, is_behind=True)
 
     def quote(self, batch: LabelledDrawings) -> str:

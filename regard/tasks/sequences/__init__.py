@@ -1,1 +1,1 @@
-"""Long sequences of numbers or symbols, of which a number, a class or the symbols themselves are wanted."""
+"""Long sequences of numbers or symbols, answered with a number, a class or the symbols themselves."""

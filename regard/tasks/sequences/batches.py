@@ -1,4 +1,4 @@
-"""Batches of sequences as tensors, all of one length, so that a pass over them can be captured."""
+"""Batches of sequences as tensors of one length, so that a pass over them can be captured."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from regard.tasks.held_batch import HeldBatch
 
 @dataclass(frozen=True)
 class SequenceBatch(HeldBatch):
-    """Some sequences as they are read, and what is wanted of each.
+    """Some sequences as they are read, and the target of each.
 
-    Read are numbers (batch, time, 2), bytes of pixels (batch, time, pixel) or symbols (batch, time); wanted is a number
-    or a class of each (batch), or a symbol at each step (batch, time).
+    `read` are numbers (batch, time, 2), pixel bytes (batch, time, pixel) or symbols (batch, time). `wanted` is a number
+    or a class per sequence (batch), or a symbol at each step (batch, time).
     """
 
     read: Tensor
@@ -24,9 +24,9 @@ class SequenceBatch(HeldBatch):
 
     def split(self, parts: int) -> list["SequenceBatch"]:
         """Split the rows into `parts` smaller batches."""
-        return [SequenceBatch(*rows) for rows in zip(*(each.chunk(parts) for each in self.tensors), strict=True)]
+        return [SequenceBatch(*rows) for rows in zip(*(tensor.chunk(parts) for tensor in self.tensors), strict=True)]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def count(self) -> int:

@@ -1,6 +1,6 @@
 """Jobs over sequences: inputs of the network, correct outputs, and texts for people.
 
-Losses and answers are of single sequences, so that they add up however a batch is cut.
+Losses and answers are per sequence, so that they add up however a batch is split.
 """
 
 from typing import Protocol, runtime_checkable
@@ -19,13 +19,13 @@ from regard.data.sequences.prepare import pixel_steps
 from regard.models.sequences.shape import Sequences, SequenceShape
 from regard.protocols import Answer
 
-CLOSE = 0.04  # a sum that is off by less is right (Hochreiter and Schmidhuber 1997, experiment 4)
-MARK = "*"  # behind a number that is to be added
+CLOSE = 0.04  # a sum that is off by less counts as right (Hochreiter and Schmidhuber 1997, experiment 4)
+MARK = "*"  # after a number to add
 
 
 @runtime_checkable
 class Job(Protocol):
-    """One job; `wrong` says what its error is the share of."""
+    """One job; `wrong` names what its error is a share of."""
 
     shape: SequenceShape
     wrong: str
@@ -33,14 +33,14 @@ class Job(Protocol):
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
         """Return the inputs of the network."""
 
-    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
-        """Return the loss of each sequence, summed over its wanted outputs."""
+    def losses(self, outputs: Tensor, targets: Tensor) -> Float[Tensor, " batch"]:
+        """Return the loss of each sequence, summed over its outputs."""
 
-    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
-        """Which of its answers are right."""
+    def right(self, outputs: Tensor, targets: Tensor) -> Bool[Tensor, "batch answer"]:
+        """Return True for each right answer."""
 
     def parse(self, text: str) -> np.ndarray:
-        """A sequence as people write it."""
+        """Parse a sequence as people write it."""
 
     def answer(self, outputs: Tensor) -> Answer:
         """Return the answer that the outputs for one sequence give."""
@@ -50,7 +50,7 @@ class Job(Protocol):
 
 
 class Adding:
-    """Add up the two numbers that are marked."""
+    """Add the two marked numbers."""
 
     wrong = f"percent of the sums, those off by {CLOSE} or more"
 
@@ -60,31 +60,29 @@ class Adding:
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
         return read.to(dtype)
 
-    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
-        """(y − ŷ)²."""
-        return (outputs[:, 0] - wanted).square()
+    def losses(self, outputs: Tensor, targets: Tensor) -> Float[Tensor, " batch"]:
+        """Return (y − ŷ)²."""
+        return (outputs[:, 0] - targets).square()
 
-    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
-        return (outputs - wanted[:, None]).abs() < CLOSE
+    def right(self, outputs: Tensor, targets: Tensor) -> Bool[Tensor, "batch answer"]:
+        return (outputs - targets[:, None]).abs() < CLOSE
 
     def parse(self, text: str) -> np.ndarray:
-        """Numbers, two of them with a star.
+        """Parse numbers, two of them with a star.
 
-        Shorter sequences are filled up with unmarked zeros behind the first star, which change no sum and leave a
-        marked number near either end, as in what was learnt from.
+        Shorter sequences are padded with unmarked zeros after the first star. This changes no sum and leaves a marked
+        number near either end, as in the training data.
         """
         words = text.split()
         numbers = [_number(word.removesuffix(MARK), 0.0, 1.0) for word in words]
         marks = [float(word.endswith(MARK)) for word in words]
         if sum(marks) != 2:
-            raise Fault(
-                f"Two numbers are to be added, marked as in '0.3 0.5{MARK} 0.2{MARK}'; here are {sum(marks):.0f}."
-            )
+            raise Fault(f"Mark two numbers to add, as in '0.3 0.5{MARK} 0.2{MARK}'; {sum(marks):.0f} are marked here.")
         if len(words) > self.shape.length:
-            raise Fault(f"These are {len(words)} numbers; the model was trained on {self.shape.length}.")
+            raise Fault(f"There are {len(words)} numbers; the model was trained on {self.shape.length}.")
         read = np.zeros((self.shape.length, 2), np.float32)
-        given, begin = np.stack([numbers, marks], axis=1), marks.index(1.0) + 1
-        read[:begin], read[self.shape.length - len(words) + begin :] = given[:begin], given[begin:]
+        pairs, begin = np.stack([numbers, marks], axis=1), marks.index(1.0) + 1
+        read[:begin], read[self.shape.length - len(words) + begin :] = pairs[:begin], pairs[begin:]
         return read
 
     def answer(self, outputs: Tensor) -> Answer:
@@ -95,7 +93,7 @@ class Adding:
 
 
 class Copying:
-    """Write the symbols that were shown long ago."""
+    """Repeat the symbols that were shown long ago."""
 
     wrong = "percent of the symbols to be remembered"
 
@@ -104,33 +102,33 @@ class Copying:
         self.shape = SequenceShape(length, depth=options.symbols + 2, outputs=options.symbols + 1, at_each_step=True)
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
-        """A coordinate for each symbol, for nothing and for asking, of which one is 1."""
+        """Return a one-hot vector over the symbols, the blank and the prompt."""
         return F.embedding(read, torch.eye(self.shape.depth, dtype=dtype, device=read.device))
 
-    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
-        """−log p of what is wanted at every step, of nothing too, as is published."""
-        return F.cross_entropy(outputs.mT, wanted, reduction="none").sum(1)
+    def losses(self, outputs: Tensor, targets: Tensor) -> Float[Tensor, " batch"]:
+        """Return −log p of the target at every step, including blanks, as published."""
+        return F.cross_entropy(outputs.mT, targets, reduction="none").sum(1)
 
-    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
+    def right(self, outputs: Tensor, targets: Tensor) -> Bool[Tensor, "batch answer"]:
         last = self.options.remembered
-        return outputs[:, -last:].argmax(-1) == wanted[:, -last:]
+        return outputs[:, -last:].argmax(-1) == targets[:, -last:]
 
     def parse(self, text: str) -> np.ndarray:
-        """The symbols to remember, as numbers."""
+        """Parse the symbols to remember, as numbers."""
         count, words = self.options.remembered, text.split()
         if len(words) != count:
-            raise Fault(f"The model remembers {count} symbols, and here are {len(words)}.")
+            raise Fault(f"The model remembers {count} symbols, but there are {len(words)} here.")
         shown = np.array([_number(word, 1, self.options.symbols) for word in words])
         if (shown % 1).any():
             raise Fault(f"Symbols are whole numbers from 1 to {self.options.symbols}.")
         return frame_copies(self.options, shown[None].astype(np.int64))[0][0]
 
     def answer(self, outputs: Tensor) -> Answer:
-        """The likeliest symbol at each of the last steps, and how probable all of them are together."""
+        """Return the most probable symbol at each of the last steps, and their joint probability."""
         best = outputs[-self.options.remembered :].log_softmax(-1).max(-1)
-        said = " ".join("–" if symbol == 0 else str(symbol) for symbol in best.indices.tolist())
+        symbols = " ".join("–" if symbol == 0 else str(symbol) for symbol in best.indices.tolist())
         probability = float(best.values.sum().exp())
-        return Answer(said, probability, {said: probability})
+        return Answer(symbols, probability, {symbols: probability})
 
     def steps(self, read: np.ndarray) -> list[str]:
         names = ["–", *map(str, range(1, self.options.symbols + 1)), "?"]
@@ -138,7 +136,7 @@ class Copying:
 
 
 class Pixels:
-    """Name what is on a picture whose pixels are read one after another."""
+    """Classify a picture whose pixels are read one after another."""
 
     wrong = "percent of the pictures"
 
@@ -148,21 +146,21 @@ class Pixels:
         self.shape = SequenceShape(length, options.at_once, len(labels.classes), at_each_step=False)
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
-        """0 is black, 1 is white."""
+        """Return pixels as numbers: 0 is black, 1 is white."""
         return read.to(dtype) / 255
 
-    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
-        """−log p of the class."""
-        return F.cross_entropy(outputs, wanted, reduction="none")
+    def losses(self, outputs: Tensor, targets: Tensor) -> Float[Tensor, " batch"]:
+        """Return −log p of the class."""
+        return F.cross_entropy(outputs, targets, reduction="none")
 
-    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
-        return (outputs.argmax(-1) == wanted)[:, None]
+    def right(self, outputs: Tensor, targets: Tensor) -> Bool[Tensor, "batch answer"]:
+        return (outputs.argmax(-1) == targets)[:, None]
 
     def parse(self, text: str) -> np.ndarray:
-        """All pixels row by row, from 0 for black to 255 for white."""
+        """Parse all pixels row by row, from 0 for black to 255 for white."""
         height, width, words = self.labels.height, self.labels.width, text.split()
         if len(words) != height * width:
-            raise Fault(f"A picture has {height} × {width} = {height * width} pixels, and here are {len(words)}.")
+            raise Fault(f"A picture has {height} × {width} = {height * width} pixels, but there are {len(words)} here.")
         pixels = np.array([_number(word, 0, 255) for word in words])
         return pixel_steps(self.options, pixels.astype(np.uint8).reshape(1, height, width))[0]
 
@@ -176,7 +174,7 @@ class Pixels:
 
 
 def job_of(options: SequenceData, labels: PictureLabels | None) -> Adding | Copying | Pixels:
-    """The job that a recipe names; `labels` are those of pictures, where it reads them."""
+    """Return the job that a recipe names; `labels` are those of pictures, if it reads pictures."""
     if labels is not None:
         return Pixels(options, labels)
     return Adding(options) if options.job == "adding" else Copying(options)
@@ -188,5 +186,5 @@ def _number(word: str, least: int | float, most: int | float) -> float:
     except ValueError:
         raise Fault(f"'{word[:40]}' is not a number.") from None
     if not least <= number <= most:
-        raise Fault(f"{word[:40]} is not from {least:g} to {most:g}.")
+        raise Fault(f"{word[:40]} is not between {least:g} and {most:g}.")
     return number

@@ -10,7 +10,7 @@ from regard.training.options import OptimizerOptions, Precision, ScheduleName, T
 
 
 class SequenceOptimizer(OptimizerOptions):
-    """The optimiser, by default as most have it for these jobs."""
+    """The optimiser, by default as usual for these jobs."""
 
     learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
@@ -21,13 +21,13 @@ class SequenceTraining(TrainingOptions):
     """Training options for networks over long sequences."""
 
     batch: int = Field(default=128, ge=1, le=2**16, description="Sequences in a batch.")
-    precision: Precision = numbers_in("float32", "in bf16 little is left of a number after many steps")
+    precision: Precision = numbers_in("float32", "in bf16 numbers are lost after many steps")
     optimizer: SequenceOptimizer = Field(default_factory=SequenceOptimizer, description="The optimiser.")
 
 
 class SequencesRecipe(Recipe):
-    """All that decides a network over long sequences: family, data, model and training."""
+    """Recipe for long sequences: family, data, model and training."""
 
-    data: SequenceData = Field(description="What is to be remembered, and for how long.")
-    model: Any = Field(description="What the model is built like.")
+    data: SequenceData = Field(description="What to remember, and for how long.")
+    model: Any = Field(description="The architecture of the model.")
     training: SequenceTraining = Field(default_factory=SequenceTraining, description="How it is trained.")

@@ -1,4 +1,4 @@
-"""Long sequences: examples for batches, and of each a number, a class or symbols that were shown long ago."""
+"""The task of long sequences: batches of examples, answered with a number, a class or earlier symbols."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,11 +21,11 @@ from regard.tasks.sequences.jobs import Job, job_of
 from regard.tasks.sequences.options import SequencesRecipe, SequenceTraining
 from regard.viewing.sides import Side, Words
 
-QUOTED = 12  # steps of a sequence that is quoted
+QUOTED = 12  # steps of a sequence shown in a quote
 
 
 class LongSequences(NetworkTask[PreparedSequences]):
-    """A network over sequences, and the job that it does."""
+    """A network over sequences, and its job."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "error", "accuracy")
 
@@ -33,7 +33,7 @@ class LongSequences(NetworkTask[PreparedSequences]):
         super().__init__(model)
         self.job, self.training_options = job, training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: SequencesRecipe, device: torch.device, folder: Path | None) -> None:
@@ -49,8 +49,8 @@ class LongSequences(NetworkTask[PreparedSequences]):
         cls, recipe: SequencesRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedSequences:
         prepared = prepare_sequences(recipe.data, folder, progress)
-        if start is not None and prepared.pictures is not None and (known := labels_of(recipe.data, start)):
-            known.refuse_others(prepared.pictures.labels)
+        if start is not None and prepared.pictures is not None and (labels := labels_of(recipe.data, start)):
+            labels.refuse_others(prepared.pictures.labels)
         return prepared
 
     @classmethod
@@ -61,11 +61,11 @@ class LongSequences(NetworkTask[PreparedSequences]):
         job = job_of(recipe.data, labels)
         return cls(build_network(recipe, job.shape), job, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SequenceBatch]:
-        for read, wanted in self.material.batches(split, rows, seed, epoch, start):
-            yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(wanted))
+        for read, targets in self.material.batches(split, rows, seed, epoch, start):
+            yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(targets))
 
     def loss(self, batch: SequenceBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         return Loss(self.job.losses(self._outputs(batch), batch.wanted).sum(), batch.count)
@@ -83,10 +83,10 @@ class LongSequences(NetworkTask[PreparedSequences]):
     def sums_of_rows(self, batch: SequenceBatch) -> dict[str, Tensor]:
         outputs = self._outputs(batch)
         losses, right = self.job.losses(outputs, batch.wanted).double(), self.job.right(outputs, batch.wanted).double()
-        wanted, answers = (torch.full_like(losses, each[0].numel()) for each in (batch.wanted, right))
+        outputs_wanted, answers = (torch.full_like(losses, tensor[0].numel()) for tensor in (batch.wanted, right))
         right = right.sum(1)
         return {
-            "loss": torch.stack([losses, wanted], dim=1),
+            "loss": torch.stack([losses, outputs_wanted], dim=1),
             "error": torch.stack([100 * (answers - right), answers], dim=1),
             "accuracy": torch.stack([right, answers], dim=1),
         }
@@ -94,10 +94,10 @@ class LongSequences(NetworkTask[PreparedSequences]):
     def _outputs(self, batch: SequenceBatch) -> Tensor:
         return self.model(self.job.numbers(batch.read, next(self.parameters()).dtype))
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> SequenceBatch:
-        """Sequences as people write them, one a line."""
+        """Read sequences as people write them, one per line."""
         rows = []
         for number, text in enumerate(inputs):
             try:
@@ -116,7 +116,7 @@ class LongSequences(NetworkTask[PreparedSequences]):
         return {TEXT: Words(steps, steps, range(len(steps)))}
 
     def extents(self, batch: SequenceBatch) -> dict[str, Tensor]:
-        """Every step is real; all sequences are of one length."""
+        """Return the number of real steps: all, since sequences have one length."""
         return {TEXT: torch.full((batch.rows,), self.job.shape.length)}
 
     def quote(self, batch: SequenceBatch) -> str:

@@ -1,1 +1,1 @@
-"""Speaking: from a text, and who is to speak it, to a sound."""
+"""Speech synthesis: from a text and a speaker to a sound."""

@@ -1,4 +1,4 @@
-"""Batches of texts and of the sounds that say them, each a pure function of seed, epoch and number."""
+"""Batches of texts and the sounds that say them, each a pure function of seed, epoch and number."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ from regard.data.sounds.voices import PAD, Voices
 from regard.tasks.held_batch import HeldBatch
 from regard.tasks.speaking.hearing import Hearing
 
-SYMBOL_ROOM = 8  # texts are filled up to a multiple of so many symbols, and sounds to one of half a second,
+SYMBOL_ROOM = 8  # texts are padded to a multiple of this many symbols, and sounds to half a second,
 SOUNDS_A_SECOND = 2  # so that there are few shapes of batches
 
 
 @dataclass(frozen=True)
 class SpeechBatch(HeldBatch):
-    """Some texts, who speaks each, and the sounds in which they do; of texts that people ask for there is no sound."""
+    """Some texts, their speakers, and their sounds; texts that people ask for have no sound."""
 
     symbols: Int[Tensor, "batch symbol"]
     symbol_counts: Int[Tensor, " batch"]
@@ -28,7 +28,7 @@ class SpeechBatch(HeldBatch):
     sounds: Float[Tensor, "batch sample"]
     frame_counts: Int[Tensor, " batch"]
     texts: Sequence[str]
-    count: int  # of all frames
+    count: int  # frames in total
 
     @property
     def rows(self) -> int:
@@ -38,13 +38,13 @@ class SpeechBatch(HeldBatch):
         """Split the rows into `parts` smaller batches."""
         size = -(-self.rows // parts)
         firsts = range(0, self.rows, size)
-        chunks = zip(*(each.split(size) for each in self.tensors), strict=True)
+        chunks = zip(*(tensor.split(size) for tensor in self.tensors), strict=True)
         return [
             replace(self.holding(chunk), texts=self.texts[first : first + size], count=int(chunk[-1].sum()))
             for first, chunk in zip(firsts, chunks, strict=True)
         ]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -57,7 +57,7 @@ class SpeechBatch(HeldBatch):
 
 @dataclass(frozen=True)
 class SpokenText:
-    """A text, the number of who speaks it, and how it sounds."""
+    """A text, the number of its speaker, and its sound."""
 
     text: str
     speaker: int
@@ -65,22 +65,22 @@ class SpokenText:
 
 
 def make_batch(spoken: Sequence[SpokenText], voices: Voices, hearing: Hearing) -> SpeechBatch:
-    """Texts and sounds, filled up to common lengths; texts that have no sounds, no further than to the longest."""
-    spelled = [voices.spell(each.text).symbols for each in spoken]
-    counts, lengths = [len(each) for each in spelled], [len(each.sound) for each in spoken]
+    """Return texts and sounds padded to common lengths; without sounds, texts are padded only to the longest."""
+    spelled = [voices.spell(item.text).symbols for item in spoken]
+    counts, lengths = [len(item) for item in spelled], [len(item.sound) for item in spoken]
     symbols = torch.full((len(spoken), _room(max(counts), SYMBOL_ROOM if max(lengths) else 1)), PAD)
     sounds = torch.zeros(len(spoken), _room(max(lengths), voices.rate // SOUNDS_A_SECOND))
-    for row, (numbers, each) in enumerate(zip(spelled, spoken, strict=True)):
+    for row, (numbers, item) in enumerate(zip(spelled, spoken, strict=True)):
         symbols[row, : len(numbers)] = torch.tensor(numbers)
-        sounds[row, : len(each.sound)] = torch.from_numpy(each.sound)
+        sounds[row, : len(item.sound)] = torch.from_numpy(item.sound)
     frames = hearing.frame_counts(torch.tensor(lengths))
     return SpeechBatch(
         symbols,
         torch.tensor(counts),
-        torch.tensor([each.speaker for each in spoken]),
+        torch.tensor([item.speaker for item in spoken]),
         sounds,
         frames,
-        [each.text for each in spoken],
+        [item.text for item in spoken],
         int(frames.sum()),
     )
 
@@ -92,22 +92,22 @@ def _room(length: int, multiple: int) -> int:
 def speech_batches(
     prepared: PreparedSounds, voices: Voices, split: str, rows: int, hearing: Hearing, seed: int, epoch: int, start: int
 ) -> Iterator[SpeechBatch]:
-    """The batches of an epoch from number `start` on, on the host.
+    """Yield the batches of an epoch from number `start` on, on the host.
 
-    To learn from, sounds come in a new order and in new strings in every epoch; else they are always the same.
+    Training sounds come in a new order and in new strings in every epoch; the others never change.
     """
-    own = [row for of_part in prepared.parts[split].values() for row in of_part]
+    rows_of_split = [row for part_rows in prepared.parts[split].values() for row in part_rows]
     strings = prepared.options.strings
     if strings is not None and split != "train":
         strings = strings.for_measuring()
-    count = len(own) if strings is None else strings.train if split == "train" else strings.measured
+    count = len(rows_of_split) if strings is None else strings.train if split == "train" else strings.measured
     order = np.random.default_rng([seed, epoch]).permutation(count) if split == "train" else np.arange(count)
-    speakers = by_speaker(prepared.recordings, own)
+    speakers = by_speaker(prepared.recordings, rows_of_split)
     key = (split, seed, epoch) if split == "train" else (split, 0 if strings is None else strings.seed)
 
     def speech(number: int) -> SpokenText:
         if strings is None:
-            chosen, sound = [own[number]], prepared.recordings.sound(own[number])
+            chosen, sound = [rows_of_split[number]], prepared.recordings.sound(rows_of_split[number])
         else:
             joined = join_recordings(prepared.recordings, speakers, voices.rate, strings, key, number)
             chosen, sound = joined.rows, joined.samples

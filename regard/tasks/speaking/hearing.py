@@ -1,4 +1,4 @@
-"""Between sounds and the frames that a network speaks: what is heard of a sound, and a sound of what was spoken."""
+"""Convert sounds to the spectrogram frames that a network speaks, and frames to sounds."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -6,12 +6,12 @@ from torch import Tensor, nn
 from regard.models.griffin_lim import griffin_lim, unmix_bands
 from regard.models.log_mel import SOFTEST, LogMel
 
-CENTRE, SPREAD = -6.0, 5.0  # about the mean and the deviation of log-mel frames of speech
+CENTRE, SPREAD = -6.0, 5.0  # about the mean and deviation of log-mel frames of speech
 UNMIXING_ROUNDS = 30
 
 
 class Hearing(nn.Module):
-    """Log-mel frames brought to about the size of 1, and the way back by Griffin and Lim's algorithm."""
+    """Log-mel frames scaled to about 1, and the way back by the Griffin-Lim algorithm."""
 
     def __init__(self, rate: int, window: int, hop: int, bands: int) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class Hearing(nn.Module):
 
     @property
     def hop(self) -> int:
-        """Samples from a frame to the next."""
+        """Samples from one frame to the next."""
         return self.log_mel.hop
 
     def forward(self, sounds: Float[Tensor, "batch sample"]) -> Float[Tensor, "batch frame band"]:
@@ -31,7 +31,7 @@ class Hearing(nn.Module):
         return self.log_mel.frame_counts(lengths)
 
     def sound(self, frames: Float[Tensor, "frame band"], rounds: int) -> Float[Tensor, " sample"]:
-        """A sound of which nearly these frames are heard: bands become bins, and bins get phases."""
+        """Return a sound with nearly these frames: bands become bins, and bins get phases."""
         window, filters = self.log_mel.window.float(), self.log_mel.filters.float()
         power = ((frames.float().mT * SPREAD + CENTRE).exp() - SOFTEST).clamp(min=0)
         magnitudes = unmix_bands(power, filters, UNMIXING_ROUNDS).sqrt()

@@ -8,20 +8,20 @@ from regard.base.recipe import Recipe
 from regard.data.sounds.options import SoundData
 from regard.training.options import Precision, TrainingOptions, numbers_in
 
-ROUNDS = 60  # of Griffin and Lim's, unless someone says otherwise
-SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, unless someone says otherwise
+ROUNDS = 60  # of Griffin-Lim, by default
+SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # default limit after which an endless sound is cut
 
 
 class SpeakingData(SoundData):
-    """The sounds to learn from, whose frames must have sounds."""
+    """The sounds to learn from, whose frames must be invertible."""
 
     @model_validator(mode="after")
     def _check_overlap(self) -> "SpeakingData":
         window, hop = self.features.samples(self.rate)
         if window < 2 * hop:
-            raise ValueError("features: to find a sound for frames, each must overlap the next by half of it")
+            raise ValueError("features: to turn frames into sound, each must overlap the next by half")
         if self.who:
-            raise ValueError("who: it is not spoken who speaks; the voice says it")
+            raise ValueError("who: a speaking model does not name its speaker; omit it")
         return self
 
 
@@ -30,14 +30,16 @@ class SpeakingTraining(TrainingOptions):
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
     guide: float = Field(
-        default=1.0, ge=0, description="Weight of what pulls its looks to the diagonal from text to sound; 0: nothing."
+        default=1.0,
+        ge=0,
+        description="Weight of a loss that pulls attention to the diagonal from text to sound; 0: none.",
     )
     precision: Precision = numbers_in("float32")
 
 
 class SpeakingRecipe(Recipe):
-    """All that decides a model that speaks: family, data, model and training."""
+    """Recipe for a model that speaks: family, data, model and training."""
 
-    data: SpeakingData = Field(description="The sounds and what they say.")
-    model: Any = Field(description="What the model is built like.")
+    data: SpeakingData = Field(description="The sounds and their transcripts.")
+    model: Any = Field(description="The architecture of the model.")
     training: SpeakingTraining = Field(default_factory=SpeakingTraining, description="How it is trained.")

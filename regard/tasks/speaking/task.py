@@ -1,4 +1,4 @@
-"""Speaking: texts and sounds for batches, a sound for a text, and where it looked while it spoke."""
+"""The task of speaking: batches of texts and sounds, a sound for each text, and attention while speaking."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,23 +31,23 @@ from regard.viewing.sides import Frames, Side, Words
 
 
 class PreparedSpeech:
-    """Sounds, and the voices that are learnt from them."""
+    """Sounds, and the voices learnt from them."""
 
     def __init__(self, sounds: PreparedSounds, voices: Voices) -> None:
         self.sounds, self.voices = sounds, voices
 
     @property
     def report(self) -> list[str]:
-        """Describe the data that was read, and who speaks."""
+        """Describe the data and the speakers."""
         return [*self.sounds.report, f"spoken by {', '.join(self.voices.speakers)}"]
 
     def files(self) -> dict[str, bytes]:
-        """Return its files for a model folder."""
+        """Return the files for a model folder."""
         return self.voices.as_file()
 
 
 class Speaking(NetworkTask[PreparedSpeech]):
-    """A network that speaks, its voices, and what it hears of a sound."""
+    """A network that speaks, its voices, and its spectrograms."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "distance", "stops")
     unit: ClassVar[str] = "frames"
@@ -57,7 +57,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
         super().__init__(model)
         self.hearing, self.voices, self.training_options = hearing, voices, training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: SpeakingRecipe, device: torch.device, folder: Path | None) -> None:
@@ -81,19 +81,21 @@ class Speaking(NetworkTask[PreparedSpeech]):
         hearing = Hearing(voices.rate, *recipe.data.features.samples(voices.rate), bands)
         return cls(network, hearing, voices, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
         return speech_batches(self.material.sounds, self.voices, split, rows, self.hearing, seed, epoch, start)
 
     def loss(self, batch: SpeechBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Σ over frames of |before − y| + |after − y|, the surprise at the stop and how far the look strays."""
+        """Return Σ over frames of |before − y| + |after − y|, the loss of the stop, and of attention off the
+        diagonal.
+        """
         before, after, stops, strayed = self._costs(batch)
         total = self._sum(before, after, stops, strayed).sum()
         return Loss(total, batch.count, {"straying": Tally((strayed.detach().sum(), batch.frame_counts.sum()), mean)})
 
     def _sum(self, before: Tensor, after: Tensor, stops: Tensor, strayed: Tensor) -> Tensor:
-        """All that a row costs."""
+        """Return the total loss of each row."""
         return before + after + stops + self.training_options.guide * strayed
 
     def _costs(self, batch: SpeechBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -102,12 +104,12 @@ class Speaking(NetworkTask[PreparedSpeech]):
         speech = self.model(self._read(batch), frames, batch.frame_counts)
         steps = -(-batch.frame_counts // self.model.options.frames)
         before, after = distances(speech, frames, batch.frame_counts)
-        a_step = self.model.options.frames  # counts as many frames as it speaks
+        a_step = self.model.options.frames  # counts as many frames as a step speaks
         strayed = a_step * straying(speech.looks, steps, batch.symbol_counts)
         return before, after, a_step * stop_surprise(speech.stops, steps), strayed
 
     def frames_of(self, batch: SpeechBatch) -> Float[Tensor, "batch frame band"]:
-        """Return the spectrograms of the sounds, with as many frames as steps speak."""
+        """Return the spectrograms of the sounds, padded to whole steps."""
         frames = self.hearing(batch.sounds).to(self.model.stop.weight.dtype)
         return F.pad(frames, (0, 0, 0, -frames.shape[1] % self.model.options.frames))
 
@@ -128,16 +130,16 @@ class Speaking(NetworkTask[PreparedSpeech]):
 
     @torch.no_grad()
     def sums_of_rows(self, batch: SpeechBatch) -> dict[str, Tensor]:
-        before, after, stops, strayed = (each.double() for each in self._costs(batch))
+        before, after, stops, strayed = (cost.double() for cost in self._costs(batch))
         frames = batch.frame_counts.double()
         loss = self._sum(before, after, stops, strayed)
         parts = {"loss": (loss, frames), "distance": (after, frames), "stops": (stops, frames)}
         return {name: torch.stack(part, dim=1) for name, part in parts.items()}
 
-    # What people hear and see
+    # For people
 
     def read(self, inputs: Sequence[str], speaker: str | None = None) -> SpeechBatch:
-        """Texts to be spoken by one speaker, the first where none is named."""
+        """Read texts to be spoken by one speaker, by default the first."""
         number = self.voices.speaker_number(speaker)
         for place, text in enumerate(inputs):
             try:
@@ -150,7 +152,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
 
     @torch.no_grad()
     def speak(self, batch: SpeechBatch, seconds: float | None = None, rounds: int = ROUNDS) -> list[Spoken]:
-        """The sound of each text; one that has not ended after so many seconds is cut there."""
+        """Return the sound of each text; one that has not ended after `seconds` is cut."""
         rate, step = self.voices.rate, self.hearing.hop * self.model.options.frames
         allowed = SECONDS_MORE + SECONDS_A_SYMBOL * batch.symbol_counts
         if seconds is not None:
@@ -188,20 +190,20 @@ class Speaking(NetworkTask[PreparedSpeech]):
         return {"multiplications": self.model.multiplications(size, size)}
 
 
-GUIDE_WIDTH = 0.2  # share of a text by which a look may stray before it costs much (Tachibana et al. 2018: g)
+GUIDE_WIDTH = 0.2  # share of a text by which attention may stray before it costs much (Tachibana et al. 2018: g)
 
 
 def distances(
     speech: Speech, frames: Float[Tensor, "batch frame band"], lengths: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
-    """Σ over frames of the mean |ŷ − y| over bands, before and after the post-net (Wang et al. 2017, section 4.2)."""
+    """Return Σ over frames of the mean |ŷ − y| over bands, before and after the post-net (Wang et al. 2017, 4.2)."""
     real = real_places(lengths, frames.shape[1])
-    found = [((spoken - frames).abs().mean(-1) * real).sum(-1) for spoken in (speech.before, speech.after)]
-    return found[0], found[1]
+    sums = [((spoken - frames).abs().mean(-1) * real).sum(-1) for spoken in (speech.before, speech.after)]
+    return sums[0], sums[1]
 
 
 def stop_surprise(stops: Float[Tensor, "batch step"], steps: Int[Tensor, " batch"]) -> Float[Tensor, " batch"]:
-    """−Σ log p of whether each step is the last one (Shen et al. 2018, section 2.2)."""
+    """Return −Σ log p of predicting which step is the last (Shen et al. 2018, section 2.2)."""
     is_last = torch.arange(stops.shape[1], device=stops.device) == steps.unsqueeze(1) - 1
     surprise = F.binary_cross_entropy_with_logits(stops, is_last.to(stops.dtype), reduction="none")
     return (surprise * real_places(steps, stops.shape[1])).sum(-1)
@@ -210,7 +212,9 @@ def stop_surprise(stops: Float[Tensor, "batch step"], steps: Int[Tensor, " batch
 def straying(
     looks: Float[Tensor, "batch step symbol"], steps: Int[Tensor, " batch"], symbols: Int[Tensor, " batch"]
 ) -> Float[Tensor, " batch"]:
-    """Σ_ti a_ti (1 − exp(−(i/I − t/T)² / 2g²)): looks far from the diagonal (Tachibana et al. 2018, equation 4)."""
+    """Return Σ_ti a_ti (1 − exp(−(i/I − t/T)² / 2g²)): attention off the diagonal (Tachibana et al. 2018, equation
+    4).
+    """
     step, symbol = (torch.arange(size, device=looks.device) for size in looks.shape[1:])
     along_sound, along_text = step / steps.unsqueeze(1), symbol / symbols.unsqueeze(1)
     apart = along_text.unsqueeze(1) - along_sound.unsqueeze(2)

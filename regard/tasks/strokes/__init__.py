@@ -1,1 +1,1 @@
-"""Drawing with strokes: from nothing, from what was begun, and from one drawing to another."""
+"""Drawing with strokes: from nothing, continuing a drawing, and from one drawing to another."""

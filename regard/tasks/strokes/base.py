@@ -1,4 +1,4 @@
-"""Shared by tasks on drawings: how drawings reach a network, and how people see those it has read."""
+"""Shared by tasks on drawings: how drawings reach a network, and how people see them."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from regard.viewing.sides import Strokes as StrokeSide
 
 
 class DrawingTask(NetworkTask[PreparedStrokes]):
-    """A network over drawings, the scale of these, and what a step of them is."""
+    """A network over drawings, their scale, and what a step of them is."""
 
     measured_rows = 100
 
@@ -28,7 +28,7 @@ class DrawingTask(NetworkTask[PreparedStrokes]):
 
     @property
     def extent(self) -> float:
-        """Usual width and height of its drawings, in people's coordinates."""
+        """Usual width and height of its drawings, in user coordinates."""
         return self.scale.extent * self.data.unit
 
     @classmethod
@@ -38,7 +38,7 @@ class DrawingTask(NetworkTask[PreparedStrokes]):
         return prepare_strokes(recipe.data, folder, progress, None if start is None else open_scale(start))
 
     def stroke_side(self, batch: Any, is_behind: bool) -> dict[str, Side]:
-        """The strokes of the one drawing of a batch; a step looks from the point behind it, or before it."""
+        """Return the strokes of the one drawing of a batch; a step looks from the point after it, or before it."""
         points, ends, places = self.reader.points_of(batch.steps[0, : int(batch.lengths[0])].cpu().numpy())
         if not is_behind:
             places = np.append(0, places)[:-1]

@@ -1,4 +1,4 @@
-"""Batches of drawings, in an order and with noise that are pure functions of seed, epoch and number."""
+"""Batches of drawings; their order and noise depend only on seed, epoch and number."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ from torch import Tensor
 from regard.data.strokes.prepare import Drawings
 from regard.tasks.held_batch import HeldBatch
 
-POOL = 16  # batches whose drawings are sorted by their length
-STRIDE = 32  # the length of a batch is a multiple of it, so that few lengths occur
+POOL = 16  # batches whose drawings are sorted by length
+STRIDE = 32  # batch lengths are multiples of this, so that there are few
 SPLIT_KEYS = {"train": 0, "valid": 1, "test": 2}
 
 
 @dataclass(frozen=True)
 class StrokeBatch(HeldBatch):
-    """Some drawings, filled up to one length.
+    """Some drawings, padded to one length.
 
-    Steps are moves (batch, time, 3), of which the last number is 0, 1 or 2 as the stroke goes on, it ends, or the
-    drawing ends; or tokens (batch, time). `chance` (batch, time, 2) lies between −½ and ½, and is added to the moves: a
-    drawing on the lattice of whole units has no density, but one that lies anywhere around its points has, and its nats
-    are a bound of those on the lattice (Theis et al. 2016, "A note on the evaluation of generative models", 3.1).
-    `noise` is what an autoencoder's numbers are drawn with.
+    Steps are moves (batch, time, 3), whose last number is 0, 1 or 2: the stroke goes on, the stroke ends, or the
+    drawing ends; or tokens (batch, time). `chance` (batch, time, 2) is between −½ and ½ and is added to the moves. A
+    drawing on the lattice of whole units has no density, but one with noise around its points has, and its nats are a
+    bound of those on the lattice (Theis et al. 2016, "A note on the evaluation of generative models", 3.1). `noise` is
+    used to sample an autoencoder's latents.
     """
 
     steps: Int[Tensor, "batch time *move"]
     lengths: Int[Tensor, " batch"]
     chance: Float[Tensor, "batch *noisy"]
     noise: Float[Tensor, "batch latent"]
-    points: Int[Tensor, " batch"]  # how many moves each has; on the host
+    points: Int[Tensor, " batch"]  # number of moves in each; on the host
 
     @property
     def rows(self) -> int:
@@ -39,10 +39,10 @@ class StrokeBatch(HeldBatch):
 
     def split(self, parts: int) -> list["StrokeBatch"]:
         """Split the rows into `parts` smaller batches."""
-        chunks = (each.chunk(parts) for each in (*self.tensors, self.points))
+        chunks = (tensor.chunk(parts) for tensor in (*self.tensors, self.points))
         return [StrokeBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # What a captured pass holds
+    # For captured passes
 
     @property
     def count(self) -> int:
@@ -58,7 +58,7 @@ class StrokeBatch(HeldBatch):
 
 
 def gather_batch(drawings: Drawings, rows: np.ndarray, latent: int, longest: int, key: Sequence[int]) -> StrokeBatch:
-    """The drawings with these numbers; `longest` is the most steps that there can be, and `key` that of their noise."""
+    """Return the drawings with these numbers; `longest` is the most steps possible, `key` seeds their noise."""
     steps, lengths = fill_up(drawings, rows, longest)
     random = np.random.default_rng(key)
     chance = random.random((*steps.shape[:2], 2) if steps.ndim == 3 else (len(rows), 0), np.float32) - 0.5
@@ -67,19 +67,19 @@ def gather_batch(drawings: Drawings, rows: np.ndarray, latent: int, longest: int
 
 
 def fill_up(drawings: Drawings, rows: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """The steps of the drawings with these numbers, filled up to one length, and how many each has."""
+    """Return the steps of the drawings with these numbers, padded to one length, and their numbers of steps."""
     chosen = [drawings[row] for row in rows]
     time = min(-(-max(map(len, chosen)) // STRIDE) * STRIDE, longest)
     steps = np.zeros((len(rows), time, *drawings.steps.shape[1:]), np.int64)
-    for row, own in zip(steps, chosen, strict=True):
-        row[: len(own)] = own
-    return steps, np.array([len(own) for own in chosen])
+    for row, drawing in zip(steps, chosen, strict=True):
+        row[: len(drawing)] = drawing
+    return steps, np.array([len(drawing) for drawing in chosen])
 
 
 def stroke_batches(
     drawings: Drawings, split: str, batch: int, latent: int, longest: int, seed: int, epoch: int, start: int
 ) -> Iterator[StrokeBatch]:
-    """The batches of an epoch from number `start` on, on the host."""
+    """Yield the batches of an epoch from number `start` on, on the host."""
     for rows, key in rows_of_batches(drawings, split, batch, seed, epoch, start):
         yield gather_batch(drawings, rows, latent, longest, key)
 
@@ -87,9 +87,9 @@ def stroke_batches(
 def rows_of_batches(
     drawings: Drawings, split: str, batch: int, seed: int, epoch: int, start: int
 ) -> Iterator[tuple[np.ndarray, list[int]]]:
-    """The numbers of the drawings in each batch of an epoch from number `start` on, and the key of its noise.
+    """Yield the numbers of the drawings in each batch of an epoch from number `start` on, and the key of its noise.
 
-    Where they are learnt, a batch has drawings of about one length.
+    Training batches have drawings of similar length.
     """
     key = [SPLIT_KEYS[split]]
     order = np.arange(len(drawings))
@@ -101,7 +101,7 @@ def rows_of_batches(
 
 
 def _order(lengths: np.ndarray, batch: int, chance: np.random.Generator) -> np.ndarray:
-    """All drawings in a new order, in which a batch has drawings of about one length, and the last what is left."""
+    """Return all drawings in a new order: batches have drawings of similar length, the last has the rest."""
     order = chance.permutation(len(lengths))
     pools = np.split(order, range(POOL * batch, len(order), POOL * batch))
     by_length = np.concatenate([pool[lengths[pool].argsort(kind="stable")] for pool in pools])

@@ -28,16 +28,16 @@ class StrokeTraining(TrainingOptions):
         default=1.0,
         ge=0,
         le=100,
-        description="Of an autoencoder: what its divergence from chance weighs in the loss; 1 is the bound of nats.",
+        description="For autoencoders: weight of the KL divergence in the loss; 1 gives the bound in nats.",
     )
     optimizer: StrokeOptimizer = Field(default_factory=StrokeOptimizer, description="The optimiser.")
 
 
 class StrokeRecipe(Recipe):
-    """All that decides a network that draws: family, drawings, model and training."""
+    """Recipe for a network that draws: family, drawings, model and training."""
 
     data: StrokeData = Field(description="The drawings and how they are coded.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: StrokeTraining = Field(default_factory=StrokeTraining, description="How it is trained.")
 
     @model_validator(mode="after")
@@ -45,5 +45,5 @@ class StrokeRecipe(Recipe):
         if self.training.divergence != StrokeTraining.model_fields["divergence"].default and not self.model.latent:
             raise ValueError("training.divergence is for autoencoders; this model has model.latent = 0")
         if self.data.coding != "triples" and self.model.gaussians != type(self.model).model_fields["gaussians"].default:
-            raise ValueError(f"model.gaussians is for data.coding = 'triples', and it is '{self.data.coding}'")
+            raise ValueError(f"model.gaussians is for data.coding = 'triples', but it is '{self.data.coding}'")
         return self

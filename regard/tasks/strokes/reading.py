@@ -1,4 +1,4 @@
-"""Drawings as people have them, read as a model reads them: what is too long or too wide for it is refused."""
+"""Read people's drawings for a model; refuse those too long or too large for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,36 +12,36 @@ from regard.data.strokes.options import StrokeData
 from regard.data.strokes.prepare import Drawings, StrokeScale
 from regard.tasks.strokes.steps import StepKind
 
-GivenDrawing = str | Path | np.ndarray  # a file, of which the first drawing is meant, or moves (move, 3) in whole units
+GivenDrawing = str | Path | np.ndarray  # a file, for its first drawing, or moves (move, 3) in whole units
 
 
 @dataclass(frozen=True)
 class DrawingReader:
-    """Reader of a model's drawings: the options of its data, their scale, and the kind of its steps."""
+    """Reads drawings for a model, by the options of its data, their scale, and the kind of its steps."""
 
     data: StrokeData
     scale: StrokeScale
     kind: StepKind
 
-    def moves(self, given: GivenDrawing) -> np.ndarray:
-        moves, name = given, "The drawing"
+    def moves(self, drawing: GivenDrawing) -> np.ndarray:
+        moves, name = drawing, "The drawing"
         if not isinstance(moves, np.ndarray):
-            moves, name = self._held(moves)[0], str(given)
+            moves, name = self._held(moves)[0], str(drawing)
         self.scale.refuse_outside(moves, name)
         return moves
 
     def drawings_in(self, file: str | Path) -> list[np.ndarray]:
-        """The moves of all drawings in a file."""
-        held = self._held(file)
-        for number, moves in enumerate(held, start=1):
+        """Return the moves of all drawings in a file."""
+        drawings = self._held(file)
+        for number, moves in enumerate(drawings, start=1):
             self.scale.refuse_outside(moves, f"Drawing {number:,} of {file}")
-        return held
+        return drawings
 
     def _held(self, file: str | Path) -> list[np.ndarray]:
         return read_drawings(Path(file), "test", self.data.unit, self.data.simplify)
 
     def moves_along(self, strokes: Sequence[np.ndarray]) -> np.ndarray:
-        """The moves of strokes that someone drew."""
+        """Return the moves of strokes that someone drew."""
         return self.moves(moves_of(strokes, self.data.unit, self.data.simplify))
 
     def steps(self, moves: np.ndarray) -> np.ndarray:
@@ -51,15 +51,18 @@ class DrawingReader:
         return steps
 
     def read(self, inputs: Sequence[GivenDrawing]) -> Drawings:
-        """Some drawings, one after the other."""
-        drawings = [self.moves(each) for each in inputs]
+        """Read several drawings."""
+        drawings = [self.moves(drawing) for drawing in inputs]
         steps = [self.steps(moves) for moves in drawings]
         points = np.array([len(moves) for moves in drawings])
         return Drawings(np.concatenate(steps), np.cumsum([0, *map(len, steps)]), points)
 
     def points_of(self, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The points (point, 2) of a drawing, where it begins being the first, as people give coordinates; whether a
-        stroke ends at each; and for each step the number of the point that the pen has come to behind it."""
+        """Return points, stroke ends and places of a drawing.
+
+        The points (point, 2) are in user coordinates, starting where the drawing begins. The ends say whether a stroke
+        ends at each point. The places give for each step the number of the point that the pen reaches after it.
+        """
         moves = self.kind.decode(steps)
         points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0)]) * self.data.unit
         return points, np.append(False, moves[:, 2] == 1), np.cumsum(self.kind.is_move(steps))

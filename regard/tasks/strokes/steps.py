@@ -1,4 +1,4 @@
-"""Steps of a drawing, moves or tokens: how they are read, how probable they are, how they are drawn."""
+"""Steps of a drawing, as moves or tokens: how to read them, their probability, and how to sample them."""
 
 import math
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -18,11 +18,11 @@ from regard.models.strokes.mixture import PENS, draw_move, log_density, log_pens
 from regard.models.strokes.network import FEATURES
 from regard.tasks.strokes.batches import StrokeBatch
 
-CHANCES = 4  # random numbers that a step is drawn with
+CHANCES = 4  # random numbers used to sample a step
 
 
 class Read(NamedTuple):
-    """A batch as a network reads it: the inputs, each the step before that which is wanted, and the steps themselves.
+    """A batch as a network reads it: the inputs, each being the previous step, and the steps themselves.
 
     `wanted` are the moves with their noise and scale, and the pens, or the tokens.
     """
@@ -34,7 +34,7 @@ class Read(NamedTuple):
 
 @runtime_checkable
 class StepKind(Protocol):
-    """Moves or tokens; `tokens` is None of moves."""
+    """Moves or tokens; `tokens` is None for moves."""
 
     @property
     def tokens(self) -> int | None: ...
@@ -50,7 +50,7 @@ class StepKind(Protocol):
 
 
 class Moves(nn.Module):
-    """Moves of the pen in units of `scale`, with a mixture density for each."""
+    """Moves of the pen in units of `scale`, each with a mixture density."""
 
     tokens = None
 
@@ -66,14 +66,16 @@ class Moves(nn.Module):
         return Read(torch.cat([first, steps[:, :-1]], dim=1), steps, (moves, pens))
 
     def nats(self, outputs: Tensor, wanted: tuple[Tensor, ...]) -> Float[Tensor, "batch time"]:
-        """−log p of a move on the lattice, whose density in units of one is that in units of `scale` over scale²."""
+        """Return −log p of a move on the lattice: the density in units of one is that in units of `scale` over
+        scale².
+        """
         moves, pens = wanted
         mixture = mixture_of(outputs)
         of_pens = F.nll_loss(log_pens(mixture).transpose(1, 2), pens, reduction="none")
         return of_pens + 2 * math.log(self.scale) - log_density(mixture, moves)
 
     def begin(self, rows: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "rows 1 feature"]:
-        """No move, to the origin, where the pen is down."""
+        """Return no move at the origin, with the pen down."""
         first = torch.zeros(rows, 1, FEATURES, dtype=dtype, device=device)
         first[:, :, FEATURES - PENS + DOWN] = 1
         return first
@@ -81,19 +83,19 @@ class Moves(nn.Module):
     def draw(
         self, outputs: Float[Tensor, "row output"], temperature: float, chance: Float[Tensor, "row 4"]
     ) -> tuple[Float[Tensor, "row 3"], Tensor]:
-        """A step for each row, in units of one, and whether the drawing ends with it."""
+        """Sample a step for each row, in units of one, and whether it ends the drawing."""
         move, pen = draw_move(mixture_of(outputs), temperature, chance)
         return torch.cat([move * self.scale, pen[:, None].to(move.dtype)], dim=-1), pen == DONE
 
     def settle(
         self, step: Float[Tensor, "row 3"], outputs: Tensor, temperature: float, chance: Tensor
     ) -> tuple[Float[Tensor, "row 3"], Tensor]:
-        """The last step that people drew, with what the pen does behind it, which they have not said."""
-        drawn, done = self.draw(outputs, temperature, chance)
-        return torch.cat([step[:, :2], drawn[:, 2:]], dim=-1), done
+        """Return the last step that people drew, with a sampled pen state, which they did not give."""
+        sampled, done = self.draw(outputs, temperature, chance)
+        return torch.cat([step[:, :2], sampled[:, 2:]], dim=-1), done
 
     def follow(self, before: Float[Tensor, "row 1 feature"], step: Float[Tensor, "row 3"]) -> Tensor:
-        """A step as the network reads it, after the one before it."""
+        """Return a step as the network reads it, given the step before it."""
         move = step[:, :2] / self.scale
         pen = F.one_hot(step[:, 2].long(), PENS).to(move.dtype)
         return torch.cat([move, before[:, 0, 2:4] + move, pen], dim=-1).unsqueeze(1)
@@ -105,7 +107,7 @@ class Moves(nn.Module):
         return with_end(moves)
 
     def decode(self, steps: np.ndarray) -> np.ndarray:
-        """Moves (move, 3), the last of which ends its stroke."""
+        """Return the moves (move, 3), the last of which ends its stroke."""
         moves = np.concatenate([steps[:, :2], steps[:, 2:] != DOWN], axis=1)
         moves[-1:, 2] = 1
         return moves
@@ -139,7 +141,7 @@ class Tokens(nn.Module):
     def draw(
         self, outputs: Float[Tensor, "row token"], temperature: float, chance: Float[Tensor, "row 4"]
     ) -> tuple[Int[Tensor, " row"], Tensor]:
-        """A token for each row, and whether the drawing ends with it; it never starts again."""
+        """Sample a token for each row, and whether it ends the drawing; the start token never recurs."""
         logits = outputs / temperature
         logits[:, START] = -torch.inf
         token = choose_by(logits, chance[:, 0])
@@ -148,7 +150,7 @@ class Tokens(nn.Module):
     def settle(
         self, step: Int[Tensor, " row"], outputs: Tensor, temperature: float, chance: Tensor
     ) -> tuple[Int[Tensor, " row"], Tensor]:
-        """A token of a point says nothing of what the pen does behind it."""
+        """Return the step unchanged: a token of a point says nothing about the pen after it."""
         return step, torch.zeros_like(step, dtype=torch.bool)
 
     def follow(self, before: Tensor, step: Int[Tensor, " row"]) -> Int[Tensor, "row 1"]:
@@ -167,11 +169,11 @@ class Tokens(nn.Module):
 def features_of(
     moves: Float[Tensor, "batch time 2"], pens: Int[Tensor, "batch time"]
 ) -> Float[Tensor, "batch time feature"]:
-    """Moves as networks read them: how far, to which place, and what the pen does there."""
+    """Return moves as networks read them: distance, position, and pen state."""
     return torch.cat([moves, moves.cumsum(dim=1), F.one_hot(pens, PENS).to(moves.dtype)], dim=-1)
 
 
 def kind_of_steps(scale: StrokeScale, data: StrokeData) -> Moves | Tokens:
-    """Return the kind of steps for drawings that are coded as these data say."""
+    """Return the kind of steps for drawings coded as the data options say."""
     coding = scale.coding(data)
     return Moves(scale.scale) if coding is None else Tokens(coding)

@@ -1,4 +1,4 @@
-"""Drawing with strokes: drawings for batches, nats for what is measured, strokes for what is drawn and looked at."""
+"""The task of drawing with strokes: batches of drawings, nats as measures, and sampled strokes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from regard.viewing.sides import Side
 
 @dataclass(frozen=True)
 class Pen:
-    """A pen: a network, what a step is to it, how freely it chooses, and how many steps it may take."""
+    """A pen: a network, its kind of steps, its temperature, and the most steps it may take."""
 
     network: Sketcher
     kind: StepKind
@@ -44,27 +44,27 @@ class Pen:
         begun: np.ndarray | None = None,
         latent: Float[Tensor, "rows latent"] | None = None,
     ) -> list[np.ndarray]:
-        """The moves of so many drawings, each after the same steps that were `begun`.
+        """Return the moves of `rows` drawings, each continuing the steps in `begun`.
 
-        What sums up a drawing, where nobody says it, is drawn too. Chance is drawn on the CPU, all that a drawing can
-        need at once, so that the first of many is that of a few.
+        Without `latent`, the latents are sampled too. Random numbers are drawn on the CPU, all that a drawing can need
+        at once, so that the first drawing does not depend on how many there are.
         """
         device, dtype = next(self.network.parameters()).device, self.network.dtype
         size = self.network.options.latent
-        drawn = [(torch.randn(size, generator=chance), _even(self.longest, chance)) for _ in range(rows)]
-        noise, chances = (torch.stack(each).to(device) for each in zip(*drawn, strict=True))
+        random = [(torch.randn(size, generator=chance), _even(self.longest, chance)) for _ in range(rows)]
+        noise, chances = (torch.stack(part).to(device) for part in zip(*random, strict=True))
         if size and latent is None:
             latent = noise.to(dtype)
         before, memory, steps = self.kind.begin(rows, dtype, device), None, []
         done = torch.zeros(rows, dtype=torch.bool, device=device)
-        given = [] if begun is None else list(torch.from_numpy(begun).to(device))
+        prefix = [] if begun is None else list(torch.from_numpy(begun).to(device))
         ends = torch.full((rows,), self.longest, device=device)
         for number in range(self.longest):
             outputs, memory = self.network(before, latent, memory)
             choices = outputs[:, -1].float(), self.temperature, chances[:, number]
-            if number < len(given):
-                step, ended = self._expand(given[number], rows, dtype), torch.zeros_like(done)
-                if number == len(given) - 1:
+            if number < len(prefix):
+                step, ended = self._expand(prefix[number], rows, dtype), torch.zeros_like(done)
+                if number == len(prefix) - 1:
                     step, ended = self.kind.settle(step, *choices)
             else:
                 step, ended = self.kind.draw(*choices)
@@ -78,7 +78,7 @@ class Pen:
         return [self.kind.decode(row[:end]) for row, end in zip(whole, ends.tolist(), strict=True)]
 
     def _expand(self, step: Tensor, rows: int, dtype: torch.dtype) -> Tensor:
-        """One given step for all rows: numbers of a move, or a token."""
+        """Return one given step for all rows: the numbers of a move, or a token."""
         wide = step.expand(rows, *step.shape)
         return wide.to(dtype) if step.dim() else wide
 
@@ -100,7 +100,7 @@ class Strokes(DrawingTask):
         super().__init__(model, kind, data, scale)
         self.training_options = training
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: StrokeRecipe, device: torch.device, folder: Path | None) -> None:
@@ -114,31 +114,31 @@ class Strokes(DrawingTask):
         network = build_network(recipe, StrokeShape(scale.steps, kind.tokens))
         return cls(network, kind, recipe.data, scale, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def host_batches(self, split: str, rows: int, seed: int, epoch: int, start: int) -> Iterator[StrokeBatch]:
         drawings, latent = self.material.splits[split], self.model.options.latent
         return stroke_batches(drawings, split, rows, latent, self.scale.steps, seed, epoch, start)
 
     def loss(self, batch: StrokeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Nats of all drawings, those of an autoencoder with its divergence weighed; counted by moves."""
-        drawn, divergence = self._nats(batch)
-        return Loss((drawn + self.training_options.divergence * divergence).sum(), batch.count)
+        """Return the nats of all drawings, with an autoencoder's weighted divergence; counted per move."""
+        nats, divergence = self._nats(batch)
+        return Loss((nats + self.training_options.divergence * divergence).sum(), batch.count)
 
     @torch.no_grad()
     def measure(self, batch: StrokeBatch) -> dict[str, Measure]:
         totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
-        told = "on the lattice of whole units" + ("" if self.kind.tokens else "|a bound, with even noise")
-        told += "|a bound, with the divergence" if self.model.options.latent else ""
+        signature = "on the lattice of whole units" + ("" if self.kind.tokens else "|a bound, with even noise")
+        signature += "|a bound, with the divergence" if self.model.options.latent else ""
         return {
-            "nats": Measure(Tally(totals["nats"], mean), "lower", f"of a drawing, {told}"),
-            "nats_per_point": Measure(Tally(totals["nats_per_point"], mean), "lower", f"of a move, {told}"),
+            "nats": Measure(Tally(totals["nats"], mean), "lower", f"of a drawing, {signature}"),
+            "nats_per_point": Measure(Tally(totals["nats_per_point"], mean), "lower", f"of a move, {signature}"),
         }
 
     @torch.no_grad()
     def sums_of_rows(self, batch: StrokeBatch) -> dict[str, Tensor]:
-        drawn, divergence = self._nats(batch)
-        nats = (drawn + divergence).double().cpu()
+        drawing_nats, divergence = self._nats(batch)
+        nats = (drawing_nats + divergence).double().cpu()
         points = batch.points.double()
         return {
             "nats": torch.stack([nats, torch.ones_like(nats)], dim=1),
@@ -146,7 +146,7 @@ class Strokes(DrawingTask):
         }
 
     def _nats(self, batch: StrokeBatch) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
-        """Return the nats of each drawing, and of what an autoencoder was told of it."""
+        """Return the nats of each drawing, and the divergence of its latents."""
         read = self.kind.read(batch, self.model.dtype)
         latent, divergence = None, torch.zeros_like(batch.lengths, dtype=self.model.dtype)
         if self.model.options.latent:
@@ -156,10 +156,10 @@ class Strokes(DrawingTask):
         real = real_places(batch.lengths, outputs.shape[1])
         return (self.kind.nats(outputs, read.wanted) * real).sum(dim=1), divergence
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[GivenDrawing]) -> StrokeBatch:
-        """The first drawing in each file, or moves (move, 3) in whole units."""
+        """Read the first drawing in each file, or moves (move, 3) in whole units."""
         drawings = self.reader.read(inputs)
         batch = gather_batch(drawings, np.arange(len(drawings)), self.model.options.latent, self.scale.steps, [0])
         still = replace(batch, chance=torch.zeros_like(batch.chance), noise=torch.zeros_like(batch.noise))
@@ -169,42 +169,42 @@ class Strokes(DrawingTask):
         return self.sketch(count, chance, SketchRequest())
 
     def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> list[DrawnStrokes]:
-        """Drawings from nothing or from those of the request, as freely as its temperature says."""
+        """Draw from nothing or from the drawings of the request, at its temperature."""
         pen = Pen(self.model, self.kind, request.temperature, self.scale.steps)
-        given = [self.reader.moves_along(strokes) for strokes in request.strokes]
+        drawings = [self.reader.moves_along(strokes) for strokes in request.strokes]
         if request.way in ("between", "reconstruct"):
-            return self._shown(pen.sketch(count, chance, latent=self._latents(given, count)))
+            return self._shown(pen.sketch(count, chance, latent=self._latents(drawings, count)))
         if request.way == "nothing":
             return self._shown(pen.sketch(count, chance))
-        (moves,) = given
+        (moves,) = drawings
         return self._shown(pen.sketch(count, chance, self._begun(moves)), len(moves) + 1)
 
     def _begun(self, moves: np.ndarray) -> np.ndarray:
-        """The steps of a drawing that is gone on with: without its end, and without that of its last stroke."""
+        """Return the steps of a drawing to continue: without its end, and without that of its last stroke."""
         steps = self.reader.steps(moves)
         return steps[:-1] if self.kind.tokens else steps
 
     @torch.no_grad()
-    def _latents(self, given: Sequence[np.ndarray], count: int) -> Float[Tensor, "count latent"]:
+    def _latents(self, drawings: Sequence[np.ndarray], count: int) -> Float[Tensor, "count latent"]:
         """Return the latents of the given drawings, and steps on the straight line from the first to the last."""
         if not self.model.options.latent:
-            raise Fault("This model sums up no drawing: only autoencoders do, which have model.latent.")
-        batch = self.read(given)
+            raise Fault("This model cannot encode drawings; only autoencoders can (model.latent above 0).")
+        batch = self.read(drawings)
         means = self.model.sum_up(self.kind.read(batch, self.model.dtype).steps, batch.lengths).mean
         way = torch.linspace(0, 1, count, dtype=means.dtype, device=means.device)[:, None]
         return means[:1] + way * (means[-1:] - means[:1])
 
-    def _shown(self, drawings: Sequence[np.ndarray], begun: int = 0) -> list[DrawnStrokes]:
-        return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun) for m in drawings]
+    def _shown(self, drawings: Sequence[np.ndarray], begun_points: int = 0) -> list[DrawnStrokes]:
+        return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun_points) for m in drawings]
 
     @torch.no_grad()
     def redraw(self, batch: StrokeBatch) -> list[float]:
-        """The nats of each drawing, as it is drawn point by point."""
-        drawn, divergence = self._nats(batch)
-        return (drawn + divergence).tolist()
+        """Return the nats of each drawing, drawn point by point."""
+        nats, divergence = self._nats(batch)
+        return (nats + divergence).tolist()
 
     def sides(self, batch: StrokeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        """The points from which it goes on: where the pen is put down, and then behind each step."""
+        """Return the points from which it draws: where the pen is put down, then after each step."""
         return self.stroke_side(batch, is_behind=False)
 
     def quote(self, batch: StrokeBatch) -> str:

@@ -1,1 +1,1 @@
-"""Giving a tag to each word of a sentence: parts of speech, or the spans that tags spell."""
+"""Tagging: a tag for each word of a sentence, for parts of speech or spans."""

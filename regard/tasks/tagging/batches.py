@@ -1,4 +1,4 @@
-"""Batches of sentences with tags, whose order is a pure function of seed and epoch."""
+"""Batches of tagged sentences; their order depends only on seed and epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from regard.data.tagging.prepare import PreparedTags
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.tagging.tagger import TokenInputs
 
-MEASURED_WORDS = 8192  # of a batch that is only measured
-NO_TAG = -1  # at padding, and where nobody knows the tag or no training sentence has it
+MEASURED_WORDS = 8192  # of a batch for measuring only
+NO_TAG = -1  # for padding, and where the tag is unknown or no training sentence has it
 
 
 @dataclass(frozen=True)
 class TagBatch:
-    """Some sentences: what is read of them, and the numbers of their tags.
+    """Some sentences: their inputs, and the numbers of their tags.
 
-    The sentences themselves stay beside, for what people are told and for spans, whose types may be new to the model.
+    The sentences themselves are kept for people and for spans, whose types may be new to the model.
     """
 
     inputs: TokenInputs
@@ -48,7 +48,7 @@ class TagBatch:
     def to(self, device: torch.device) -> "TagBatch":
         if device.type == "cpu":
             return self
-        *inputs, tags = (each.pin_memory().to(device, non_blocking=True) for each in (*self.inputs, self.tags))
+        *inputs, tags = (tensor.pin_memory().to(device, non_blocking=True) for tensor in (*self.inputs, self.tags))
         return TagBatch(TokenInputs(*inputs), tags, self.sentences)
 
     def split(self, parts: int) -> list["TagBatch"]:
@@ -56,8 +56,8 @@ class TagBatch:
         by_row = self.inputs._asdict()
         letters = by_row.pop("letters")
         pieces, first = [], 0
-        for *own, tags in zip(*(each.chunk(parts) for each in (*by_row.values(), self.tags)), strict=True):
-            inputs = TokenInputs(**dict(zip(by_row, own, strict=True)), letters=letters)
+        for *row_inputs, tags in zip(*(tensor.chunk(parts) for tensor in (*by_row.values(), self.tags)), strict=True):
+            inputs = TokenInputs(**dict(zip(by_row, row_inputs, strict=True)), letters=letters)
             pieces.append(TagBatch(inputs, tags, self.sentences[first : first + len(tags)]))
             first += len(tags)
         return pieces
@@ -75,26 +75,26 @@ class TagSource:
 
     @property
     def longest(self) -> int:
-        """The most words of a sentence."""
+        """Most words in a sentence."""
         return int(self.own.lengths.max())
 
     @property
     def most_pieces(self) -> int:
-        """The most parts of words of a sentence; 0 where words are read whole."""
+        """Most word pieces in a sentence; 0 if words are read whole."""
         counts = (self.table.pieces != NO_PIECE).sum(axis=1)[self.own.forms]
         return int(np.diff(np.concatenate([[0], np.cumsum(counts)])[self.own.starts]).max())
 
     def batches(self, budget: int, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
-        """The batches of an epoch from number `start` on, on the host."""
+        """Return the batches of an epoch from number `start` on, on the host."""
         lengths = self.own.lengths
         plan = BatchPlan(lengths, lengths, budget, [(0, len(lengths), float(len(lengths)))])
         return map(self.batch, plan.batches(seed, epoch, start))
 
     def batch(self, rows: np.ndarray) -> TagBatch:
-        """These sentences as one batch."""
+        """Return these sentences as one batch."""
         starts, ends = self.own.starts[rows], self.own.starts[rows + 1]
         flat = np.concatenate([np.arange(start, end) for start, end in zip(starts, ends, strict=True)])
-        columns = [each[values] for each, values in zip(self.columns, self.own.columns[:, flat], strict=True)]
+        columns = [numbers[values] for numbers, values in zip(self.columns, self.own.columns[:, flat], strict=True)]
         return make_batch(
             self.table,
             self.own.forms[flat],
@@ -104,13 +104,16 @@ class TagSource:
         )
 
     def sentence(self, row: int) -> TaggedSentence:
-        """A sentence as it stood in its file."""
-        names, own = self.prepared, self.own
-        places = slice(own.starts[row], own.starts[row + 1])
+        """Return a sentence as it was in its file."""
+        names, split = self.prepared, self.own
+        places = slice(split.starts[row], split.starts[row + 1])
         return TaggedSentence(
-            [names.forms[form] for form in own.forms[places]],
-            [names.tags[tag] for tag in own.tags[places]],
-            [[of[value] for value in values] for of, values in zip(names.columns, own.columns[:, places], strict=True)],
+            [names.forms[form] for form in split.forms[places]],
+            [names.tags[tag] for tag in split.tags[places]],
+            [
+                [column[value] for value in values]
+                for column, values in zip(names.columns, split.columns[:, places], strict=True)
+            ],
         )
 
 
@@ -121,12 +124,12 @@ def make_batch(
     tags: Int[np.ndarray, " word"],
     sentences: Sequence[TaggedSentence],
 ) -> TagBatch:
-    """The words of several sentences, one after another, as the rows of a batch.
+    """Return the words of consecutive sentences as the rows of a batch.
 
-    A sentence without words is a row of padding that counts as one, for no network reads nothing at all.
+    A sentence without words is a row of padding that counts as one, because networks cannot read empty input.
     """
     distinct, of_word = np.unique(forms, return_inverse=True)
-    lengths = torch.tensor([len(each.words) for each in sentences])
+    lengths = torch.tensor([len(sentence.words) for sentence in sentences])
     time = max(1, int(lengths.max()))
     inside = real_places(lengths, time)
 
@@ -140,7 +143,7 @@ def make_batch(
     inputs = TokenInputs(
         words=padded(table.words[forms], PAD),
         shapes=padded(table.shapes[forms], PAD),
-        columns=torch.cat([no_columns, *(padded(each, PAD)[..., None] for each in columns)], dim=-1),
+        columns=torch.cat([no_columns, *(padded(numbers, PAD)[..., None] for numbers in columns)], dim=-1),
         forms=padded(of_word, 0),
         letters=torch.from_numpy(table.letters[distinct if len(distinct) else [0], :longest]),
         lengths=lengths.clamp(min=1),
@@ -152,7 +155,7 @@ def make_batch(
 def _cut_pieces(
     table: FormTable, forms: Int[np.ndarray, " word"], inside: Bool[Tensor, "batch time"]
 ) -> dict[str, Tensor]:
-    """The parts of the words of each sentence, how many those are, and where each word begins among them."""
+    """Return the word pieces of each sentence, how many there are, and where each word begins among them."""
     pieces = table.pieces[forms]
     is_piece = pieces != NO_PIECE
     counts = torch.zeros(inside.shape, dtype=torch.long)
@@ -167,11 +170,13 @@ def _cut_pieces(
 def batch_of_inputs(
     sentences: Sequence[TaggedSentence], lexicon: Lexicon, tokeniser: Tokeniser | None = None
 ) -> TagBatch:
-    """Sentences that people want tags for as one batch."""
-    words = [word for each in sentences for word in each.words]
+    """Return sentences that people want tags for as one batch."""
+    words = [word for sentence in sentences for word in sentence.words]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     columns = [
-        np.array([number for each in sentences for number in lexicon.column_numbers(column, each.columns[column])])
+        np.array(
+            [number for sentence in sentences for number in lexicon.column_numbers(column, sentence.columns[column])]
+        )
         for column in range(len(lexicon.columns))
     ]
     forms = np.array([numbers[word] for word in words], np.int64)

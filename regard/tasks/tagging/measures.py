@@ -1,6 +1,6 @@
 """Metrics of taggers: spans as conlleval counts them, and the share of correct tags.
 
-Every measure is finished from sums over sentences that add up.
+Every measure comes from sums over sentences that add up.
 """
 
 from collections import Counter
@@ -26,24 +26,24 @@ class SpanCounts:
         self.right, self.found, self.true = Counter[str](), Counter[str](), Counter[str]()  # by type
 
     def add(self, tags: Sequence[str], answers: Sequence[str]) -> None:
-        """Count a sentence more."""
-        true, found = find_spans(tags), find_spans(answers)
+        """Count one more sentence."""
+        true, predicted = find_spans(tags), find_spans(answers)
         self.true.update(span.type for span in true)
-        self.found.update(span.type for span in found)
-        self.right.update(span.type for span in {*true} & {*found})
+        self.found.update(span.type for span in predicted)
+        self.right.update(span.type for span in {*true} & {*predicted})
 
     @property
     def types(self) -> list[str]:
         return sorted({*self.true, *self.found})
 
     def sums(self, type_: str | None = None) -> list[float]:
-        """Right, found and true ones, of one type or of all."""
+        """Return the counts of right, found and true spans, of one type or all."""
         counts = (self.right, self.found, self.true)
-        return [float(each.total() if type_ is None else each[type_]) for each in counts]
+        return [float(counter.total() if type_ is None else counter[type_]) for counter in counts]
 
 
 def measure_spans(right: float, found: float, true: float) -> dict[str, Measure]:
-    """F1 = 2 · right / (found + true), the harmonic mean of precision and recall."""
+    """Return F1 = 2 · right / (found + true), precision and recall."""
     signature = "spans as conlleval|range:0-1"
     return {
         "f1": Measure(Tally((right, found, true), _f1), "higher", signature),
@@ -52,12 +52,12 @@ def measure_spans(right: float, found: float, true: float) -> dict[str, Measure]
     }
 
 
-def _f1(right: float, found: float, true: float) -> float:
-    return _share(2 * right, found + true)
+def _f1(right: float, predicted: float, true: float) -> float:
+    return _share(2 * right, predicted + true)
 
 
 def _share(part: float, whole: float) -> float:
-    """Return a percentage; of nothing it is 0, as in conlleval."""
+    """Return a share; 0 of nothing, as in conlleval."""
     return part / whole if whole else 0.0
 
 
@@ -77,7 +77,7 @@ def word_sums(
 
 
 def measures_of(sums: dict[str, Sums]) -> dict[str, Measure]:
-    """The measures of some sentences, from what each of them adds."""
+    """Return the measures of some sentences from the sums of each."""
     totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in sums.items()}
     of_spans = measure_spans(*totals["f1"]) if "f1" in totals else {}
     signatures = {
@@ -85,6 +85,6 @@ def measures_of(sums: dict[str, Sums]) -> dict[str, Measure]:
         "accuracy_of_known": "known words|range:0-1",
         "accuracy_of_unknown": "unknown words|range:0-1",
     }
-    of_words = {name: Measure(Tally(totals[name], mean), "higher", each) for name, each in signatures.items()}
+    of_words = {name: Measure(Tally(totals[name], mean), "higher", signature) for name, signature in signatures.items()}
     loss = Measure(Tally(totals["loss"], mean), "lower", "nats per word|range:0-inf")
     return {**of_spans, **of_words, "loss": loss}

@@ -24,36 +24,38 @@ class TaggingTraining(AnswerTraining):
 
     steps: int = Field(default=3000, ge=1, description="Updates of the weights in the whole run.")
     batch_tokens: int = Field(
-        default=1024, ge=1, description="The most words of a batch, padding counted; a longer sentence stands alone."
+        default=1024,
+        ge=1,
+        description="Most words in a batch, including padding; a longer sentence is a batch of its own.",
     )
     own_labels: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="With model.previous_label, the share of words that are given the model's own tag before them "
-        "while training, and not the true one (scheduled sampling).",
+        description="With model.previous_label, the share of words that see the model's own previous tag in training "
+        "instead of the true one (scheduled sampling).",
     )
     optimizer: TaggingOptimizer = Field(default_factory=TaggingOptimizer, description="The optimiser.")
 
 
 class TaggingRecipe(TextRecipe):
-    """All that decides a tagger: family, data, model and training."""
+    """Recipe for a tagger: family, data, model and training."""
 
     data: TaggingData = Field(description="The sentences and their tags.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: TaggingTraining = Field(default_factory=TaggingTraining, description="How it is trained.")
 
     @model_validator(mode="after")
     def _check_together(self) -> "TaggingRecipe":
         if self.training.own_labels and not self.model.previous_label:
-            raise ValueError("training.own_labels is for model.previous_label = true; this model knows no tag before")
+            raise ValueError("training.own_labels is for model.previous_label = true; this model does not use it")
         inputs: InputOptions | None = getattr(self.model, "inputs", None)
         if inputs is None and self.data.tokeniser is None:
-            raise ValueError(f"a {self.family} reads parts of words, so data.tokeniser must say which")
+            raise ValueError(f"a {self.family} reads word pieces, so data.tokeniser must be set")
         if inputs is not None and self.data.tokeniser is not None:
-            raise ValueError(f"data.tokeniser is for families that read parts of words, and not for {self.family}")
+            raise ValueError(f"data.tokeniser is for families that read word pieces, not for {self.family}")
         if inputs is not None and inputs.vectors != "random":
             raise ValueError("model.inputs.vectors must be 'random' here: taggers take no ready vectors")
         if self.training.best_by in OF_SPANS and self.data.scheme == "tags":
-            raise ValueError(f"training.best_by = '{self.training.best_by}' is of spans, and data.scheme has none")
+            raise ValueError(f"training.best_by = '{self.training.best_by}' is for spans, and data.scheme has none")
         return self

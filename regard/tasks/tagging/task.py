@@ -1,4 +1,4 @@
-"""Giving tags to words: sentences for batches, a tag for each word as an answer, words on both sides of what looks."""
+"""The task of tagging: batches of sentences, a tag per word as the answer, and attention between words."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,10 +28,10 @@ from regard.viewing.sides import Side, Words
 
 
 class Tagging(NetworkTask[dict[str, TagSource]]):
-    """A tagger, the lexicon that it knows words and tags by, and how it learns.
+    """A tagger, its lexicon of words and tags, and how it learns.
 
-    Where a tag is chosen knowing the one before it, it is stepwise, and a step is a word; `begin` and `end` stand for
-    what comes before the first tag and after the last.
+    If a tag depends on the previous one, the task is stepwise and a step is a word; `begin` and `end` stand before the
+    first tag and after the last.
     """
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
@@ -47,7 +47,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
     ) -> None:
         super().__init__(model)
         self.lexicon, self.data, self.training_options = lexicon, data, training
-        self.tokeniser = tokeniser  # of words, where parts of them are read
+        self.tokeniser = tokeniser  # if words are read in pieces
         self.begin, self.end = model.begin, model.begin + 1
 
     @property
@@ -57,10 +57,10 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     @property
     def knows_label_before(self) -> bool:
-        """True if a tag is chosen knowing the one before it, so that there is something to search for."""
+        """True if a tag depends on the previous one, so that a search makes sense."""
         return self.model.after_label is not None
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: TaggingRecipe, device: torch.device, folder: Path | None) -> None:
@@ -70,8 +70,8 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
     def prepare(
         cls, recipe: TaggingRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
     ) -> PreparedTags:
-        given = open_lexicon(start, len(recipe.data.read_beside)) if start and LEXICON_FILE in start else None
-        return prepare_tags(recipe.data, folder, progress, given, _tokeniser_in(start, recipe) if start else None)
+        lexicon = open_lexicon(start, len(recipe.data.read_beside)) if start and LEXICON_FILE in start else None
+        return prepare_tags(recipe.data, folder, progress, lexicon, _tokeniser_in(start, recipe) if start else None)
 
     @classmethod
     def build(cls, recipe: TaggingRecipe, files: Files) -> "Tagging":
@@ -90,7 +90,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
         network = Tagger(network_class(recipe), recipe.model, sizes)
         return cls(network, lexicon, recipe.data, recipe.training, tokeniser)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
         table = FormTable(prepared.forms, prepared.lexicon, prepared.tokeniser)
@@ -101,10 +101,10 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
         source = self.material[split]
         if split == "train":
-            found = source.batches(self.training_options.batch_tokens, seed, epoch, start)
+            batches_of_split = source.batches(self.training_options.batch_tokens, seed, epoch, start)
         else:  # in one order for all runs, so that they can be compared sentence by sentence
-            found = source.batches(MEASURED_WORDS, 0, 0, start)
-        for batch in found:
+            batches_of_split = source.batches(MEASURED_WORDS, 0, 0, start)
+        for batch in batches_of_split:
             yield batch.to(self.device)
 
     def loss(self, batch: TagBatch, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -120,46 +120,50 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
         sums = word_sums(answers == batch.tags, batch.is_known, batch.real)
         sums["loss"] = torch.stack(surprise(self.model, batch), dim=1).double()
         if self.has_spans:
-            counts = torch.tensor([each.sums() for each in self._count_spans(batch, answers)], dtype=torch.float64)
+            counts = torch.tensor([item.sums() for item in self._count_spans(batch, answers)], dtype=torch.float64)
             sums |= {"f1": counts, "precision": counts[:, :2], "recall": counts[:, [0, 2]]}
         return sums
 
     @torch.no_grad()
     def measure_parts(self, batch: TagBatch) -> dict[str, dict[str, Measure]]:
-        """The measures of spans, for each type of them."""
-        found: dict[str, dict[str, Measure]] = {}
+        """Return the measures of each type of span."""
+        measures: dict[str, dict[str, Measure]] = {}
         for counts in self._count_spans(batch, self._choose(batch)) if self.has_spans else ():
             for type_ in counts.types:
-                own = measure_spans(*counts.sums(type_))
-                found[type_] = {name: found[type_][name] + own[name] for name in own} if type_ in found else own
-        return found
+                type_measures = measure_spans(*counts.sums(type_))
+                measures[type_] = (
+                    {name: measures[type_][name] + type_measures[name] for name in type_measures}
+                    if type_ in measures
+                    else type_measures
+                )
+        return measures
 
     def _choose(self, batch: TagBatch) -> Int[Tensor, "batch time"]:
         return choose_tags(self.model, self.model.states(batch.inputs), batch.inputs.lengths)
 
     def _count_spans(self, batch: TagBatch, answers: Int[Tensor, "batch time"]) -> list[SpanCounts]:
-        """The spans of each sentence, which may have types that the model does not."""
+        """Return the span counts of each sentence, which may have types that the model lacks."""
         every = []
         for sentence, row in zip(batch.sentences, answers.tolist(), strict=True):
             every.append(SpanCounts())
             every[-1].add(sentence.tags, [self.lexicon.tags[tag] for tag in row[: len(sentence.words)]])
         return every
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str | Sequence[str] | TaggedSentence], raw: bool = False) -> TagBatch:
-        """Return sentences as a batch, each given as a line, as raw text, as words, or as words with columns."""
-        sentences = [read_input(each, self.data, raw) for each in inputs]
+        """Return sentences as a batch, each given as a line, raw text, words, or words with columns."""
+        sentences = [read_input(sentence_or_line, self.data, raw) for sentence_or_line in inputs]
         batch = batch_of_inputs(sentences, self.lexicon, self.tokeniser)
         pieces = int(batch.inputs.piece_lengths.max())
-        self._check_length(max(len(each.words) for each in sentences), pieces, "There is a sentence")
+        self._check_length(max(len(sentence.words) for sentence in sentences), pieces, "There is a sentence")
         return batch.to(self.device)
 
     def _check_length(self, words: int, pieces: int, what: str) -> None:
-        """Refuse a sentence that is longer than the recipe allows, or than the network can read."""
+        """Refuse a sentence that is longer than the recipe allows or the network can read."""
         most = self.model.reader.most_tokens()
         if most is not None and pieces > most:
-            raise Fault(f"{what} of {pieces:,} parts of words, but this model reads {most:,} at most (model.longest).")
+            raise Fault(f"{what} of {pieces:,} word pieces, but this model reads {most:,} at most (model.longest).")
         longest = {"data.longest": self.data.longest, "model.longest": getattr(self.model.options, "longest", words)}
         name = min(longest, key=longest.__getitem__)
         if words > longest[name]:
@@ -172,27 +176,27 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     @torch.no_grad()
     def answers_of(self, batch: TagBatch, tags: Int[Tensor, "batch time"]) -> list[Tags]:
-        """These tags of each sentence, by their names, and how probable they are."""
+        """Return these tags of each sentence by name, with their probabilities."""
         return self._named(batch, self.model.states(batch.inputs), tags)
 
     def _named(
         self, batch: TagBatch, states: Float[Tensor, "batch time width"], tags: Int[Tensor, "batch time"]
     ) -> list[Tags]:
         lengths = batch.inputs.lengths
-        each, together = probabilities_of(self.model, states, lengths, batch.real, tags)
-        found = zip(batch.sentences, tags.tolist(), each.tolist(), together.tolist(), strict=True)
-        return [self._answer(sentence.words, *own) for sentence, *own in found]
+        of_tags, together = probabilities_of(self.model, states, lengths, batch.real, tags)
+        rows = zip(batch.sentences, tags.tolist(), of_tags.tolist(), together.tolist(), strict=True)
+        return [self._answer(sentence.words, *row) for sentence, *row in rows]
 
-    def _answer(self, words: list[str], tags: list[int], each: list[float], together: float) -> Tags:
+    def _answer(self, words: list[str], tags: list[int], probabilities: list[float], together: float) -> Tags:
         names = [self.lexicon.tags[tag] for tag in tags[: len(words)]]
         spans = [(span.type, span.start, span.end) for span in find_spans(names)] if self.has_spans else None
-        return Tags(words, names, each[: len(words)], together if words else 1.0, spans)
+        return Tags(words, names, probabilities[: len(words)], together if words else 1.0, spans)
 
     def sides(self, batch: TagBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         return {"source": self._words(batch)}
 
     def _words(self, batch: TagBatch) -> Words:
-        """The words of a single sentence, and their parts where those are read."""
+        """Return the words of a single sentence, and their pieces if those are read."""
         words = list(batch.sentences[0].words)
         if self.tokeniser is None:
             return Words(words, words, list(range(len(words))))
@@ -203,9 +207,9 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
-        """Read one sentence, so that whoever listens hears what its recurrent layers are given."""
+        """Read one sentence, so that listeners see the inputs of its recurrent layers."""
         if self.model.options.letters.reader == "lstm":
-            raise Fault("The letters of words go through an LSTM here too, so that its layers cannot be told apart.")
+            raise Fault("The letters of words also go through an LSTM here, so its layers cannot be told apart.")
         batch = self.read([text])
         self.model.states(batch.inputs)
         return Followed(self._words(batch))
@@ -227,7 +231,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
             "scheme": self.data.scheme,
         }
 
-    # What a search asks for, where the tag before is known
+    # Search, if the previous tag is known
 
     def start(self, batch: TagBatch) -> State:
         lengths = batch.inputs.lengths
@@ -236,19 +240,21 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
         )
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        """The logarithms of how probable each tag is for the next word; behind the last there is only the end."""
+        """Return the log-probability of each tag for the next word; after the last there is only the end."""
         states, lengths = state.sentence["states"], state.sentence["lengths"]
         place = state.row["place"]
         of_row = torch.arange(len(place), device=place.device) // (len(place) // len(states))
         over = place >= lengths[of_row]
-        own = states[of_row, place.clamp(max=states.shape[1] - 1)]
-        scores = self.model.scores(own, tokens.clamp(max=self.begin)).log_softmax(dim=-1)
-        found = torch.full((len(place), self.end + 1), float("-inf"), dtype=scores.dtype, device=scores.device)
-        found[:, : self.begin] = scores.masked_fill(over[:, None], float("-inf"))
-        found[:, self.end] = torch.where(over, 0.0, float("-inf"))
-        return found, State(state.sentence, {"place": place + 1})
+        row_states = states[of_row, place.clamp(max=states.shape[1] - 1)]
+        scores = self.model.scores(row_states, tokens.clamp(max=self.begin)).log_softmax(dim=-1)
+        log_probabilities = torch.full(
+            (len(place), self.end + 1), float("-inf"), dtype=scores.dtype, device=scores.device
+        )
+        log_probabilities[:, : self.begin] = scores.masked_fill(over[:, None], float("-inf"))
+        log_probabilities[:, self.end] = torch.where(over, 0.0, float("-inf"))
+        return log_probabilities, State(state.sentence, {"place": place + 1})
 
 
 def _tokeniser_in(files: Files, recipe: TaggingRecipe) -> Tokeniser | None:
-    """The tokeniser in the files of a model folder, where parts of words are read."""
+    """Return the tokeniser in the files of a model folder, if word pieces are read."""
     return None if recipe.data.tokeniser is None else tokenisers_in(files, recipe.data.tokeniser.full())[0]

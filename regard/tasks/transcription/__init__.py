@@ -1,1 +1,1 @@
-"""Writing down what is said in a sound."""
+"""Speech recognition: a text for each sound."""

@@ -1,4 +1,4 @@
-"""Batches of sounds, in an order and in strings that are pure functions of seed, epoch and number."""
+"""Batches of sounds; their order and strings depend only on seed, epoch and number."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from regard.data.sounds.strings import by_speaker, join_recordings
 
 @dataclass(frozen=True)
 class SoundBatch:
-    """Some sounds, each with what it says as numbers of symbols; the lengths are in samples.
+    """Some sounds with their transcripts as symbol numbers; lengths are in samples.
 
-    `parts` say which part of a split each belongs to, and `names` what people call it. `masks` are draws from 0 to 1 of
-    what is hidden while training: for each mask the first band, how many, the first frame, how many.
+    `parts` say which part of a split each belongs to, and `names` what people call it. `masks` are random numbers from
+    0 to 1 for masking in training: for each mask the first band, how many, the first frame, how many.
     """
 
     samples: Float[Tensor, "batch sample"]
@@ -46,7 +46,7 @@ class SoundBatch:
         return [self.of_rows(chunk.tolist()) for chunk in chunks]
 
     def of_rows(self, rows: Sequence[int]) -> "SoundBatch":
-        """Some rows of it."""
+        """Return some of the rows."""
         chosen = list(rows)
         return SoundBatch(
             self.samples[chosen],
@@ -61,7 +61,7 @@ class SoundBatch:
 
 @dataclass(frozen=True)
 class LabelledSound:
-    """One sound and what it says."""
+    """One sound and its transcript."""
 
     samples: np.ndarray
     labels: Sequence[int]
@@ -70,30 +70,30 @@ class LabelledSound:
 
 
 def batch_of(sounds: Sequence[LabelledSound], masks: np.ndarray | None = None) -> SoundBatch:
-    """Sounds in one batch, behind each of them silence to the end of the longest."""
-    lengths = [len(each.samples) for each in sounds]
-    counts = [len(each.labels) for each in sounds]
+    """Return sounds as one batch, padded with silence."""
+    lengths = [len(sound.samples) for sound in sounds]
+    counts = [len(sound.labels) for sound in sounds]
     samples, labels = (
         torch.zeros(len(sounds), max(lengths)),
         torch.zeros(len(sounds), max(1, *counts), dtype=torch.long),
     )
-    for row, each in enumerate(sounds):
-        samples[row, : lengths[row]] = torch.from_numpy(np.asarray(each.samples, np.float32))
-        labels[row, : counts[row]] = torch.tensor(each.labels, dtype=torch.long)
+    for row, sound in enumerate(sounds):
+        samples[row, : lengths[row]] = torch.from_numpy(np.asarray(sound.samples, np.float32))
+        labels[row, : counts[row]] = torch.tensor(sound.labels, dtype=torch.long)
     hidden = np.zeros((len(sounds), 0, 4), np.float32) if masks is None else masks
     return SoundBatch(
         samples,
         torch.tensor(lengths),
         labels,
         torch.tensor(counts),
-        tuple(each.part for each in sounds),
-        tuple(each.name for each in sounds),
+        tuple(sound.part for sound in sounds),
+        tuple(sound.name for sound in sounds),
         torch.from_numpy(hidden),
     )
 
 
 class SoundSource:
-    """The sounds of a split: recordings as they are, or strings made of them."""
+    """The sounds of a split: single recordings, or strings made of them."""
 
     def __init__(self, prepared: PreparedSounds, split: str) -> None:
         self.prepared, self.split = prepared, split
@@ -108,9 +108,9 @@ class SoundSource:
         self._all_voices = by_speaker(prepared.recordings, every)
 
     def batches(self, rows: int, masks: int, seed: int, epoch: int, start: int) -> Iterator[SoundBatch]:
-        """The batches of an epoch from number `start` on, on the host.
+        """Yield the batches of an epoch from number `start` on, on the host.
 
-        To learn from, sounds come in a new order or in new strings in every epoch; else they are always the same.
+        Training sounds come in a new order or in new strings in every epoch; the others never change.
         """
         items = self._items(seed, epoch)
         for first in range(start * rows, len(items), rows):
@@ -119,11 +119,11 @@ class SoundSource:
             if not masks or self.split != "train":
                 yield batch_of(sounds)
                 continue
-            drawn = np.random.default_rng([seed, epoch, first, 1]).random((len(chosen), masks, 4), np.float32)
-            yield batch_of(sounds, drawn)
+            random_masks = np.random.default_rng([seed, epoch, first, 1]).random((len(chosen), masks, 4), np.float32)
+            yield batch_of(sounds, random_masks)
 
     def _items(self, seed: int, epoch: int) -> list[tuple[str, int]]:
-        """The part and the number of each sound of an epoch: that of a row, or of a string."""
+        """Return the part and number of each sound of an epoch, where a number is a row or a string."""
         strings = self.prepared.options.strings
         if strings is not None:
             if self.split == "train":

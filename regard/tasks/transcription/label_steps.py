@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.models.transcriber import Labelling, LabelWriter
 from regard.protocols import State
 
-LabelFinder = Callable[[Any], Sequence[Labelling]]  # gives the labels of each sound, from what the network has heard
+LabelFinder = Callable[[Any], Sequence[Labelling]]  # returns the labels of each sound, from the network's encoding
 
 
 class LabelSteps:
@@ -26,5 +26,5 @@ class LabelSteps:
         return scores.float().log_softmax(-1), State(state.sentence, past)
 
     def limits(self, heard: Any) -> Int[Tensor, " sentence"]:
-        """Return how many labels an output may have, the end counted."""
+        """Return the most labels an output may have, including the end."""
         return self.model.most_tokens(heard)

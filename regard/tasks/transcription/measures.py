@@ -1,4 +1,4 @@
-"""Metrics of transcripts: label errors, sounds without any, and nats."""
+"""Metrics of transcripts: label errors, sounds without errors, and nats."""
 
 from collections.abc import Sequence
 
@@ -13,17 +13,17 @@ MEASURES = ("error", "exact", "loss")
 
 
 def sums_of_labels(
-    written: Sequence[Sequence[int]], said: Sequence[Sequence[int]], nats: Float[Tensor, " batch"]
+    written: Sequence[Sequence[int]], truths: Sequence[Sequence[int]], nats: Float[Tensor, " batch"]
 ) -> dict[str, Float[Tensor, "batch 2"]]:
     """Return each sound's contribution to the sums of each metric.
 
-    The label error rate (Graves et al. 2006, equation 2) is of all labels together: the symbols that would have to be
-    put in, taken out or replaced, for a hundred that were said.
+    The label error rate (Graves et al. 2006, equation 2) is over all labels together: the symbols to insert, delete or
+    replace per hundred that were said.
     """
-    edits = [Levenshtein.distance(own, other) for own, other in zip(written, said, strict=True)]
-    right = [100.0 * (list(own) == list(other)) for own, other in zip(written, said, strict=True)]
-    one = torch.ones(len(said), dtype=torch.float64)
-    labels = torch.tensor([len(each) for each in said], dtype=torch.float64)
+    edits = [Levenshtein.distance(output, truth) for output, truth in zip(written, truths, strict=True)]
+    right = [100.0 * (list(output) == list(truth)) for output, truth in zip(written, truths, strict=True)]
+    one = torch.ones(len(truths), dtype=torch.float64)
+    labels = torch.tensor([len(labels_said) for labels_said in truths], dtype=torch.float64)
     return {
         "error": torch.stack([100 * torch.tensor(edits, dtype=torch.float64), labels], dim=1),
         "exact": torch.stack([torch.tensor(right, dtype=torch.float64), one], dim=1),
@@ -32,7 +32,7 @@ def sums_of_labels(
 
 
 def measures_of(sums: dict[str, Float[Tensor, "batch 2"]]) -> dict[str, Measure]:
-    """The measures of several sounds, of what each adds."""
+    """Return the measures of several sounds from the sums of each."""
 
     def measure(name: str, better: Better, signature: str) -> Measure:
         return Measure(Tally(tuple(sums[name].sum(dim=0).tolist()), mean), better, signature)

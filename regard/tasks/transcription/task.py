@@ -1,4 +1,4 @@
-"""Writing down what is said: sounds for batches, log-mel frames for the network, symbols and their times for people."""
+"""The task of speech recognition: batches of sounds, log-mel frames for the network, symbols with their times."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -32,11 +32,11 @@ from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_l
 from regard.tasks.transcription.options import MaskOptions, TranscriptionRecipe, TranscriptionTraining
 from regard.viewing.sides import Frames, Side, Steps
 
-SILENT = "–"  # what people see where a frame says no symbol
+SILENT = "–"  # shown where a frame has no symbol
 
 
 class Transcription(NetworkTask[dict[str, SoundSource]]):
-    """A network over the frames of sounds, the symbols that it writes, and how it learns them."""
+    """A network over the frames of sounds, the symbols it writes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "sounds"
@@ -49,7 +49,7 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
         self.alphabet, self.data, self.training_options = alphabet, data, training
         self.features = LogMel(alphabet.rate, *data.features.samples(alphabet.rate), data.features.bands)
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: TranscriptionRecipe, device: torch.device, folder: Path | None) -> None:
@@ -73,7 +73,7 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
         network = build_network(recipe, recipe.data.features.bands, len(alphabet.symbols))
         return cls(network, alphabet, recipe.data, recipe.training)
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: PreparedSounds, recipe: TranscriptionRecipe) -> None:
         self._material = {split: SoundSource(prepared, split) for split in prepared.parts}
@@ -82,9 +82,9 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
         return self.material[split].batches(rows, self.training_options.masks.count, seed, epoch, start)
 
     def loss(self, batch: SoundBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
-        shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
-        return Loss(found.loss, batch.rows, shown, found.carry)
+        result = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
+        shown = {name: Tally(sums, mean) for name, sums in result.shown.items()}
+        return Loss(result.loss, batch.rows, shown, result.carry)
 
     def hear(self, batch: SoundBatch) -> Any:
         """Return the network's encoding of the sounds, in its own form."""
@@ -101,67 +101,67 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
     def sums_of_rows(self, batch: SoundBatch) -> dict[str, Tensor]:
         heard = self.hear(batch)
         nats = -self.model.score(heard, batch.labels, batch.label_counts)
-        said = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
-        return sums_of_labels(self.model.best(heard), said, nats)
+        truths = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
+        return sums_of_labels(self.model.best(heard), truths, nats)
 
     def measure_parts(self, batch: SoundBatch) -> dict[str, dict[str, Measure]]:
-        """The measures of each part that the recipe names, such as a speaker who was never heard."""
-        sums, found = self.sums_of_rows(batch), {}
+        """Return the measures of each part that the recipe names, such as an unseen speaker."""
+        sums, measures = self.sums_of_rows(batch), {}
         for part in dict.fromkeys(batch.parts):
-            rows = [row for row, own in enumerate(batch.parts) if own == part]
-            found[part] = measures_of({name: each[rows] for name, each in sums.items()})
-        return found
+            rows = [row for row, part_of_row in enumerate(batch.parts) if part_of_row == part]
+            measures[part] = measures_of({name: rows_of_sums[rows] for name, rows_of_sums in sums.items()})
+        return measures
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str | Path | bytes]) -> SoundBatch:
-        """The sounds in files, or in their contents, at the rate that it was trained on; what they say is not known."""
+        """Read sounds from files, or their contents, at the training rate; their transcripts are unknown."""
         rate = self.alphabet.rate
         sounds = [
-            read_sound(each, rate, "The sound") if isinstance(each, bytes) else read_sound(Path(each), rate)
-            for each in inputs
+            read_sound(source, rate, "The sound") if isinstance(source, bytes) else read_sound(Path(source), rate)
+            for source in inputs
         ]
         return batch_of([LabelledSound(sound, []) for sound in sounds]).to(self.device)
 
     @torch.no_grad()
     def transcripts(self, batch: SoundBatch, search: LabelFinder | None = None) -> list[Transcript]:
-        """Return what each sound says, how probable it is, and where it is said.
+        """Return what each sound says, its probability, and when it is said.
 
-        The sounds are heard once, and `search` finds their labels in what was heard; without it they are those of the
-        best path. Whoever watches the network sees where the symbols lie.
+        The sounds are encoded once, and `search` finds their labels in the encoding; without it, the best path is used.
+        Watching the network shows where the symbols are.
         """
         heard = self.hear(batch)
         symbols = (search or self.model.best)(heard)
         labels, counts = as_labels(symbols, self.device)
         spans, scores = self.model.align(heard, labels, counts), self.model.score(heard, labels, counts)
-        return [self._transcript(*each) for each in zip(symbols, spans, scores.tolist(), strict=True)]
+        return [self._transcript(*row) for row in zip(symbols, spans, scores.tolist(), strict=True)]
 
     def _transcript(self, labels: Labelling, spans: Sequence[Span], score: float) -> Transcript:
         names = [self.alphabet.symbols[label] for label in labels]
         seconds = self.frame_seconds
-        said = [
+        alignment = [
             SaidSymbol(name, first * seconds, behind * seconds)
             for name, (first, behind) in zip(names, spans, strict=True)
         ]
-        return Transcript(self.alphabet.join(names), score, said)
+        return Transcript(self.alphabet.join(names), score, alignment)
 
     @property
     def frame_seconds(self) -> float:
-        """From one frame that the network reads to the next."""
+        """Seconds from one frame that the network reads to the next."""
         return self.features.hop * self.model.options.stack / self.alphabet.rate
 
     def sides(self, batch: SoundBatch, outputs: Sequence[Transcript]) -> dict[str, Side]:
         counts = count_stacked(self.features.frame_counts(batch.lengths), self.model.options.stack)
         sound = batch.samples[0, : int(batch.lengths[0])].cpu().numpy()
-        written = [each.symbol for each in outputs[0].alignment] if outputs else []
+        written = [symbol_said.symbol for symbol_said in outputs[0].alignment] if outputs else []
         return {
             "source": Frames(sound, self.alphabet.rate, int(counts[0]), self.frame_seconds),
             "labels": Steps([*written, SILENT]),
         }
 
     def quote(self, batch: SoundBatch) -> str:
-        said = self.alphabet.join([self.alphabet.symbols[label] for label in batch.labels[0, : batch.label_counts[0]]])
-        return f"{batch.names[0]}, which says '{said}'"
+        text = self.alphabet.join([self.alphabet.symbols[label] for label in batch.labels[0, : batch.label_counts[0]]])
+        return f"{batch.names[0]}, which says '{text}'"
 
     def facts(self) -> dict[str, Any]:
         return {"symbols": len(self.alphabet.symbols), "rate": self.alphabet.rate, "bands": self.features.bands}
@@ -172,7 +172,7 @@ class Transcription(NetworkTask[dict[str, SoundSource]]):
 
 
 def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> PreparedSounds:
-    """Drop and count training sounds that are too short; refuse others that are."""
+    """Drop and count training sounds that are too short; refuse such sounds in other splits."""
     every = [row for parts in prepared.parts.values() for rows in parts.values() for row in rows]
     misfits = {row for row in every if not _fits(prepared, row, stack)}
     if not misfits:
@@ -183,19 +183,19 @@ def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> Prepar
             recordings = prepared.recordings
             name, text = recordings.names[others[0]], shorten(recordings.texts[others[0]])
             raise Fault(
-                f"{name}, of the {split} data, has too few frames for what it says, '{text}'; take it out, or make"
+                f"{name}, of the {split} data, has too few frames for its text, '{text}'; remove it, or make"
                 " model.stack or data.features.hop smaller."
             )
-    kept = {part: [row for row in rows if row not in misfits] for part, rows in prepared.parts["train"].items()}
-    if not any(kept.values()):
-        raise Fault("Every sound to learn from has fewer frames than symbols; make model.stack smaller.")
-    them = "1 sound is dropped: it has" if len(misfits) == 1 else f"{len(misfits):,} sounds are dropped: they have"
-    remark(f"{them} fewer frames than symbols.")
-    return replace(prepared, parts={**prepared.parts, "train": {part: rows for part, rows in kept.items() if rows}})
+    fitting = {part: [row for row in rows if row not in misfits] for part, rows in prepared.parts["train"].items()}
+    if not any(fitting.values()):
+        raise Fault("Every training sound has fewer frames than symbols; make model.stack smaller.")
+    subject = "1 sound is dropped: it has" if len(misfits) == 1 else f"{len(misfits):,} sounds are dropped: they have"
+    remark(f"{subject} fewer frames than symbols.")
+    return replace(prepared, parts={**prepared.parts, "train": {part: rows for part, rows in fitting.items() if rows}})
 
 
 def _fits(prepared: PreparedSounds, row: int, stack: int) -> bool:
-    """Return True if a sound has enough frames; one that strings are made of needs one more, for a blank after it."""
+    """Return True if a sound has enough frames; inside strings it needs one more, for a blank after it."""
     recordings, options = prepared.recordings, prepared.options
     symbols = prepared.alphabet.cut(recordings.texts[row])
     twins = sum(one == other for one, other in pairwise(symbols))
@@ -212,10 +212,10 @@ def hide(
     draws: Float[Tensor, "batch mask 4"],
     masks: MaskOptions,
 ) -> Float[Tensor, "batch frame band"]:
-    """Frames with zeros, the mean of standardised ones, in some bands and over some time (Park et al. 2019).
+    """Return frames with zeros, the mean of standardised frames, in some bands and times (Park et al. 2019).
 
-    A draw from 0 to 1 is a share: of the widest mask there may be, and of the places where it may begin. No more than a
-    fifth of a sound is hidden by one mask over frames, so that short ones are not lost.
+    A random number from 0 to 1 is a share: of the widest possible mask, and of the places where it may begin. One mask
+    hides at most a fifth of a sound's frames, so that short sounds are not lost.
     """
     bands, long = frames.shape[2], counts[:, None].to(draws.dtype)
     widest, longest = min(masks.bands, bands), (long / 5).clamp(max=masks.frames)
@@ -227,7 +227,9 @@ def hide(
 def _within(
     share: Float[Tensor, "batch mask"], width: Float[Tensor, "batch mask"], extent: Tensor | int, places: int
 ) -> Bool[Tensor, "batch place"]:
-    """Which of so many places lie in any of the masks, each so wide and at a share of where it may begin."""
+    """Return True for the places inside any of the masks, each of this width and beginning at this share of its
+    range.
+    """
     first = (share * (extent - width + 1).clamp(min=1)).floor()[..., None]
-    each = torch.arange(places, device=share.device)
-    return ((each >= first) & (each < first + width[..., None])).any(dim=1)
+    place = torch.arange(places, device=share.device)
+    return ((place >= first) & (place < first + width[..., None])).any(dim=1)

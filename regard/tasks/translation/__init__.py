@@ -1,1 +1,1 @@
-"""Translation: its batches, what it minimises, and how it is searched and looked at."""
+"""Translation: batches, training objectives, search and views."""

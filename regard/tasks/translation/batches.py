@@ -14,32 +14,32 @@ from regard.models.parts import Embedding
 
 
 class KnownTokens(NamedTuple):
-    """Size of a vocabulary, and the token by which a network reads everything beyond it."""
+    """Size of a vocabulary, and the token that stands for everything beyond it."""
 
     size: int
     unknown: int
 
     def read(self, tokens: Tensor) -> Tensor:
-        """Tokens as a network reads them."""
+        """Return tokens as a network reads them."""
         return tokens.masked_fill(tokens >= self.size, self.unknown)
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right.
+    """Some pairs as tensors; the target ends with the end token and has no begin: inputs are shifted right.
 
-    Where a translator copies, tokens of the target may lie beyond the vocabulary: unknown words of its source. For all
-    others `copies` and `further` are empty.
+    If a translator copies, target tokens may lie beyond the vocabulary: unknown words of the source. For all others
+    `copies` and `further` are empty.
     """
 
     source: Int[Tensor, "batch source"]
-    source_lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
+    source_lengths: Int[Tensor, " batch"]  # always on the host, where recurrent layers need them
     target: Int[Tensor, "batch target"]
-    target_lengths: Int[Tensor, " batch"]  # on the host too
-    inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
-    source_places: Int[Tensor, " source_token"]  # where in the flattened source the real tokens stand
-    places: Int[Tensor, " token"]  # the same of the target
-    copies: Int[Tensor, "batch copied"]  # the source as it can be copied, its unknown words told apart
+    target_lengths: Int[Tensor, " batch"]  # also on the host
+    inputs: Int[Tensor, "batch target"]  # the target, shifted right after the begin token
+    source_places: Int[Tensor, " source_token"]  # positions of the real tokens in the flattened source
+    places: Int[Tensor, " token"]  # the same for the target
+    copies: Int[Tensor, "batch copied"]  # the source with its unknown words told apart, for copying
     further: Bool[Tensor, "batch further"]  # which tokens beyond the vocabulary each source has
 
     @classmethod
@@ -52,7 +52,7 @@ class PairBatch:
         begin: int,
         known: KnownTokens | None = None,
     ) -> "PairBatch":
-        """A batch of padded rows, all on the host; with a vocabulary of `known` tokens others can be copied."""
+        """Return a batch of padded rows, all on the host; with `known` tokens, others can be copied."""
         source_places = _numbers_of_real(source_lengths, source.shape[1])
         places = _numbers_of_real(target_lengths, target.shape[1])
         inputs = F.pad(target[:, :-1], (1, 0), value=begin)
@@ -81,7 +81,7 @@ class PairBatch:
         return PairBatch(**moved | {name: pinned[name] for name in ("source_lengths", "target_lengths")})
 
     def twice(self) -> "PairBatch":
-        """Every row two times: first all of them, then all of them again."""
+        """Return every row twice: first all of them, then all of them again."""
         doubled = {name: torch.cat([tensor, tensor]) for name, tensor in vars(self).items()}
         doubled["source_places"][len(self.source_places) :] += self.source.numel()
         doubled["places"][self.tokens :] += self.target.numel()
@@ -95,26 +95,26 @@ class PairBatch:
 
     def _part(self, rows: dict[str, Tensor]) -> "PairBatch":
         places = (_numbers_of_real(rows[f"{side}_lengths"], rows[side].shape[1]) for side in ("source", "target"))
-        source_places, target_places = (each.to(self.places.device) for each in places)
+        source_places, target_places = (positions.to(self.places.device) for positions in places)
         return PairBatch(**rows, source_places=source_places, places=target_places)
 
 
 def _numbers_of_real(lengths: Int[Tensor, " batch"], width: int) -> Int[Tensor, " token"]:
-    """Where in a flattened table of this width the real tokens stand."""
+    """Return the positions of the real tokens in a flattened table of this width."""
     return real_places(lengths, width).flatten().nonzero().squeeze(1)
 
 
 @runtime_checkable
 class TranslationNetwork(Protocol):
-    """A network that reads source tokens whole and writes target tokens one after another.
+    """A network that reads all source tokens and writes target tokens one after another.
 
-    `read` gives what belongs to a sentence and `begin` what belongs to a row before its first token, both trees of
-    tensors; `write` takes some tokens of each row and gives their states and what the row then remembers. `layers`
-    gives what the encoder knows of each source token, from its plain embedding up. What else differs from network to
-    network each says of itself, as `regard/models/translator.py` explains.
+    `read` returns what belongs to a sentence, and `begin` what belongs to a row before its first token; both are trees
+    of tensors. `write` takes some tokens of each row and returns their states and what the row then remembers. `layers`
+    returns the encoder's states of each source token, from its plain embedding up. The class attributes describe other
+    differences between networks; see `regard/models/translator.py`.
     """
 
-    PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
+    PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes of each part that can be frozen
     has_packed_pass: ClassVar[bool]
     has_caches: ClassVar[bool]
     finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]]

@@ -1,4 +1,4 @@
-"""Translators built from recipes: the class of task that a network needs."""
+"""Build translators from recipes, with the task class that the network needs."""
 
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.translator_options import can_copy
@@ -8,7 +8,7 @@ from regard.tasks.translation.task import Translation
 
 
 class BuiltTranslation(Translation):
-    """The task of translation as the table of tasks has it: it builds translators of every kind."""
+    """The translation task in the table of tasks: it builds translators of every kind."""
 
     @classmethod
     def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
@@ -16,7 +16,7 @@ class BuiltTranslation(Translation):
 
 
 def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
-    """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+    """Return the translator of a recipe with these tokenisers, its weights initialised from the recipe's seed."""
     match network_class(recipe).finds_outputs_by:
         case "ctc":
             from regard.tasks.translation.ctc_task import CTCTranslation

@@ -1,7 +1,7 @@
-"""A translator that copies: what it minimises, and its steps over the vocabulary and the unknown words of a source.
+"""A translator that copies: its loss, and its steps over the vocabulary and a source's unknown words.
 
-An unknown word of the source is a token behind the vocabulary, with a number that it has in its own sentence alone. A
-network reads it as the unknown token; what is wanted, written and searched for is the word.
+An unknown word of the source is a token beyond the vocabulary, with a number that is valid in its own sentence alone. A
+network reads it as the unknown token, but targets, outputs and searches use the word.
 """
 
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class ForcedCopies(NamedTuple):
 
     pointed: Pointed
     source: Int[Tensor, "token source"]  # what each may copy
-    further: Bool[Tensor, "token further"]  # and which of that lies beyond the vocabulary
+    further: Bool[Tensor, "token further"]  # which of those lie beyond the vocabulary
     wanted: Int[Tensor, " token"]
     again: Float[Tensor, " token"]  # the coverage loss of each
 
 
 def forced_copies(network: PointingNetwork, batch: PairBatch) -> ForcedCopies:
-    """Teacher forcing: read the sources, and write the targets that are given."""
+    """Teacher forcing: read the sources and write the given targets."""
     memory = network.read(batch.source, batch.source_lengths)
     pointed, _ = network.point(batch.inputs, memory, network.begin(memory))
     rows = batch.places // batch.target.shape[1]
@@ -48,9 +48,9 @@ def forced_copies(network: PointingNetwork, batch: PairBatch) -> ForcedCopies:
 
 
 def forced_log_probabilities(network: PointingNetwork, batch: PairBatch) -> tuple[Tensor, Tensor]:
-    """The log-probabilities (token, writable) of what may be written at each real place, and what is wanted there."""
-    found = forced_copies(network, batch)
-    return _writable(_logits(network, found.pointed), found.pointed, found.source, found.further), found.wanted
+    """Return the log-probabilities (token, writable) at each real place, and the target there."""
+    forced = forced_copies(network, batch)
+    return _writable(_logits(network, forced.pointed), forced.pointed, forced.source, forced.further), forced.wanted
 
 
 def _logits(network: TranslationNetwork, pointed: Pointed) -> Tensor:
@@ -59,20 +59,20 @@ def _logits(network: TranslationNetwork, pointed: Pointed) -> Tensor:
 
 
 def _writable(logits: Tensor, pointed: Pointed, source: Tensor, further: Tensor) -> Tensor:
-    """The log-probabilities of the vocabulary and of the words beyond it, -inf for those that a source has not."""
-    found = log_mixture(logits, pointed, source, further.shape[1])
-    own, beyond = found.split([logits.shape[1], further.shape[1]], dim=1)
-    return torch.cat([own, beyond.masked_fill(~further, float("-inf"))], dim=1)
+    """Return the log-probabilities of the vocabulary and of the words beyond it, -inf for words not in the source."""
+    every = log_mixture(logits, pointed, source, further.shape[1])
+    vocabulary, beyond = every.split([logits.shape[1], further.shape[1]], dim=1)
+    return torch.cat([vocabulary, beyond.masked_fill(~further, float("-inf"))], dim=1)
 
 
 @dataclass(frozen=True)
 class CopyingCrossEntropy:
-    """−log p of the true tokens, written or copied, and λ times what it costs to look at a place again.
+    """−log p of the true tokens, written or copied, plus λ times the coverage loss.
 
-    Label smoothing ε is of that same mixture: −(1−ε) log p(w) − ε/V Σ_v log p(v). It holds the switch back as well: who
-    only copies, p_gen → 0, leaves nothing to the words that the source has not. With a `consistency` α there are two
-    passes with other dropout, of which half the losses count, and α/4 · (KL(p‖q) + KL(q‖p)), p and q what each may
-    write or copy (R-Drop, Liang et al. 2021, equation 4, halved).
+    Label smoothing ε applies to the same mixture: −(1−ε) log p(w) − ε/V Σ_v log p(v). It also restrains the switch: a
+    model that only copies, p_gen → 0, leaves no probability to words outside the source. With `consistency` α there are
+    two passes with different dropout; half of each loss counts, plus α/4 · (KL(p‖q) + KL(q‖p)), where p and q are what
+    each pass may write or copy (R-Drop, Liang et al. 2021, equation 4, halved).
     """
 
     label_smoothing: float = 0.0
@@ -80,31 +80,33 @@ class CopyingCrossEntropy:
     coverage: float = 0.0  # λ of See et al. 2017, equation 13
 
     def __call__(self, network: PointingNetwork, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
-        found = forced_copies(network, batch.twice() if self.consistency else batch)
-        logits, again = _logits(network, found.pointed), found.again.sum()
+        forced = forced_copies(network, batch.twice() if self.consistency else batch)
+        logits, again = _logits(network, forced.pointed), forced.again.sum()
         if self.label_smoothing or self.consistency:
-            every = log_mixture(logits, found.pointed, found.source, found.further.shape[1])
-            total = self._smoothed(every, found.wanted, logits.shape[1])
+            every = log_mixture(logits, forced.pointed, forced.source, forced.further.shape[1])
+            total = self._smoothed(every, forced.wanted, logits.shape[1])
         else:
-            total = -log_likelihood(logits, found.pointed, found.source, found.wanted).sum()
+            total = -log_likelihood(logits, forced.pointed, forced.source, forced.wanted).sum()
         total = total + self.coverage * again
         if self.consistency:
             total = (total + self.consistency / 2 * _divergence(*every.chunk(2))) / 2
-        tallies = {"coverage": Tally((again.detach(), found.wanted.numel()), mean)} if self.coverage else {}
+        tallies = {"coverage": Tally((again.detach(), forced.wanted.numel()), mean)} if self.coverage else {}
         return Loss(total, batch.tokens, tallies)
 
-    def _smoothed(self, every: Float[Tensor, "token writable"], wanted: Int[Tensor, " token"], known: int) -> Tensor:
-        right, even = every.gather(1, wanted[:, None]).sum(), every[:, :known].mean(dim=1).sum()
+    def _smoothed(
+        self, every: Float[Tensor, "token writable"], targets: Int[Tensor, " token"], vocabulary: int
+    ) -> Tensor:
+        right, even = every.gather(1, targets[:, None]).sum(), every[:, :vocabulary].mean(dim=1).sum()
         return -(1 - self.label_smoothing) * right - self.label_smoothing * even
 
 
 def _divergence(one: Float[Tensor, "token writable"], two: Float[Tensor, "token writable"]) -> Float[Tensor, ""]:
-    """KL(p‖q) + KL(q‖p) = Σ (p − q) (log p − log q) of two passes."""
+    """Return KL(p‖q) + KL(q‖p) = Σ (p − q) (log p − log q) of two passes."""
     return ((one.exp() - two.exp()) * (one - two)).sum()
 
 
 class CopyMemory(NamedTuple):
-    """Encoded sentences, their tokens as they can be copied, and those beyond the vocabulary."""
+    """Encoded sentences, their tokens for copying, and those beyond the vocabulary."""
 
     memory: Any
     source: Int[Tensor, "batch source"]
@@ -112,7 +114,7 @@ class CopyMemory(NamedTuple):
 
 
 def start_copying(network: PointingNetwork, batch: PairBatch) -> State:
-    """The state of a search before its first step."""
+    """Return the state of a search before its first step."""
     memory = network.read(batch.source, batch.source_lengths)
     return State(CopyMemory(memory, batch.copies, batch.further), network.begin(memory))
 
@@ -120,9 +122,9 @@ def start_copying(network: PointingNetwork, batch: PairBatch) -> State:
 def step_copying(
     network: PointingNetwork, tokens: Int[Tensor, " row"], state: State, known: KnownTokens
 ) -> tuple[Float[Tensor, "row writable"], State]:
-    """The log-probabilities of what may follow, and the state after these tokens."""
+    """Return the log-probabilities of the next token, and the state after these tokens."""
     read: CopyMemory = state.sentence
     pointed, past = network.point(known.read(tokens)[:, None], read.memory, state.row)
     pointed, copies = pointed.flatten(), len(tokens) // len(read.source)
-    source, further = (each.repeat_interleave(copies, 0) for each in (read.source, read.further))
+    source, further = (tensor.repeat_interleave(copies, 0) for tensor in (read.source, read.further))
     return _writable(_logits(network, pointed).float(), pointed, source, further), State(read, past)

@@ -1,7 +1,7 @@
-"""Translation by a network that copies: the unknown words of a source can be written, and searches need not know it.
+"""Translation by a network that copies unknown words of a source; searches need not know about it.
 
-One tokeniser serves both sides. For the time of a sentence it is extended by the unknown words of its source, so that
-they have numbers behind the vocabulary in what is read, wanted, searched for and written.
+One tokeniser serves both sides. For each sentence it is extended by the unknown words of its source, which get numbers
+beyond the vocabulary in everything that is read, predicted, searched and written.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.viewing.sides import Side, Words
 
-VOCABULARY = "(vocabulary)"  # where what is not copied comes from
+VOCABULARY = "(vocabulary)"  # origin of words that are not copied
 
 
 class CopyingTranslation(Translation):
@@ -64,11 +64,13 @@ class CopyingTranslation(Translation):
         return step_copying(self.model, tokens, state, self.known)
 
     def write(self, tokens: Sequence[int]) -> str:
-        """Write tokens without their source: words that were copied from it are unknown."""
+        """Write tokens without their source: copied words are unknown."""
         return self.target.decode([token if token < self.known.size else self.known.unknown for token in tokens])
 
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
-        """As of every translator, and where each word comes from: the vocabulary, or a place of the source."""
+        """Return the sides of every translator, and the origin of each word: the vocabulary, or a place of the
+        source.
+        """
         sides = super().sides(batch, outputs, text)
         source = sides["source"]
         assert isinstance(source, Words)

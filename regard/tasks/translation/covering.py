@@ -1,4 +1,4 @@
-"""A translator that keeps account of what it has looked at, which is what a coverage penalty asks for."""
+"""A translator that tracks its attention to the source, as a coverage penalty needs."""
 
 import torch
 from jaxtyping import Float, Int
@@ -13,10 +13,10 @@ from regard.tasks.translation.task import Translation
 
 
 def crossing(network: HasModules) -> str | None:
-    """The part whose attention from target to source aligns words best: that of the last block but one.
+    """Return the module whose cross-attention aligns words best: that of the last block but one.
 
-    So found in translation models of several sizes by Garg et al. (2019, section 4.1). A bottleneck has none, and a
-    head that only says what to copy belongs to no block.
+    Garg et al. (2019, section 4.1) found this for translation models of several sizes. A bottleneck has none, and a
+    head that only chooses what to copy belongs to no block.
     """
     parts = dict(network.named_modules())
     pointers = {id(part.look) for part in parts.values() if isinstance(part, Pointer)}
@@ -30,15 +30,15 @@ def _crosses(part: Looks) -> bool:
 
 
 class Covering:
-    """A stepwise translator whose rows also remember the attention each source token has had.
+    """A stepwise translator whose rows also remember the attention that each source token has had.
 
-    To watch costs the fused kernels, so a search asks for this only when it has a coverage penalty.
+    Watching rules out the fused kernels, so a search uses this only with a coverage penalty.
     """
 
     def __init__(self, task: Translation) -> None:
         where = crossing(task.model)
         if where is None:
-            raise Fault("This model has no attention that could cover its source; set coverage_penalty to 0.")
+            raise Fault("This model has no attention to its source; set coverage_penalty to 0.")
         self.task, self.where = task, where
         self.begin, self.end = task.begin, task.end
 
@@ -53,10 +53,10 @@ class Covering:
         with watching(self.task.model, where=self.where) as gazes:
             log_probabilities, after = self.task.step(tokens, State(state.sentence, row))
         (gaze,) = gazes
-        # Whether a gaze has the rows of a sentence as its rows or as its queries, they come in the same order.
+        # A gaze may have the rows of a sentence as rows or as queries; the order is the same.
         looked: Float[Tensor, "row source"] = gaze.weights.mean(dim=1).flatten(0, 1)
         return log_probabilities, State(after.sentence, (after.row, covered + looked.to(covered.dtype)))
 
     def coverage(self, state: State) -> Float[Tensor, "row source"]:
-        """The sums over the tokens so far, 1 at padding."""
+        """Return the sums over the tokens so far, 1 at padding."""
         return state.row[1]

@@ -1,4 +1,4 @@
-"""Texts as tokens for a translator, refused where they are longer than the model takes or cannot be written."""
+"""Texts as tokens for a translator; refuse those too long for the model or impossible to write."""
 
 from regard.base.faults import Fault, TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -19,15 +19,15 @@ def check_target(task: Translation, text: str, number: int) -> int:
 
 
 def target_tokens(task: Translation, text: str, what: str, tokeniser: Tokeniser | None = None) -> list[int]:
-    """The tokens of what an output is asked to have; `what` it is called if it cannot be written.
+    """Return the tokens that an output must have; `what` names them in a refusal.
 
-    The `tokeniser` is that of what is written for its source, if that may have words to copy.
+    `tokeniser` is that of the output for its source, if it may copy words.
     """
     target, longest = tokeniser or task.target, task.model.options.longest
     tokens = target.encode(text)
     if target.unknown in tokens:
         unknown = next((word for word in text.split() if target.unknown in target.encode(word)), text)
-        raise Fault(f"The {what} has {unknown!r}, for which this model has no tokens; give one that it could write.")
+        raise Fault(f"The {what} has {unknown!r}, for which this model has no tokens; use words that it can write.")
     if len(tokens) + 1 > longest:
         raise Fault(f"The {what} has {len(tokens)} tokens, but an output has {longest - 1} at most; shorten it.")
     return tokens

@@ -19,20 +19,20 @@ from regard.tasks.translation.packs import PackedBatch, PackedPairs
 
 @runtime_checkable
 class Objective(Protocol):
-    """The loss of a network on a batch; `carry` is what it handed on with the batch before."""
+    """The loss of a network on a batch; `carry` is what it passed on with the previous batch."""
 
     def __call__(self, network: Any, batch: Any, carry: dict[str, Tensor] | None) -> Loss: ...
 
 
 class Forced(NamedTuple):
-    """The states from which the real target tokens are written, each given the true ones before it; those tokens."""
+    """The states that predict the real target tokens, each given the true ones before it, and those tokens."""
 
     states: Float[Tensor, "token width"]
     wanted: Int[Tensor, " token"]
 
 
 def forced(network: TranslationNetwork, batch: PairBatch | PackedBatch) -> Forced:
-    """Teacher forcing: read the sources, and write the targets that are given."""
+    """Teacher forcing: read the sources and write the given targets."""
     if isinstance(batch, PackedBatch):
         return _forced_packed(network, batch.packed, batch.room)
     memory = network.read(batch.source, batch.source_lengths)
@@ -52,7 +52,7 @@ def _real(states: Float[Tensor, "batch target width"], batch: PairBatch) -> Forc
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """Cross-entropy with some of the probability given to all tokens alike (Szegedy et al. 2016, section 7)."""
+    """Cross-entropy with label smoothing (Szegedy et al. 2016, section 7)."""
 
     label_smoothing: float = 0.0
 
@@ -61,14 +61,14 @@ class CrossEntropy:
     ) -> Loss:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
-    def of(self, network: TranslationNetwork, found: Forced) -> Float[Tensor, ""]:
+    def of(self, network: TranslationNetwork, written: Forced) -> Float[Tensor, ""]:
         weight, bias = network.token_weights(), network.token_biases()
-        return projected_cross_entropy(found.states, weight, found.wanted, self.label_smoothing, bias)
+        return projected_cross_entropy(written.states, weight, written.wanted, self.label_smoothing, bias)
 
 
 @dataclass(frozen=True)
 class Consistent:
-    """R-Drop (Liang et al. 2021): two passes with other dropout, which should not only be right but also agree."""
+    """R-Drop (Liang et al. 2021): two passes with different dropout, which should also agree."""
 
     label_smoothing: float
     consistency: float
@@ -78,16 +78,18 @@ class Consistent:
     ) -> Loss:
         return Loss(self.of(network, forced(network, batch.twice())), batch.tokens)
 
-    def of(self, network: TranslationNetwork, found: Forced) -> Float[Tensor, ""]:
-        """The loss of what both passes wrote, one behind the other."""
-        states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
+    def of(self, network: TranslationNetwork, written: Forced) -> Float[Tensor, ""]:
+        """Return the loss of both passes, which follow one another."""
+        states, targets = written.states.unflatten(0, (2, -1)), written.wanted.chunk(2)[0]
         weight, bias = network.token_weights(), network.token_biases()
-        return consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency, bias)
+        return consistent_cross_entropy(states, weight, targets, self.label_smoothing, self.consistency, bias)
 
 
 @dataclass(frozen=True)
 class Joint:
-    """λ · L_CTC + (1 − λ) · L_attention (Kim et al. 2017, equation 9); of two passes the mean of their CTC losses."""
+    """λ · L_CTC + (1 − λ) · L_attention (Kim et al. 2017, equation 9); with two passes, the mean of their CTC
+    losses.
+    """
 
     options: CTCOptions
     attention: CrossEntropy | Consistent
@@ -97,7 +99,7 @@ class Joint:
         pairs = batch.twice() if passes == 2 else batch
         memory = network.read(pairs.source, pairs.source_lengths)
         states, _ = network.write(pairs.inputs, memory, network.begin(memory))
-        # The target closes with an end token, which is no label: CTC ends with its frames.
+        # The target's end token is not a label: CTC ends with its frames.
         lengths, labels = self.options.ctc_frames * pairs.source_lengths, pairs.target_lengths - 1
         ctc = ctc_loss(memory.frames[0], lengths, pairs.target, labels) / passes
         share = self.options.ctc
@@ -106,17 +108,17 @@ class Joint:
 
 
 def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
-    """Return what a model with these options minimises."""
+    """Return the training objective of a model with these options."""
     joint, explores = isinstance(options, CTCOptions) and options.ctc > 0, getattr(options, "explores", False)
     if joint and (can_copy(options) or explores):
         raise Fault(
-            "model.ctc is learnt beside a decoder that writes the true tokens from its vocabulary, so it goes neither "
-            "with model.copies, nor with model.own_tokens, nor with model.hard = 'reinforce'; leave one of them out."
+            "model.ctc needs a decoder that writes the true tokens from its vocabulary, so it cannot be combined "
+            "with model.copies, model.own_tokens or model.hard = 'reinforce'; omit one of them."
         )
     if can_copy(options):
         return CopyingCrossEntropy(label_smoothing, consistency, getattr(options, "coverage", 0.0))
     if explores:
-        from regard.tasks.translation.exploring import exploring_for  # which other translators do without
+        from regard.tasks.translation.exploring import exploring_for  # other translators do without it
 
         return exploring_for(options, label_smoothing, consistency)
     attention = Consistent(label_smoothing, consistency) if consistency else CrossEntropy(label_smoothing)

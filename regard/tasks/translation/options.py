@@ -17,22 +17,21 @@ class TranslationTraining(TextTraining):
     consistency: float = Field(
         default=0.0,
         ge=0,
-        description="Weight of R-Drop: each batch goes through twice, and the two passes should agree; 0 is off.",
+        description="Weight of R-Drop: each batch is passed twice, and the two outputs should agree; 0 is off.",
     )
     freeze: list[str] = Field(
         default=[],
-        description="Parts of the model that do not learn: embeddings (with an output layer tied to them), "
-        "encoder, decoder.",
+        description="Parts of the model to freeze: embeddings (with an output layer tied to them), encoder, decoder.",
     )
     fast: bool = Field(
         default=True,
-        description="On a GPU, packed sentences, fused kernels and captured passes in bf16, for models that have them.",
+        description="On a GPU, use packed sentences, fused kernels and captured passes in bf16, if the model has them.",
     )
     validation_beam: int = Field(
-        default=1, ge=0, le=64, description="Beam of the translations made to validate; 0 measures the loss alone."
+        default=1, ge=0, le=64, description="Beam size for validation translations; 0 measures only the loss."
     )
     log_attention: bool = Field(
-        default=False, description="Log to TensorBoard, at each validation, how sharp and how straight each head looks."
+        default=False, description="Log to TensorBoard, at each validation, how focused and how diagonal each head is."
     )
 
     @model_validator(mode="after")
@@ -43,24 +42,24 @@ class TranslationTraining(TextTraining):
 
 
 class TranslationRecipe(TextRecipe):
-    """All that decides a translator: family, data, model, training and search."""
+    """Recipe for a translator: family, data, model, training and search."""
 
-    data: PairData = Field(description="The text and how it is cut into tokens.")
-    model: Any = Field(description="What the model is built like.")
+    data: PairData = Field(description="The text and how it is tokenised.")
+    model: Any = Field(description="The architecture of the model.")
     training: TranslationTraining = Field(default_factory=TranslationTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 
     @classmethod
     def bend(cls, table: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-        """Return the table with lengths and validations that fit each other, if the user said but one of the two.
+        """Return the table with lengths and validations that fit each other, if the user set only one of the two.
 
-        A shorter model drops longer pairs; without translations the loss says what is best, and other measures need
-        translations.
+        A shorter model drops longer pairs. Without translations the loss decides which weights are best, and other
+        measures need translations.
         """
         longest = value_at(said, "model", "longest")
         if isinstance(longest, int) and longest > 1 and value_at(said, "data", "cleaning", "longest") is None:
-            own = value_at(table, "data", "cleaning", "longest")
-            usual = own if isinstance(own, int) else Cleaning.model_fields["longest"].default
+            recipe_longest = value_at(table, "data", "cleaning", "longest")
+            usual = recipe_longest if isinstance(recipe_longest, int) else Cleaning.model_fields["longest"].default
             table = merge_tables(table, {"data": {"cleaning": {"longest": min(usual, longest - 1)}}})
         best_by, beam = value_at(said, "training", "best_by"), value_at(said, "training", "validation_beam")
         if beam == 0 and best_by is None:
@@ -75,9 +74,11 @@ class TranslationRecipe(TextRecipe):
 
     @model_validator(mode="after")
     def _check_lengths(self) -> "TranslationRecipe":
-        longest, kept = getattr(self.model, "longest", None), self.data.cleaning.longest
-        if longest is not None and kept >= longest:
-            raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
+        longest, longest_pair = getattr(self.model, "longest", None), self.data.cleaning.longest
+        if longest is not None and longest_pair >= longest:
+            raise ValueError(
+                f"data.cleaning.longest {longest_pair} and an end token do not fit model.longest {longest}"
+            )
         return self
 
     @model_validator(mode="after")

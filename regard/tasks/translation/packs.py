@@ -1,4 +1,4 @@
-"""Pairs end to end in tensors of a fixed shape, so that a GPU can replay the pass over one batch with the next."""
+"""Pairs packed end to end in tensors of a fixed shape, so that a GPU can replay a pass for each batch."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,36 +10,36 @@ from torch import Tensor
 from regard.models.transformer.packing import PackedSentences
 from regard.tasks.translation.batches import PairBatch
 
-NOTHING = -1  # is wanted where there is only padding
-SMALLEST_ROOM = 16  # of the kernel's attention
-SIZES = 16  # up to the capacity, to which batches are filled up
-MOST = 2  # times the capacity that is packed; text that is cut anew in every epoch comes out longer than planned
+NOTHING = -1  # target of padding
+SMALLEST_ROOM = 16  # smallest size of the attention kernel
+SIZES = 16  # number of sizes, up to the capacity, that batches are padded to
+MOST = 2  # times the capacity that is still packed; resampled text may be longer than planned
 
 
 class PackedPairs(NamedTuple):
-    """The sources, what is read of the targets, and what is wanted behind each of their tokens."""
+    """The sources, the target tokens to read, and the token to predict after each."""
 
     source: PackedSentences
     target: PackedSentences
     wanted: Int[Tensor, " target_token"]
 
     def twice(self) -> "PackedPairs":
-        """Every sentence two times: first all of them, then all of them again."""
+        """Return every sentence twice: first all of them, then all of them again."""
         return PackedPairs(_twice(self.source), _twice(self.target), torch.cat([self.wanted, self.wanted]))
 
 
 @dataclass(frozen=True)
 class PackedBatch:
-    """Packed pairs on the device of a model, filled up with padding to a fixed number of tokens and sentences.
+    """Packed pairs on the device of a model, padded to a fixed number of tokens and sentences.
 
-    Padding makes sentences of its own, behind the real ones. Of `rows`, `tokens` and the `pairs` themselves, which stay
-    on the host, only the real ones are meant.
+    Padding makes sentences of its own, after the real ones. `rows`, `tokens` and `pairs`, which stay on the host, count
+    only the real ones.
     """
 
     pairs: PairBatch
     packed: PackedPairs
-    room: int  # a power of two that no sentence is longer than
-    capacity: int  # tokens of a side in a large batch, of which its sizes are sixteenths
+    room: int  # a power of two, no smaller than the longest sentence
+    capacity: int  # tokens of a side in a large batch; sizes are sixteenths of it
 
     @property
     def rows(self) -> int:
@@ -64,7 +64,7 @@ class PackedBatch:
         return replace(self, packed=tensors)
 
     def twice(self) -> "PackedBatch":
-        """Every pair two times, as `PairBatch.twice` has them."""
+        """Return every pair twice, as `PairBatch.twice` does."""
         return self.holding(self.packed.twice())
 
     def split(self, parts: int) -> list["PackedBatch"]:
@@ -73,7 +73,7 @@ class PackedBatch:
 
 
 def pack(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch | None:
-    """These pairs, which are on the host, packed on a device; None where a side is far beyond the capacity."""
+    """Pack pairs, which are on the host, on a device; return None if a side is far beyond the capacity."""
     if max(len(pairs.source_places), pairs.tokens) > MOST * capacity:
         return None
     return _pack_pairs(pairs, capacity, device)
@@ -87,19 +87,19 @@ def _pack_pairs(pairs: PairBatch, capacity: int, device: torch.device) -> Packed
     sentences = _power_of_two(pairs.rows + -(-max(spare) // room))
     source = _sentences(pairs.source, pairs.source_lengths, pairs.source_places, (sizes[0], sentences, room))
     target = _sentences(pairs.inputs, pairs.target_lengths, pairs.places, (sizes[1], sentences, room))
-    wanted = torch.full((sizes[1],), NOTHING)
-    wanted[: pairs.tokens] = pairs.target.flatten()[pairs.places]
-    return PackedBatch(pairs, _move(PackedPairs(source, target, wanted), device), room, capacity)
+    targets = torch.full((sizes[1],), NOTHING)
+    targets[: pairs.tokens] = pairs.target.flatten()[pairs.places]
+    return PackedBatch(pairs, _move(PackedPairs(source, target, targets), device), room, capacity)
 
 
 def _round_up(count: int, capacity: int) -> int:
-    """One of few sizes that is no smaller: fewer would be more padding, more of them more passes to capture."""
+    """Round up to one of a few sizes: fewer sizes mean more padding, more sizes more passes to capture."""
     step = -(-capacity // SIZES)
     return max(1, -(-count // step)) * step
 
 
 def _fill(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
-    """The lengths of as many sentences as asked for, which take up all the spare tokens too."""
+    """Return the lengths of `sentences` sentences, which also take up all the spare tokens."""
     filled = torch.zeros(sentences, dtype=torch.long)
     filled[: len(lengths)] = lengths
     whole, rest = divmod(spare, room)
@@ -110,16 +110,16 @@ def _fill(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
 
 
 def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int, int, int]) -> PackedSentences:
-    """The rows of a padded table end to end, and padding behind them up to a size and a number of sentences."""
+    """Return the rows of a padded table end to end, padded to a size and a number of sentences."""
     size, sentences, room = sizes
     filled = _fill(lengths, size - len(places), room, sentences)
     offsets = torch.zeros(sentences + 1, dtype=torch.long)
     torch.cumsum(filled, 0, out=offsets[1:])
     tokens = torch.zeros(size, dtype=torch.long)
     tokens[: len(places)] = table.flatten()[places]
-    found = torch.arange(size) - offsets[:-1].repeat_interleave(filled)
-    found[len(places) :] = 0  # a model may have learned fewer places than padding makes sentences long
-    return PackedSentences(tokens, found, offsets)
+    positions = torch.arange(size) - offsets[:-1].repeat_interleave(filled)
+    positions[len(places) :] = 0  # a model may have fewer positions than padding makes sentences long
+    return PackedSentences(tokens, positions, offsets)
 
 
 def _twice(sentences: PackedSentences) -> PackedSentences:
@@ -129,7 +129,7 @@ def _twice(sentences: PackedSentences) -> PackedSentences:
 
 
 def _move(packed: PackedPairs, device: torch.device) -> PackedPairs:
-    """All of it by one copy."""
+    """Move everything in one copy."""
     if device.type == "cpu":
         return packed
     parts = [*packed.source, *packed.target, packed.wanted]
@@ -138,5 +138,5 @@ def _move(packed: PackedPairs, device: torch.device) -> PackedPairs:
 
 
 def _power_of_two(number: int) -> int:
-    """The smallest power of two that is no smaller."""
+    """Return the smallest power of two that is no smaller."""
     return 1 << max(0, number - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
+"""The task of translation: batches of sentence pairs, cross-entropy, text in and text out."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ from regard.tasks.translation.translator_description import token_facts
 from regard.tasks.translation.vectors import follow_source, source_vectors, take_vectors
 from regard.viewing.sides import Side, Words
 
-if TYPE_CHECKING:  # what is learnt from, which a translator that is loaded does without
+if TYPE_CHECKING:  # training data, which a loaded translator does without
     from regard.data.corpora.prepared import PreparedPairs
     from regard.tasks.translation.training_pairs import TrainingPairs
 
 
 def mark_turns(network: TranslationNetwork, tokeniser: Tokeniser) -> None:
-    """Tell a network that reads turns with which tokens each begins."""
+    """Give a network that reads turns the tokens that each turn begins with."""
     if network.reads_turns:
         network.marks = turn_marks(tokeniser)
 
@@ -48,12 +48,12 @@ def turn_marks(tokeniser: Tokeniser) -> tuple[int, ...]:
     """Return the tokens of the dash that each turn begins with."""
     marks = tuple(tokeniser.encode(DASH))
     if not marks or tokeniser.unknown in marks:
-        raise Fault(f"The tokeniser has no token for '{DASH}', with which every turn of a dialogue begins.")
+        raise Fault(f"The tokeniser has no token for '{DASH}', which begins every turn of a dialogue.")
     return marks
 
 
 def turn_sides(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> dict[str, Side]:
-    """Return the turns of the one dialogue of a batch, each as a word of its own, where the network reads them."""
+    """Return the turns of the one dialogue of a batch, each as one word, if the network reads turns."""
     tokens, sides = batch.source[0].tolist(), dict[str, Side]()
     for name, turns in network.turns_of(batch.source, batch.source_lengths).items():
         rows = zip(turns.words.tolist(), turns.lengths.tolist(), strict=True)
@@ -63,28 +63,28 @@ def turn_sides(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBat
 
 
 def turn_extents(network: TranslationNetwork, batch: PairBatch) -> dict[str, Tensor]:
-    """Return how many turns each dialogue of a batch has, where the network reads them."""
+    """Return how many turns each dialogue of a batch has, if the network reads turns."""
     return {name: turns.counts for name, turns in network.turns_of(batch.source, batch.source_lengths).items()}
 
 
 def refuse_turns(network: TranslationNetwork) -> None:
-    """Refuse to follow one line of words through a network that reads turns."""
+    """Refuse to follow a single line of words through a network that reads turns."""
     if network.reads_turns:
-        raise Fault("This model reads the turns of a dialogue one by one, and has no single line of words to follow.")
+        raise Fault("This model reads the turns of a dialogue one by one, so there is no single line to follow.")
 
 
-FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
-_USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token
-VALIDATION_ROWS = 64  # rows of a batch that is only measured
-IMPOSSIBLE = 1e4  # nats of a token that the model cannot write, so that the other tokens still tell two losses apart
-FILLED = 0.93  # of a batch's room is taken to have a target token; padding and longer sources have the rest
+FEWEST_TOKENS = 16  # of a vocabulary whose size is not known yet
+_USUAL_LENGTH = 30  # tokens of a typical sentence, for the cost per token
+VALIDATION_ROWS = 64  # of a batch for measuring only
+IMPOSSIBLE = 1e4  # nats of a token that the model cannot write; finite, so that two losses can be compared
+FILLED = 0.93  # share of a batch's room assumed to hold target tokens; the rest is padding and longer sources
 
 
 class Translation(NetworkTask["TrainingPairs"]):
-    """A translator: the network, the two tokenisers, and what its outputs mean."""
+    """A translator: the network and the two tokenisers."""
 
-    unit = "tokens"  # that batches are counted in
-    known: KnownTokens | None = None  # the vocabulary, where tokens beyond it can be copied from a source
+    unit = "tokens"  # the unit of batches
+    known: KnownTokens | None = None  # the vocabulary, if tokens beyond it can be copied from a source
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity", "accuracy")
 
     def __init__(
@@ -94,9 +94,9 @@ class Translation(NetworkTask["TrainingPairs"]):
         self.source, self.target = source, target
         self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
-        self._begun: list[str] = []  # what it began with, in a line
+        self._begun: list[str] = []  # a line on its initial vectors
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: TranslationRecipe, device: torch.device, folder: Path | None) -> None:
@@ -141,7 +141,7 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     @classmethod
     def of_recipe(cls, recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> "Translation":
-        """Return the translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+        """Return the translator of a recipe with these tokenisers, its weights initialised from the recipe's seed."""
         network, training = cls.network_of(recipe, source, target), recipe.training
         mark_turns(network, source)
         return cls(network, source, target, objective_for(recipe.model, training.label_smoothing, training.consistency))
@@ -153,21 +153,21 @@ class Translation(NetworkTask["TrainingPairs"]):
         return build_network(recipe, source.size, target.size, recipe.data.tokeniser.shared, target.pad)
 
     def begin_with(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
-        """Ready vectors become embeddings."""
+        """Initialise the embeddings from ready vectors."""
         if recipe.data.vectors is not None:
             check = type(recipe).check_other
             self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors, check)]
 
     def settle(self, recipe: TranslationRecipe, prepared: "PreparedPairs", remark: Remark) -> TranslationRecipe:
-        """The recipe with the size of its batches, found here where it does not say."""
+        """Return the recipe with its batch size, chosen here if it is open."""
         if recipe.training.batch_tokens is not None:
             return recipe
         from regard.tasks.translation.budget import find_batch_tokens
 
-        found = find_batch_tokens(self, recipe, prepared, remark)
-        return recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
+        batch_tokens = find_batch_tokens(self, recipe, prepared, remark)
+        return recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": batch_tokens})})
 
-    # What the trainer and the evaluator ask for
+    # Training and evaluation
 
     def learn_from(self, prepared: "PreparedPairs", recipe: TranslationRecipe) -> None:
         from regard.data.corpora.resampling import PairCutter
@@ -175,9 +175,9 @@ class Translation(NetworkTask["TrainingPairs"]):
 
         training = recipe.training
         if training.batch_tokens is None:
-            raise RuntimeError("the size of a batch is settled before a translator learns")
+            raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
-        fast = training.fast and training.precision != "float32"  # in which the kernels outgrow many GPUs
+        fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
         self._material = TrainingPairs(
@@ -190,7 +190,7 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     @property
     def pairs(self) -> "TrainingPairs":
-        """The pairs that it learns from."""
+        """The pairs to learn from."""
         return self.material
 
     def outline(self, recipe: TranslationRecipe) -> list[str]:
@@ -202,11 +202,11 @@ class Translation(NetworkTask["TrainingPairs"]):
             *self._begun,
             *self._mixture(recipe),
             *([self._path] if self._path else []),
-            *([f"{workers} worker processes cut the text anew in every epoch"] if workers else []),
+            *([f"{workers} worker processes tokenise the text again in every epoch"] if workers else []),
         ]
 
     def _mixture(self, recipe: TranslationRecipe) -> list[str]:
-        """Which share of the pairs comes from which corpus, where there are several."""
+        """Return the share of the pairs from each corpus, if there are several."""
         if len(recipe.data.train) == 1:
             return []
         weights = [weight if count else 0.0 for _, count, weight in self.pairs.corpus.train.corpora]
@@ -216,16 +216,16 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     @property
     def _path(self) -> str:
-        """Which path training takes on a GPU, and if it is the slower one, why; nothing where there is no choice."""
+        """Describe the training path on a GPU and, if it is the slower one, why; empty if there is no choice."""
         if self.device.type != "cuda" or not self.model.has_packed_pass:
             return ""
         if not self.pairs.capacity:
-            return "by the plain path, as training.fast or training.precision says"
+            return "on the plain path, as set by training.fast or training.precision"
         if self.known is not None:
-            return "by the plain path, for no kernel copies"
+            return "on the plain path, because no kernel can copy"
         if serves(self.model, longest=1):
-            return "on packed sentences, by fused kernels and captured passes"
-        return f"by the plain path: {obstacle() or 'the kernels have other heads, positions or activations'}"
+            return "on packed sentences, with fused kernels and captured passes"
+        return f"on the plain path: {obstacle() or 'the kernels do not support these heads, positions or activations'}"
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
         if split == "train":
@@ -237,25 +237,25 @@ class Translation(NetworkTask["TrainingPairs"]):
                 yield self.pair_up(pairs[first : first + VALIDATION_ROWS])
 
     def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
-        """A batch of these sentences and their translations, without the spaces at their ends, as they are learnt."""
+        """Return a batch of these sentences and their translations, stripped as in training."""
         sources = self.encode_sources([source for source, _ in pairs])
         targets = self.encode_targets([source for source, _ in pairs], [target.strip() for _, target in pairs])
         return self.token_batch([np.array(s) for s in sources], [np.array(t) for t in targets])
 
     def target_for(self, text: str) -> Tokeniser:
-        """The tokeniser of what is written for a text: where words are copied, its unknown ones are tokens too."""
+        """Return the tokeniser for outputs of a text; if words are copied, its unknown words are tokens too."""
         return self.target
 
     def source_for(self, text: str) -> Tokeniser:
-        """The tokeniser of a text that is read."""
+        """Return the tokeniser for reading a text."""
         return self.source
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of texts that are read, without the spaces at their ends."""
+        """Return the tokens of texts to read, stripped."""
         return self.source.encode_all([text.strip() for text in texts])
 
     def source_tokens(self, texts: Mapping[int, str]) -> dict[int, list[int]]:
-        """Return the tokens of texts by their numbers; one longer than the model takes is refused by its own."""
+        """Return the tokens of texts by number; a text that is too long for the model is refused by its number."""
         tokens = dict(zip(texts, self.encode_sources(list(texts.values())), strict=True))
         longest = self.model.options.longest
         for number, row in tokens.items():
@@ -265,11 +265,11 @@ class Translation(NetworkTask["TrainingPairs"]):
         return tokens
 
     def encode_targets(self, texts: Sequence[str], outputs: Sequence[str]) -> list[list[int]]:
-        """The tokens of outputs as they are written for these texts."""
+        """Return the tokens of outputs as written for these texts."""
         return self.target.encode_all(list(outputs))
 
     def token_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
-        """A batch of these token rows, on the device of the model."""
+        """Return a batch of these token rows, on the device of the model."""
         return self._host_batch(sources, targets).to(self.device)
 
     def _host_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
@@ -282,10 +282,10 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Measure]:
-        log_probabilities, wanted = self.forced_log_probabilities(batch)
-        own = log_probabilities.gather(1, wanted[:, None])
-        nats = -float(own.masked_fill(own == -math.inf, -IMPOSSIBLE).sum())
-        right, count = float((log_probabilities.argmax(-1) == wanted).sum()), float(batch.tokens)
+        log_probabilities, targets = self.forced_log_probabilities(batch)
+        of_targets = log_probabilities.gather(1, targets[:, None])
+        nats = -float(of_targets.masked_fill(of_targets == -math.inf, -IMPOSSIBLE).sum())
+        right, count = float((log_probabilities.argmax(-1) == targets).sum()), float(batch.tokens)
         return {
             "loss": Measure(Tally((nats, count), mean), "lower"),
             "perplexity": Measure(Tally((nats, count), perplexity), "lower", "per token, end counted"),
@@ -293,11 +293,13 @@ class Translation(NetworkTask["TrainingPairs"]):
         }
 
     def forced_log_probabilities(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """Those of the real target tokens (place, token), each given the true ones before it, and those tokens."""
-        found = forced(self.model, batch)
-        return self.model.logits(found.states).log_softmax(-1), found.wanted
+        """Return the log-probabilities (place, token) at the real targets, each given the true ones before, and the
+        targets.
+        """
+        written = forced(self.model, batch)
+        return self.model.logits(written.states).log_softmax(-1), written.wanted
 
-    # What the searches ask for
+    # Search
 
     def start(self, batch: PairBatch) -> State:
         memory = self.model.read(batch.source, batch.source_lengths)
@@ -312,14 +314,14 @@ class Translation(NetworkTask["TrainingPairs"]):
         limits = [options.limit(length, longest) for length in batch.source_lengths.tolist()]
         return torch.tensor(limits).to(self.device)
 
-    # What people see
+    # For people
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
-        """The sentences as a batch with empty targets."""
+        """Return the sentences as a batch with empty targets."""
         return self.read_tokens(self.encode_sources(inputs))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
-        """Make a batch of sentences that are tokens already."""
+        """Return a batch of sentences given as tokens."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
     def write(self, tokens: Sequence[int]) -> str:
@@ -339,11 +341,11 @@ class Translation(NetworkTask["TrainingPairs"]):
         return f"'{shorten(source)}' | '{shorten(target)}'"
 
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
-        """The sides of one pair; the `text` that was read has the words that were copied from it."""
+        """Return the sides of one pair; `text` is the source, whose words may have been copied."""
         (written,) = outputs
         target, read = self.target_for(text), batch.source if self.known is None else batch.copies
         source = read[0, : int(batch.source_lengths[0])].tolist()
-        # Within the target a place is named by the token that it reads, not by the one that it writes.
+        # Within the target a place is named by the token it reads, not by the one it writes.
         as_read = words_of(target, [self.begin, *written])
         return turn_sides(self.model, self.source, batch) | {
             "source": words_of(self.source_for(text), source),
@@ -362,7 +364,7 @@ class Translation(NetworkTask["TrainingPairs"]):
 
 
 def _pad(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:
-    """Rows of different lengths as one tensor, each closed by `last` and filled up with `pad`."""
+    """Return rows of different lengths as one tensor, each closed by `last` and padded with `pad`."""
     lengths = torch.tensor([len(row) + 1 for row in rows])
     table = np.full((len(rows), int(lengths.max())), pad, dtype=np.int64)
     for line, row in zip(table, rows, strict=True):

@@ -19,12 +19,12 @@ from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch, pack
 
-PackingFit = Callable[[int], bool]  # whether sentences of up to so many tokens can be packed
+PackingFit = Callable[[int], bool]  # returns True if sentences of up to this many tokens can be packed
 TokenRows = tuple[list[np.ndarray], list[np.ndarray]]  # of sources, and of their targets
 
 
 def check_files(recipe: TranslationRecipe, folder: Path | None) -> None:
-    """Refuse a recipe whose files are not there, unless they are prepared already."""
+    """Refuse a recipe whose files are missing, unless its data is already prepared."""
     if folder is not None and is_prepared(folder):
         return
     purpose_of(recipe.data)
@@ -35,7 +35,7 @@ def check_files(recipe: TranslationRecipe, folder: Path | None) -> None:
 def prepare_pairs(
     recipe: TranslationRecipe, folder: Path, progress: Progress, remark: Remark, start: Files | None
 ) -> PreparedPairs:
-    """Prepare the pairs of a recipe, with the tokenisers of the model that it starts from if it does."""
+    """Prepare the pairs of a recipe, with the tokenisers of the model it starts from, if any."""
     tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
     corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
     _check_validation(corpus, recipe.model.longest)
@@ -43,7 +43,7 @@ def prepare_pairs(
 
 
 def _check_validation(corpus: PreparedPairs, longest: int) -> None:
-    """Refuse validation sentences too long for the model now, rather than at the first validation."""
+    """Refuse validation sentences that are too long for the model now, rather than at the first validation."""
     sources = corpus.source.encode_all([source for source, _ in corpus.valid])
     targets = corpus.target.encode_all([target for _, target in corpus.valid])
     most = max((len(tokens) + 1 for tokens in [*sources, *targets]), default=0)
@@ -54,8 +54,8 @@ def _check_validation(corpus: PreparedPairs, longest: int) -> None:
 class TrainingPairs:
     """The pairs of a corpus in batches of at most `batch_tokens` tokens of the longer side.
 
-    With a `cutter` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared. With a
-    `capacity`, the tokens that a pack has room for, batches are packed where they can be.
+    With a `cutter` the text is tokenised again in every epoch; otherwise it stays as prepared. With a `capacity`, the
+    number of tokens that fit into a pack, batches are packed if possible.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class TrainingPairs:
         return self._sampled.workers if self._sampled else 0
 
     def rows(self, seed: int, epoch: int, start: int) -> Iterator[TokenRows]:
-        """The tokens of both sides, batch after batch."""
+        """Yield the tokens of both sides, batch by batch."""
         batches: Iterable[np.ndarray] = self.plan.batches(seed, epoch, start)
         if self._sampled is not None:
             yield from self._sampled.batches(batches, seed, epoch)
@@ -89,7 +89,7 @@ class TrainingPairs:
             yield [pairs.tokens("source", row) for row in rows], [pairs.tokens("target", row) for row in rows]
 
     def placed(self, batch: PairBatch, fits: PackingFit) -> PairBatch | PackedBatch:
-        """A batch of the host on the device, packed if that can be."""
+        """Move a batch from the host to the device, packed if possible."""
         longest = max(batch.source.shape[1], batch.target.shape[1])
         packed = pack(batch, self.capacity, self.device) if fits(longest) else None
         return packed or batch.to(self.device)

@@ -1,4 +1,4 @@
-"""Translation by a transducer: what it minimises; it is written token by token, so that searches need not know it."""
+"""Translation by a transducer: its loss; it writes token by token, so searches need not know about it."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,13 @@ from regard.tasks.translation.options import TranslationRecipe
 
 @dataclass(frozen=True)
 class TransducerLoss:
-    """−log p(l | x), and how far the distributions are from even ones and two passes from each other.
+    """−log p(l | x), with label smoothing and consistency of two passes.
 
         (1−ε) · −log p(l | x)  −  ε · Σ_{t,u} γ(t, u) · mean over symbols of log y(t, u)      ε: label smoothing
         + α/2 · Σ_{t,u} γ(t, u) · (KL(y‖z) + KL(z‖y))                α: consistency, y and z of two passes
 
-    γ(t, u) is the probability that an alignment of l comes through this cell, without a gradient, so that each
-    decision counts as often as it is made; of two passes it is their mean, and all is halved.
+    γ(t, u) is the probability that an alignment of l passes through this cell, without a gradient, so that each
+    decision counts as often as it is made. Two passes use the mean of their γ and halve the sum.
     """
 
     label_smoothing: float = 0.0
@@ -32,7 +32,7 @@ class TransducerLoss:
         passes = 2 if self.consistency else 1
         pairs = batch.twice() if self.consistency else batch
         heard = network.read(pairs.source, pairs.source_lengths)
-        # The target closes with an end token, which is no label: a transducer ends with its frames.
+        # The target's end token is not a label: a transducer ends with its frames.
         labels = pairs.target[:, :-1]
         counts = (pairs.target_lengths - 1).to(labels.device, non_blocking=True)
         logs = network.every_cell(heard, labels)

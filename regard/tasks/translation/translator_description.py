@@ -1,4 +1,4 @@
-"""A translator described by its recipe, its tokenisers and the shapes of its weights; no torch."""
+"""Describe a translator by its recipe, tokenisers and weight shapes, without torch."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,13 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.tasks.description import Described, FindCost, Shapes, count_parameters
 from regard.tasks.translation.options import TranslationRecipe
 
-_BUFFERS = ("model.output_bias",)  # kept with the weights, and not learnt
+_BUFFERS = ("model.output_bias",)  # stored with the weights, but not learnt
 
 
 def describe(
     recipe: TranslationRecipe, files: Mapping[str, bytes], shapes: Shapes, cost: FindCost, size: int
 ) -> Described:
-    """Describe a translator; the cost is that of `size` tokens in and out."""
+    """Describe a translator, with the cost of `size` tokens in and out."""
     source, target = tokenisers_in(files, recipe.data.tokeniser)
     learnt = {name: shape for name, shape in shapes.items() if name not in _BUFFERS}
     spent = cost(recipe.model, learnt, target.size, size)

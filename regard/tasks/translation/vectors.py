@@ -1,4 +1,4 @@
-"""Vectors of a translator: ready ones that its embeddings begin with, and those that its encoder makes of a text."""
+"""Vectors of a translator: ready ones to initialise its embeddings, and those its encoder computes."""
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
 @torch.no_grad()
 def source_vectors(network: TranslationNetwork, tokeniser: Tokeniser, batch: PairBatch) -> list[TextVectors]:
-    """Return the encoder's vectors of each sentence, without the end token, which it reads too."""
+    """Return the encoder's vectors of each sentence, without the end token, which it also reads."""
     _check_lengths(network, batch)
     layers = network.layers(batch.source, batch.source_lengths)
     rows = zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)
@@ -40,29 +40,29 @@ def _check_lengths(network: TranslationNetwork, batch: PairBatch) -> None:
 def take_vectors(
     network: TranslationNetwork, source: Tokeniser, target: Tokeniser, name: str, check: CheckRecipe
 ) -> str:
-    """Give the words of both sides the vectors in a file or folder; gives in a line how many of them have one.
+    """Initialise the embeddings of both sides from a file or folder; return a line that says how many have a vector.
 
-    They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
+    Vectors are scaled to the mean square of random embeddings, 1/width; words without a vector keep their random one.
     """
     from regard.data.corpora.text import file_of
     from regard.data.labelled.ready import ready_vectors
     from regard.tasks.words.ready_vectors import (
-        open_vectors,  # the whole room of word vectors, for a run that begins with some
+        open_vectors,  # loads all of word vectors, so only on demand
     )
 
     vectors = open_vectors(check, file_of(name), silent, lambda text: None)
     tokenisers = {"source": source, "target": target}
-    sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, where they share
-    known = words = 0
+    sides = {embedding: tokenisers[side] for side, embedding in network.embeddings().items()}  # one, if they are shared
+    count_known = words = 0
     for embedding, tokeniser in sides.items():
         width = embedding.weight.shape[1]
         if vectors.width != width:
-            raise Fault(f"The vectors of {name} are {vectors.width} wide, and the embeddings of the model {width}.")
+            raise Fault(f"The vectors of {name} are {vectors.width} wide, but the embeddings of the model are {width}.")
         table, is_known = map(torch.from_numpy, ready_vectors(tokeniser, vectors))
         if is_known.any():
             embedding.weight[is_known] = table[is_known] / _root_mean_square(table[is_known]) * width**-0.5
-        known, words = known + int(is_known.sum()), words + len(is_known)
-    return f"{known:,} of {words:,} embeddings begin with the vectors of {name}"
+        count_known, words = count_known + int(is_known.sum()), words + len(is_known)
+    return f"{count_known:,} of {words:,} embeddings start from the vectors of {name}"
 
 
 def _root_mean_square(numbers: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""Word vectors: how they are learnt from text, and how good they are."""
+"""Word vectors: learning them from text, and measuring them."""

@@ -1,7 +1,7 @@
-"""Metrics of word vectors: solved analogies, and similarity compared with people's judgements.
+"""Metrics of word vectors: solved analogies, and similarity compared with human judgements.
 
-What is counted, how words of the questions are found in the vocabulary and which words may answer are as in gensim's
-`evaluate_word_analogies` and `evaluate_word_pairs`, so that figures can be compared.
+What counts, how question words are looked up and which words may answer follow gensim's `evaluate_word_analogies` and
+`evaluate_word_pairs`, so that figures can be compared.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ from regard.base.progress import Progress, silent
 from regard.data.vectors.questions import JudgedPair, Section
 from regard.data.vectors.word_vectors import WordVectors
 
-VOCABULARY = 300_000  # words that take part, the most frequent ones; gensim's default too
-_SCORES_AT_ONCE = 1 << 23  # cosines in memory, which is 32 MB
+VOCABULARY = 300_000  # the most frequent words take part; also gensim's default
+_SCORES_AT_ONCE = 1 << 23  # cosines in memory: 32 MB
 _UNKNOWN = -1
 
 
 @dataclass(frozen=True)
 class AnalogyScore:
-    """Solved analogies of a section; those with an unknown word are left out, not wrong."""
+    """Solved analogies of a section; those with an unknown word are skipped, not counted as wrong."""
 
     section: str
     solved: int
@@ -29,18 +29,18 @@ class AnalogyScore:
 
     @property
     def accuracy(self) -> float:
-        """The share of those tried that were solved, from 0 to 1; of none there is no share."""
+        """Share of the tried analogies that were solved, from 0 to 1; NaN if none was tried."""
         return self.solved / self.tried if self.tried else float("nan")
 
     @property
     def coverage(self) -> float:
-        """The share of those asked that were tried."""
+        """Share of all analogies that were tried."""
         return self.tried / self.asked
 
 
 @dataclass(frozen=True)
 class SimilarityScore:
-    """Spearman's correlation between cosines and judgements, over the pairs of which both words have a vector."""
+    """Spearman's correlation between cosines and judgements, over the pairs whose words both have a vector."""
 
     spearman: float
     compared: int
@@ -48,14 +48,14 @@ class SimilarityScore:
 
     @property
     def coverage(self) -> float:
-        """The share of the pairs that were compared."""
+        """Share of the pairs that were compared."""
         return self.compared / self.asked
 
 
 class KnownWords:
-    """The words that take part, by their form: as they are, or in capitals, so that case does not count.
+    """The words that take part, by form: unchanged, or in capitals to ignore case.
 
-    Of several words with one form the most frequent stands for all, which is the first.
+    Among several words with one form, the first and most frequent stands for all.
     """
 
     def __init__(self, vectors: WordVectors, vocabulary: int, any_case: bool) -> None:
@@ -71,11 +71,11 @@ class KnownWords:
                 self._others.setdefault(first, []).append(row)
 
     def row(self, word: str) -> int:
-        """The row that stands for a word, or _UNKNOWN."""
+        """Return the row that stands for a word, or _UNKNOWN."""
         return self.rows.get(self._form(word), _UNKNOWN)
 
     def variants(self, row: int) -> list[int]:
-        """All rows with the form that a row stands for."""
+        """Return all rows with the form that a row stands for."""
         return [row, *self._others.get(row, ())]
 
 
@@ -90,21 +90,21 @@ def solve_analogies(
 
     argmax over d of cos(d, b - a + c), all vectors of length 1, where d is none of a, b and c in any case
     """
-    known = KnownWords(vectors, vocabulary, any_case)
-    units = vectors.units(slice(0, known.count))
+    lexicon = KnownWords(vectors, vocabulary, any_case)
+    units = vectors.units(slice(0, lexicon.count))
     total, done, scores = sum(len(section.analogies) for section in sections), 0, []
     for section in sections:
-        rows = np.array([[known.row(word) for word in analogy] for analogy in section.analogies])
+        rows = np.array([[lexicon.row(word) for word in analogy] for analogy in section.analogies])
         tried = rows[(rows != _UNKNOWN).all(axis=1)]
-        solved = _solved(units, tried, known)
+        solved = _solved(units, tried, lexicon)
         done += len(rows)
         progress("solving analogies", done, total)
         scores.append(AnalogyScore(section.name, int(solved.sum()), len(tried), len(rows)))
     return scores
 
 
-def _solved(units: np.ndarray, analogies: np.ndarray, known: KnownWords) -> np.ndarray:
-    """Which of some analogies (analogy, 4), given by rows, are solved."""
+def _solved(units: np.ndarray, analogies: np.ndarray, lexicon: KnownWords) -> np.ndarray:
+    """Return True for each solved analogy (analogy, 4), given by rows."""
     solved = np.zeros(len(analogies), dtype=bool)
     size = max(1, _SCORES_AT_ONCE // len(units))
     for start in range(0, len(analogies), size):
@@ -112,18 +112,18 @@ def _solved(units: np.ndarray, analogies: np.ndarray, known: KnownWords) -> np.n
         scores = (units[b] - units[a] + units[c]) @ units.T
         for place, words in enumerate(zip(a.tolist(), b.tolist(), c.tolist(), strict=True)):
             for word in words:
-                scores[place, known.variants(word)] = -np.inf
-        solved[start : start + size] = known.representative[scores.argmax(axis=1)] == d
+                scores[place, lexicon.variants(word)] = -np.inf
+        solved[start : start + size] = lexicon.representative[scores.argmax(axis=1)] == d
     return solved
 
 
 def add_scores(scores: Sequence[AnalogyScore], name: str) -> AnalogyScore:
-    """The score over several sections, in which every analogy counts alike."""
+    """Add up scores of several sections; every analogy counts equally."""
     return AnalogyScore(
         name,
-        sum(each.solved for each in scores),
-        sum(each.tried for each in scores),
-        sum(each.asked for each in scores),
+        sum(score.solved for score in scores),
+        sum(score.tried for score in scores),
+        sum(score.asked for score in scores),
     )
 
 
@@ -134,14 +134,14 @@ def compare_similarities(
     any_case: bool = True,
     compose: Callable[[str], np.ndarray | None] | None = None,
 ) -> SimilarityScore:
-    """Correlate the cosines of word pairs with people's judgements.
+    """Correlate the cosines of word pairs with human judgements.
 
-    A pair with an unknown word is left out, unless `compose` gives vectors to words that are not in the vocabulary.
+    A pair with an unknown word is skipped, unless `compose` gives vectors to words outside the vocabulary.
     """
-    known = KnownWords(vectors, vocabulary, any_case)
+    lexicon = KnownWords(vectors, vocabulary, any_case)
 
     def vector(word: str) -> np.ndarray | None:
-        row = known.row(word)
+        row = lexicon.row(word)
         return vectors.matrix[row] if row != _UNKNOWN else compose(word) if compose else None
 
     cosines, judgements = [], []
@@ -154,9 +154,10 @@ def compare_similarities(
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:
-    """In float64, and by one root, so that every word with itself gives exactly 1: such pairs share their rank.
+    """Return the cosine in float64, with one root, so that a word with itself gives exactly 1 and such pairs share a
+    rank.
 
-    In gensim rounding puts them in some order, which can move the correlation of a file with many of them by 0.0001.
+    In gensim, rounding orders them, which can move the correlation of a file with many of them by 0.0001.
     """
     one, other = first.astype(np.float64), second.astype(np.float64)
     length = float(np.sqrt((one @ one) * (other @ other)))
@@ -164,9 +165,9 @@ def _cosine(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def spearman(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's correlation of two lists: Pearson's of their ranks, where equal values share their mean rank.
+    """Return Spearman's correlation of two lists: Pearson's of their ranks, where equal values share their mean rank.
 
-    It is no number where there are fewer than two values, or where all values of a list are equal.
+    It is NaN for fewer than two values, or if all values of a list are equal.
     """
     if len(one) < 2:
         return float("nan")
@@ -176,7 +177,7 @@ def spearman(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
-    """The rank of each value, from 1; equal values have the mean of their ranks."""
+    """Return the rank of each value, from 1; equal values have the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = counts.cumsum()
     return (last - (counts - 1) / 2)[places]

@@ -18,23 +18,21 @@ class WordsTraining(UpdatingOptions):
         default=None,
         gt=0,
         le=100,
-        description="The learning rate at the beginning (skip-gram and glove: 0.025 and 0.05; cbow: 0.05).",
+        description="Initial learning rate (by default, skip-gram 0.025, glove 0.05, cbow 0.05).",
     )
     lowest_rate: float = Field(
         default=1e-4,
         ge=0,
-        description="The learning rate at the end, to which it falls in a straight line; not of glove.",
+        description="Final learning rate, reached linearly; not for glove.",
     )
-    batch_words: int = Field(
-        default=50_000, ge=1, description="Words, or pairs of words, between two looks at how far training has come."
-    )
+    batch_words: int = Field(default=50_000, ge=1, description="Words, or pairs of words, between two progress checks.")
     threads: int | None = Field(
         default=None,
         ge=1,
         le=4096,
-        description="Threads, or programs of a GPU, that learn side by side without locks: with more than one no two "
-        "runs are the same, and a resumed run is as good as one that was never stopped but not equal to it; if not "
-        f"given, 1 on a CPU, and on a GPU up to {MOST_PROGRAMS}, fewer where there are few words.",
+        description="Threads, or programs on a GPU, that learn side by side without locks. With several, no two runs "
+        "are the same, and a resumed run is as good as an uninterrupted one but not equal to it. By default, 1 on a "
+        f"CPU, and on a GPU up to {MOST_PROGRAMS}, fewer if there are few words.",
     )
     device: str = Field(default="cpu", description="Where to train: auto, cpu, cuda or cuda:1.")
 
@@ -46,14 +44,14 @@ class WordsTraining(UpdatingOptions):
 
 
 class WordsRecipe(Recipe):
-    """All that decides vectors of words."""
+    """Recipe for word vectors."""
 
     data: WordsData = Field(description="The text, and which of its words have a vector.")
-    model: Any = Field(description="What the vectors are like.")
+    model: Any = Field(description="The kind of vectors.")
     training: WordsTraining = Field(default_factory=WordsTraining, description="How they are trained.")
 
     def learning(self) -> Learning:
-        """Learning rates and portions."""
+        """Return the learning rates and portions."""
         usual = 0.05 if self.family == "glove" or self.model.method == "cbow" else 0.025
         training = self.training
         return Learning(training.learning_rate or usual, training.lowest_rate, training.batch_words, training.threads)

@@ -1,4 +1,4 @@
-"""Ready vectors, in a file or in the folder of a model of words, for models that begin with them."""
+"""Ready vectors, in a file or the folder of a word model, to initialise other models."""
 
 from io import BytesIO
 from pathlib import Path
@@ -18,15 +18,15 @@ from regard.tasks.words.task import Words
 
 
 def open_vectors(check: CheckRecipe, path: Path, progress: Progress, remark: Remark) -> WordVectors:
-    """Return the vectors in a file of word2vec, GloVe or fastText, or in the folder of a model of words."""
+    """Read vectors from a word2vec, GloVe or fastText file, or from the folder of a word model."""
     return vectors_in(path, check) if path.is_dir() else read_vectors(path, progress=progress, remark=remark)
 
 
 def vectors_in(folder: Path, check: CheckRecipe) -> WordVectors:
-    """Return the vectors of the words as centres."""
+    """Return the centre vectors of the words in a model folder."""
     recipe = check(read_recipe(folder))
     if not isinstance(recipe, WordsRecipe):
-        raise Fault(f"{folder} is a model of the family {recipe.family}, which has no vectors of words to begin with.")
+        raise Fault(f"{folder} is a model of the family {recipe.family}, which has no word vectors.")
     files = read_folder(folder)
     if WEIGHTS not in files:
         raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not finished.")

@@ -1,4 +1,4 @@
-"""Vectors of words bound to text and to people."""
+"""The task of word vectors: learn from text, and give each word its vector."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class PreparedWords:
 
 
 class Words:
-    """A model of word vectors that learns from text, and gives each word its vector."""
+    """A model of word vectors that learns from text and gives each word its vector."""
 
     MEASURES = (LOSS,)
 
@@ -56,12 +56,12 @@ class Words:
         self._material: dict[str, Any] = {}
         self._learning, self._epochs = Learning(0.0, 0.0, 1), 1
 
-    # How it comes to be
+    # Construction
 
     @classmethod
     def check(cls, recipe: WordsRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.start_from is not None:
-            raise Fault("Vectors of words cannot start from others yet: train them on all of the text at once.")
+            raise Fault("Word vectors cannot start from others yet; train them on all text at once.")
         check_device(device, getattr(recipe.model, "loss", ""))
         check_files_of(recipe.data, folder)
 
@@ -118,45 +118,45 @@ class Words:
     def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
         self.model.load_weights(tensors)
 
-    # What is measured
+    # Measuring
 
     def measure(self, batch: Any) -> dict[str, Measure]:
-        """The loss of a text; one without two known words in a sentence has none."""
+        """Return the loss of a text; none if no sentence has two known words."""
         total, count = self.model.loss(batch)
         if not count:
             return {}
         return {LOSS: Measure(Tally((total, count), mean), "lower", self.model.signature)}
 
-    # What people use
+    # For people
 
     def word_vectors(self, which: WhichVectors = "centres") -> WordVectors:
-        """The vectors of all words, frequent ones first."""
+        """Return the vectors of all words, frequent ones first."""
         return WordVectors(list(self.model.vocabulary.words), self.model.vectors(which).cpu().numpy())
 
     def vector_of(self, word: str, which: WhichVectors = "centres") -> np.ndarray | None:
-        """The vector of a word; of one that is not in the vocabulary, what its letters give, if the family has that."""
+        """Return the vector of a word; for an unknown word, one composed from its letters if the family can."""
         if (number := self._numbers.get(word)) is not None:
             return self.model.vectors(which)[number].cpu().numpy()
         composed = self.model.compose(word) if which == "centres" else None
         return None if composed is None else composed.cpu().numpy()
 
     def read(self, inputs: Sequence[str]) -> list[list[str]]:
-        """The words of texts as people write them, in the spelling that was learnt from."""
+        """Return the words of texts as people write them, in the spelling of the training text."""
         return [cut_words(self.data.tokeniser.kind, self.data.spell(text)) for text in inputs]
 
     def embed(self, batch: list[list[str]]) -> list[TextVectors]:
-        """The vectors of all words of each text, in the one layer there is; a word that has none is at zero."""
+        """Return the vectors of all words of each text, in the only layer; a word without a vector is zero."""
         table, width = self.word_vectors(), self.model.options.width
         nothing = np.zeros(width, np.float32)
-        found = []
+        texts = []
         for words in batch:
             vectors = [table[word] if word in self._numbers else self.vector_of(word) for word in words]
-            known = [nothing if vector is None else vector for vector in vectors]
-            layer = torch.from_numpy(np.array(known, np.float32).reshape(-1, width))
-            found.append(TextVectors(sides.Words(words, words, range(len(words))), {0: layer}))
-        return found
+            rows = [nothing if vector is None else vector for vector in vectors]
+            layer = torch.from_numpy(np.array(rows, np.float32).reshape(-1, width))
+            texts.append(TextVectors(sides.Words(words, words, range(len(words))), {0: layer}))
+        return texts
 
-    # What people are told
+    # For people
 
     def facts(self) -> dict[str, Any]:
         return {"vocabulary": len(self.model.vocabulary), "width": self.model.options.width}

@@ -120,7 +120,7 @@ def test_an_alias_means_the_same_set():
 def test_an_unknown_set_gets_the_nearest_name():
     with pytest.raises(Fault, match=r"^There is no data set 'multi3k'; did you mean 'multi30k'\?$"):
         find("multi3k")
-    with pytest.raises(Fault, match="`regard data list` shows those there are"):
+    with pytest.raises(Fault, match="`regard data list` shows all of them"):
         find("Пушкин")
 
 

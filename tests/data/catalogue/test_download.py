@@ -255,7 +255,7 @@ def test_no_redirection_leads_to_another_host_that_is_not_public(server, declare
     entry = declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
     server.redirect = f"http://{host}:{server.address.rpartition(':')[2]}/b.txt"
     server.content["/b.txt"] = TEXT
-    assert f"sends to {server.redirect}, which is no public host" in fault_of(lambda: get("toy", None, silent))
+    assert f"redirects to {server.redirect}, which is not a public host" in fault_of(lambda: get("toy", None, silent))
     assert [path for path, _ in server.asked] == ["/a.txt"]
     assert not entry.folder.exists()
 
@@ -267,13 +267,13 @@ def test_no_redirection_leads_from_https_to_http():
 
     assert follow("https://1.0.0.1/a.txt") is not None
     for address in ("http://1.1.1.1/a.txt", "http://1.0.0.1/a.txt"):
-        with pytest.raises(DownloadFailed, match=f"1.1.1.1 sends to {address}, which is less safe"):
+        with pytest.raises(DownloadFailed, match=f"1.1.1.1 redirects to {address}, which is less safe"):
             follow(address)
 
 
 def test_a_refused_redirection_shows_no_signature_and_no_password():
     before, address = Request("https://1.1.1.1/a.txt"), "http://ana:hunter2@1.0.0.1/b.txt?signature=hunter2#hunter2"
-    with pytest.raises(DownloadFailed, match=r"sends to http://1\.0\.0\.1/b\.txt, which is less safe$"):
+    with pytest.raises(DownloadFailed, match=r"redirects to http://1\.0\.0\.1/b\.txt, which is less safe$"):
         _Redirections().redirect_request(before, BytesIO(), 302, "Found", HTTPMessage(), address)
 
 
@@ -297,13 +297,13 @@ def test_a_full_disk_is_told(server, declare):
     (entry.folder / ".incoming").mkdir(parents=True)
     (entry.folder / ".incoming/a.txt.part").symlink_to("/dev/full")
     sentence = fault_of(lambda: get("toy", None, silent))
-    assert sentence.startswith(f"There is no room left in {entry.folder} for toy; make room")
+    assert sentence.startswith(f"There is no space left in {entry.folder} for toy; free some")
 
 
 def test_a_data_folder_that_cannot_be_is_told(declare, tmp_path):
     declare(a_file("a.txt", TEXT, address="http://127.0.0.1/a.txt"))
     (tmp_path / "data").write_text("a file")
-    assert "REGARD_DATA can name another folder" in fault_of(lambda: get("toy", None, silent))
+    assert "set REGARD_DATA to another folder" in fault_of(lambda: get("toy", None, silent))
 
 
 def test_what_has_no_public_address_is_refused_before_anything_is_downloaded(server, declare):

@@ -155,7 +155,7 @@ def test_two_at_once_do_not_meet(declare, tmp_path):
     entry.folder.mkdir(parents=True)
     other = os.open(entry.folder, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
-    assert "Another `regard data get toy` is at work" in fault_of(lambda: get("toy", tmp_path, silent))
+    assert "Another `regard data get toy` is running" in fault_of(lambda: get("toy", tmp_path, silent))
     os.close(other)
     get("toy", tmp_path, silent)
     assert contents(entry.folder) == {"a.txt": TEXT}

@@ -126,7 +126,7 @@ def test_the_size_of_a_large_epoch_is_judged_by_its_first_windows() -> None:
     assert not size.is_exact
     assert str(size).startswith(f"about {size.batches:,} batches an epoch, ")
     assert abs(size.batches - batches) < 0.1 * batches
-    assert str(planned([(2, 1), (1, 3)], budget=8).size(1, 0)) == "1 batch an epoch, 21.4% of the places padding"
+    assert str(planned([(2, 1), (1, 3)], budget=8).size(1, 0)) == "1 batch an epoch, 21.4% padding"
 
 
 def test_an_order_found_in_ranges_is_the_order_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,9 @@ def test_zstandard_is_read_across_frames_and_damage_is_told(tmp_path: Path) -> N
     path.write_bytes(whole)
     assert list(read_pairs(corpus(pairs=path))) == PAIRS
     path.write_bytes(whole[:10] + b"\0\0\0\0" + whole[14:])
-    assert f"{path} is damaged or not whole and cannot be decompressed" in refusal(corpus(pairs=path))
+    assert f"{path} is damaged or incomplete and cannot be decompressed" in refusal(corpus(pairs=path))
     path.write_bytes(whole[:-3])
-    assert "cannot be decompressed (it ends in the middle)" in refusal(corpus(pairs=path))
+    assert "cannot be decompressed (it is truncated)" in refusal(corpus(pairs=path))
 
 
 def test_what_is_not_installed_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_texts_of_a_table_stay_on_their_lines(tmp_path: Path) -> None:
     assert list(read_pairs(corpus(pairs=tmp_path / "odd.parquet"))) == [("a b", "x"), ("", "y"), ("c d", "z")]
     numbers = corpus(pairs=tmp_path / "numbers.parquet")
     parquet.write_table(pyarrow.table({"source": [1], "target": ["x"]}), tmp_path / "numbers.parquet")
-    assert "the column 'source' is of int64, not of text." in refusal(numbers)
+    assert "the column 'source' holds int64, not text." in refusal(numbers)
 
 
 @pytest.fixture
@@ -135,10 +135,10 @@ def test_a_folder_of_parallel_files_is_read_text_after_text(parts: Path) -> None
     assert f"name {parts}/train-parts, or two files such as {parts}/train.eng." in refusal(
         corpus(pairs=parts, columns=["eng", "deu"])
     )
-    assert "or, of parallel files, their endings" in refusal(corpus(pairs=parts / "train-parts"))
+    assert "or, for parallel files, their endings" in refusal(corpus(pairs=parts / "train-parts"))
     assert "has no files that end in .en and .de" in refusal(corpus(pairs=parts / "train-parts", columns=["en", "de"]))
     (parts / "train-parts" / "Statmt-news-9.deu.gz").unlink()
-    assert "has Statmt-news-9.eng and no Statmt-news-9.deu; each text needs both sides." in refusal(given)
+    assert "has Statmt-news-9.eng but no Statmt-news-9.deu; each text needs both sides." in refusal(given)
 
 
 def test_a_folder_is_prepared_and_a_change_inside_it_noticed(parts: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_folder_is_prepared_and_a_change_inside_it_noticed(parts: Path, tmp_pa
 
 def test_columns_are_for_what_has_some(tmp_path: Path) -> None:
     for wrong in ({"source": "a", "target": "b"}, {"pairs": "demo:train"}):
-        with pytest.raises(Fault, match="'columns' is for a file of pairs, and this is none"):
+        with pytest.raises(Fault, match="'columns' is only for files of pairs"):
             corpus(**wrong, columns=["a", "b"])
     with pytest.raises(Fault, match="neither 'separator' nor 'form'"):
         corpus(pairs="a", columns=["a", "b"], separator=" ")

@@ -34,7 +34,7 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
     [
         ([], r"train is \[\], expected at least 1 of them"),
         (3, "train is 3, expected a list"),
-        (["a.en"], "train: a list of names is one source file and one target file"),
+        (["a.en"], "train: a list of names must be one source file and one target file"),
         (["a.en", "a.pt", "b.en"], "train: a list of names"),
         (["a.en", {"pairs": "a.tsv"}], "train: a list of names"),
         ({"source": "a.en"}, r"train\[0\]: a corpus is either 'source' and 'target', or 'pairs'"),
@@ -46,8 +46,8 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
         (["demo:train", "demo:train"], "a generated corpus has both sides in one; write pairs = 'demo:train'"),
         ({"pairs": "a.txt", "separator": ""}, r"train\[0\]: separator is '', expected some text on one line"),
         ({"pairs": "a.txt", "separator": "\n\n"}, r"separator is '\\n\\n', expected some text on one line"),
-        ({"source": "a", "target": "b", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
-        ({"pairs": "demo:train", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
+        ({"source": "a", "target": "b", "separator": "|"}, "'separator' is only for files of pairs"),
+        ({"pairs": "demo:train", "separator": "|"}, "'separator' is only for files of pairs"),
         ([{"pairs": "a"}, {"pairs": "b", "weight": 2}], "train: some corpora have a weight and some have none"),
     ],
 )
@@ -61,7 +61,7 @@ def test_weights_are_for_corpora_that_are_mixed() -> None:
     assert [corpus.weight for corpus in check(PairData, {"train": weighed}).train] == [1.0, 2.0]
     assert check(PairData, {"train": weighed[1]}).train[0].weight is None
     assert check(PairData, {"train": "a.tsv", "valid": weighed[0]}).valid[0].weight is None
-    with pytest.raises(Fault, match="test: a weight is for corpora to learn from"):
+    with pytest.raises(Fault, match="test: only training corpora have a weight"):
         check(PairData, {"train": "a.tsv", "test": weighed})
 
 

@@ -83,8 +83,8 @@ def test_notes_of_transcribers_are_no_speech(said: str, cleaned: str) -> None:
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        (TREES + "( (S \n", "trees", "file, line 3: there is no tree, for 2 of its brackets stay open"),
-        ("Hello.\n", "turns", "file, line 1: a conversation begins with a turn like 'A.1: Hello.'"),
+        (TREES + "( (S \n", "trees", "file, line 3: not a tree, because 2 of its brackets are not closed"),
+        ("Hello.\n", "turns", "file, line 1: a conversation must begin with a turn such as 'A.1: Hello.'"),
     ],
 )
 def test_a_file_of_another_form_is_refused_with_the_line(tmp_path: Path, text: str, form: str, words: str) -> None:
@@ -96,11 +96,17 @@ def test_a_file_of_another_form_is_refused_with_the_line(tmp_path: Path, text: s
     ("corpus", "words"),
     [
         ({"pairs": "a", "form": "treees"}, "data.train.0..form.kind is 'treees', expected|form.kind is 'treees'"),
-        ({"source": "a", "target": "b", "form": "trees"}, "'form' is for a file of pairs, and this is none"),
-        ({"pairs": "demo:train", "form": "trees"}, "'form' is for a file of pairs, and this is none"),
-        ({"pairs": "a", "form": "trees", "separator": "|"}, "'separator' is for columns, and trees have none"),
-        ({"pairs": "a", "form": {"kind": "trees", "context": 3}}, "'context' is not for trees, which have leaves"),
-        ({"pairs": "a", "form": {"kind": "turns", "leaves": "marks"}}, "'leaves' is not for turns, which have context"),
+        ({"source": "a", "target": "b", "form": "trees"}, "'form' is only for files of pairs"),
+        ({"pairs": "demo:train", "form": "trees"}, "'form' is only for files of pairs"),
+        ({"pairs": "a", "form": "trees", "separator": "|"}, "'separator' is for columns, which trees do not have"),
+        (
+            {"pairs": "a", "form": {"kind": "trees", "context": 3}},
+            "'context' does not apply to trees, which take leaves",
+        ),
+        (
+            {"pairs": "a", "form": {"kind": "turns", "leaves": "marks"}},
+            "'leaves' does not apply to turns, which take context",
+        ),
         (
             {"pairs": "a", "form": {"kind": "turns", "first": 5, "last": 4}},
             "the last conversation, 4, comes before the first, 5",

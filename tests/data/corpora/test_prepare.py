@@ -198,8 +198,8 @@ def test_a_corpus_without_checksums_is_opened_with_a_remark(files: Path, tmp_pat
     make_old(folder)
     os.utime(files / "b.tsv", (1, 1))
     assert len(prepare(options, folder, remark=remarks.append).train) == 39
-    assert "b.tsv has another date than when it was prepared" in remarks[0]
-    assert "prepared by an older version of regard, which took no checksums" in remarks[1]
+    assert "b.tsv has a different date than when an older version of regard prepared it" in remarks[0]
+    assert "prepared by an older version of regard without checksums" in remarks[1]
     with (files / "b.tsv").open("a") as file:
         file.write("one more\tmais um\n")
     assert f"the file {files / 'b.tsv'} has changed" in refusal(options, folder)
@@ -305,7 +305,7 @@ def test_a_script_without_a_main_guard_is_told(files: Path, tmp_path: Path) -> N
     command = [sys.executable, script, options_for(files).model_dump_json(), tmp_path / "prepared"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert "A worker process has ended early" in ended.stderr
+    assert "A worker process ended early" in ended.stderr
     assert "A script must call regard under `if __name__ == '__main__':`" in ended.stderr
 
 
@@ -327,7 +327,7 @@ def test_a_folder_of_something_else_is_refused(files: Path, tmp_path: Path) -> N
     (files / "b.tsv").write_bytes(whole + b"\n")
     assert f"the file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
     assert "text holds other files" in refusal(options_for(files), files)
-    assert "cannot be made" in refusal(options_for(files), files / "a.en" / "prepared")
+    assert "cannot be created" in refusal(options_for(files), files / "a.en" / "prepared")
 
 
 def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_needed(
@@ -340,7 +340,7 @@ def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_ne
     (files / "a.en").unlink()
     assert remarks == []
     without = prepare(options_for(files), folder, remark=remarks.append)
-    assert remarks == [f"{files / 'a.en'} is not there any more; going on with what was prepared from it."]
+    assert remarks == [f"{files / 'a.en'} no longer exists; continuing with what was prepared from it."]
     assert made.cleaning == again.cleaning == without.cleaning
 
 
@@ -374,7 +374,7 @@ def test_an_unfinished_preparation_gives_way_when_a_file_is_mended(
 
 def test_what_is_damaged_is_refused(files: Path, tmp_path: Path) -> None:
     folder = tmp_path / "prepared"
-    with pytest.raises(Fault, match="holds no corpus whose preparation was finished"):
+    with pytest.raises(Fault, match="holds no finished corpus"):
         open_prepared(folder)
     prepare(options_for(files), folder)
     for name in ("finished.json", "purpose.json", "valid.json"):
@@ -434,5 +434,5 @@ def test_pairs_to_hold_out_that_are_too_long_are_no_validation_data(files: Path,
         outcomes.append(refusal(options, tmp_path / str(number)))
     assert sorted(outcome.split(":")[0] for outcome in outcomes) == [
         "No training pair is left",
-        "The pairs held out for validation are all too long or too uneven; give some as data.valid.",
+        "All pairs held out for validation are too long or too uneven; give some as data.valid.",
     ]

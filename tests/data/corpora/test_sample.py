@@ -25,7 +25,7 @@ def test_the_first_pairs_of_each_corpus_stand_for_all_of_it(tmp_path: Path, monk
     assert second == data.train[1]
     assert found.prepared is None
     (remark,) = remarks
-    assert remark.startswith("the data is not prepared yet: all of this is of the first 2 pairs of a corpus")
+    assert remark.startswith("the data is not prepared yet, so this covers the first 2 pairs of each corpus")
 
 
 def test_little_data_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_corpus_of_many_shards_may_have_that_many_files_open(tmp_path: Path, m
     opened(tmp_path, *[record] * 500)
     assert len(limits) == 2
     limits[-1] = (100, 200)
-    with pytest.raises(Fault, match="needs 1,256 open files, and this system allows 200"):
+    with pytest.raises(Fault, match="needs 1,256 open files, but this system allows 200"):
         opened(tmp_path, *[record] * 1000)
 
 
@@ -105,18 +105,18 @@ def test_a_shard_that_is_cut_short_while_it_is_in_use_is_refused(tmp_path: Path)
     pairs.tokens("source", 0)
     pairs.check_lengths()
     os.truncate(tmp_path / "0.bin", record.size - 1)
-    with pytest.raises(Fault, match=r"0\.bin was cut short or removed while it was in use"):
+    with pytest.raises(Fault, match=r"0\.bin was truncated or removed while in use"):
         pairs.check_lengths()
     (tmp_path / "0.bin").unlink()
-    with pytest.raises(Fault, match=r"0\.bin was cut short or removed while it was in use"):
+    with pytest.raises(Fault, match=r"0\.bin was truncated or removed while in use"):
         pairs.check_lengths()
 
 
 def test_a_shard_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     record = build(tmp_path, "0.bin", ROWS)
-    with pytest.raises(Fault, match=r"source\.lengths is missing or not whole"):
+    with pytest.raises(Fault, match=r"source\.lengths is missing or incomplete"):
         Pairs(tmp_path, [record], [1.0])
     write_lengths(tmp_path, [record])
     (tmp_path / "0.bin").write_bytes((tmp_path / "0.bin").read_bytes()[:-1])
-    with pytest.raises(Fault, match=r"0\.bin is missing or not whole; delete .* and prepare the corpus again"):
+    with pytest.raises(Fault, match=r"0\.bin is missing or incomplete; delete .* and prepare the corpus again"):
         Pairs(tmp_path, [record], [1.0])

@@ -84,9 +84,9 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         list(read_lines(tmp_path))
     whole = gzip.compress(b"one\n" * 10_000)
     for damaged in (whole[:-20], b"plain text"):
-        with pytest.raises(Fault, match=r"text\.gz is damaged or not whole"):
+        with pytest.raises(Fault, match=r"text\.gz is damaged or incomplete"):
             list(read_lines(written(tmp_path / "text.gz", damaged)))
-    with pytest.raises(Fault, match=r"text\.xz is damaged or not whole"):
+    with pytest.raises(Fault, match=r"text\.xz is damaged or incomplete"):
         list(read_lines(written(tmp_path / "text.xz", lzma.compress(b"one\n" * 100)[:-20])))
 
 
@@ -110,7 +110,7 @@ def test_pairs_of_one_file(tmp_path: Path) -> None:
     corpus = Corpus(pairs=str(written(tmp_path / "a.tsv", b"one\tum\tnote\tnote\r\ntwo\tdois\r\n\t\n")))
     assert list(read_pairs(corpus)) == [("one", "um"), ("two", "dois"), ("", "")]
     written(tmp_path / "a.tsv", b"one\tum\ntwo dois\n")
-    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab; a line must hold"):
+    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab; each line must hold"):
         list(read_pairs(corpus))
     written(tmp_path / "a.tsv", b"one\tum\ntwo dois\nthree\ttr\xeas\n\nfour\n")
     with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab \(nor in 2 more\); a line must hold"):
@@ -142,7 +142,7 @@ def test_other_separators_than_tabs(
 def test_a_line_without_its_separator_is_refused(tmp_path: Path) -> None:
     corpus = Corpus(pairs=str(written(tmp_path / "a.txt", b"A  AH\nB\tB IY\n")), separator="  ")
     sentence = (
-        r"a\.txt, line 2: there is no separator '  '; a line must hold a sentence, the separator, its translation"
+        r"a\.txt, line 2: there is no separator '  '; each line must hold a sentence, the separator and its translation"
     )
     with pytest.raises(Fault, match=sentence):
         list(read_pairs(corpus))

@@ -206,7 +206,7 @@ def test_an_unknown_split_is_refused() -> None:
 
 def test_a_combination_the_grammar_cannot_say_is_refused() -> None:
     nonsense = Combination("adjective-noun", ("red", "hous"))
-    with pytest.raises(Fault, match=r"holds out 'adjective-noun: red \+ hous', which the grammar cannot say"):
+    with pytest.raises(Fault, match=r"holds out 'adjective-noun: red \+ hous', which the grammar cannot produce"):
         generated._check_combinations([nonsense], lexicon())
 
 
@@ -214,5 +214,5 @@ def test_a_plan_for_more_than_the_grammar_can_say_is_refused(monkeypatch: pytest
     monkeypatch.setattr(generated, "DRAWS", 1)
     plan = generated._plan().model_copy(update={"train": 40, "valid": 10, "test": 100})
     sentences = DemoSentences(lexicon(), Dice(plan.seed), Portuguese(lexicon().words))
-    with pytest.raises(Fault, match=r"The grammar gave only .* of 100 to test on"):
+    with pytest.raises(Fault, match=r"The grammar gave only .* of 100 test sentences"):
         generated._draw_sentences(plan, sentences, [])

@@ -44,7 +44,7 @@ def test_text_and_label_are_chosen_from_any_table(tmp_path: Path) -> None:
 def test_a_file_that_names_text_and_label_needs_no_choice(tmp_path: Path) -> None:
     rows = "".join(f"{text}\t{label}\n" for text, label in ROWS)
     assert examples_of(tmp_path / "a.tsv", f"text\tlabel\n{rows}") == ROWS
-    with pytest.raises(Fault, match=r"has 2 columns \(review, stars\) and none called 'label'; choose text and label"):
+    with pytest.raises(Fault, match=r"has 2 columns \(review, stars\), but none named 'label'; choose text and label"):
         examples_of(tmp_path / "b.tsv", f"review\tstars\n{rows}")
 
 
@@ -59,7 +59,7 @@ def test_a_header_is_never_a_class(tmp_path: Path) -> None:
     rows = "".join(f'"{text}",{label}\n' for text, label in ROWS)
     assert prepared_classes(tmp_path / "a.csv", f"content,label\n{rows}", columns="1:2") == ["no", "yes"]
     for first in ("odd one,label", "odd one,opinion"):
-        with pytest.raises(Fault, match=r"line 1 may be a header, for no other line has the label .* --no-header"):
+        with pytest.raises(Fault, match=r"line 1 may be a header, since no other line has the label .* --no-header"):
             prepared_classes(tmp_path / "b.csv", f"{first}\n{rows}", columns="1:2")
     text = f"odd one,opinion\n{rows}"
     assert prepared_classes(tmp_path / "c.csv", text, columns="1:2", header=True) == ["no", "yes"]
@@ -70,8 +70,8 @@ def test_a_header_is_never_a_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("a.jsonl", '{"text": "a", "label": "x"}\n', r"a.jsonl is JSON lines, and data.format is 'lines'; set"),
-        ("a.csv", "text,label\n", r"a.csv is a CSV file, and data.format is 'lines'"),
+        ("a.jsonl", '{"text": "a", "label": "x"}\n', r"a.jsonl is JSON lines, but data.format is 'lines'; set"),
+        ("a.csv", "text,label\n", r"a.csv is a CSV file, but data.format is 'lines'"),
         ("a.txt", '{"text": "a", "label": "x"}\n', r"a.txt, line 1 is a JSON object, not a label, a space and a text"),
         ("a.txt", "label text\nx good\n", r"a.txt, line 1 is a line that names columns"),
     ],
@@ -93,7 +93,7 @@ def test_tables_are_not_lines_of_labels(tmp_path: Path, name: str, text: str, se
 def test_other_choices_are_refused(tmp_path: Path, columns: str, sentence: str) -> None:
     with pytest.raises(Fault, match=sentence):
         options_of(tmp_path / "a.csv", "", columns=columns)
-    with pytest.raises(Fault, match="header is of a table, and format is 'lines'"):
+    with pytest.raises(Fault, match="header is for tables, but format is 'lines'"):
         options_of(tmp_path / "a.csv", "", format="lines", header=True)
 
 

@@ -55,7 +55,7 @@ def test_the_last_texts_of_a_sorted_file_are_said_to_lack_classes(tmp_path: Path
     lines = "".join(f"{label} text {number}\n" for label in ("bad", "good", "odd") for number in range(20))
     assert prepare(data_of(tmp_path, lines, hold_out_by="place"), tmp_path).report[-2:] == [
         "valid is held out of data.train: the last 10.0% (data.hold_out)",
-        "valid has texts of 1 of the 3 classes only: odd",
+        "valid has texts of only 1 of the 3 classes: odd",
     ]
 
 
@@ -124,7 +124,10 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
     prepared = prepare(options, tmp_path)
     assert prepared.labels.vector_width == 2
     # Of a, good, bad and film, one has a vector; it is at 2 of 7 places.
-    assert prepared.report[0] == "ready vectors: 2 words, 25.0% of those to learn from have one, at 28.6% of the places"
+    assert (
+        prepared.report[0]
+        == "pretrained vectors: 2 words, 25.0% of the training words have one, at 28.6% of the places"
+    )
     assert prepared.vectors is not None
     good, unseen, bad, never = (prepared.tokeniser.encode(word)[0] for word in ("good", "UNSEEN", "bad", "never"))
     np.testing.assert_array_equal(prepared.vectors.table[[good, unseen, bad]], [[1, 2], [3, 4], [0, 0]])
@@ -138,30 +141,34 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("1 good\n0 bad\nalone\n", {}, "line 3: there is a label, 'alone', and no text."),
-        ("1 good\n good\n", {}, "line 2 begins with a space; a label, a space and a text are needed."),
-        ("1 good\n1 fine\n1 nice\n", {"hold_out": 0.4}, "has labels of one class, '1'; 2 to 10,000 can be learnt."),
-        ("1 good\n0 bad\n2 odd\n", {"hold_out": 0.4}, "line 3 has the label '2', which no text to learn from has."),
+        ("1 good\n0 bad\nalone\n", {}, "line 3: there is a label, 'alone', but no text."),
+        ("1 good\n good\n", {}, "line 2 begins with a space; it must be a label, a space and a text."),
+        ("1 good\n1 fine\n1 nice\n", {"hold_out": 0.4}, "has one class, '1'; a classifier needs 2 to 10,000."),
+        ("1 good\n0 bad\n2 odd\n", {"hold_out": 0.4}, "line 3 has the label '2', which no training text has."),
         (
             "1 good\n0 bad\n0 " + "word " * 11,
             {"longest": 10, "hold_out": 0.4},
             "the text has 11 tokens, more than the 10",
         ),
         ("\n\n", {}, r"data\.train holds no text: .* has nothing but blank lines\."),
-        ("1 good\n0 bad\n", {}, "data.train has 2 texts, too few to set some aside; name data.valid."),
+        ("1 good\n0 bad\n", {}, "data.train has 2 texts, too few to hold some out; name data.valid."),
         (
             "1\tgood\n0\n",
             {"format": "table"},
             "line 2 has 1 column, expected 2 columns .label, text., separated by tabs",
         ),
         ("\tgood\n", {"format": "table"}, "line 1 has no label."),
-        ("a $T$\nroom\n", {"format": "aspects"}, "ends with line 2: a text, its aspect and a label are three lines."),
+        (
+            "a $T$\nroom\n",
+            {"format": "aspects"},
+            "ends with line 2; each example needs three lines: a text, its aspect and a label.",
+        ),
         ("a room\nroom\n1\n", {"format": "aspects"}, r"line 1 has no \$T\$, which stands for the aspect"),
         (b"1 caf\xe9\n", {}, "line 1: not valid UTF-8"),
         (
             "1\tx\tgood\n",
             {"format": "table", "columns": ["label", "number", "text"], "fold": 1},
-            "its number, 'x', has no digit to tell its fold by.",
+            "its number, 'x', has no digit to choose a fold by.",
         ),
     ],
 )
@@ -182,10 +189,10 @@ def test_vectors_that_are_cut_in_the_middle_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"columns": ["label", "number", "text"]}, "columns are those of a table, and format is 'lines'"),
-        ({"format": "table", "columns": ["text"]}, "expected 'label' and 'text' once each among them"),
+        ({"columns": ["label", "number", "text"]}, "columns are for tables, but format is 'lines'"),
+        ({"format": "table", "columns": ["text"]}, "expected 'label' and 'text' exactly once each"),
         ({"fold": 1}, "fold needs a table with the column 'number'"),
-        ({"tokeniser": {"kind": "bytes"}, "vectors": "v.txt"}, "vectors are of words, and the tokens are bytes"),
+        ({"tokeniser": {"kind": "bytes"}, "vectors": "v.txt"}, "vectors are for words, but the tokens are bytes"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], sentence: str) -> None:

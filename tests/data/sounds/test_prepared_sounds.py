@@ -84,13 +84,13 @@ def test_a_listing_names_files_texts_and_speakers(tmp_path):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ({"train": {"speakers": ["eve"]}}, "Nobody called 'eve' speaks in .*; there are ann, bob"),
+        ({"train": {"speakers": ["eve"]}}, "No speaker in .* is named 'eve'; there are ann, bob"),
         (
             {"valid": {"recordings": str(Path(__file__).parent)}},
-            "holds no sound called LABEL_SPEAKER_NUMBER.wav or .flac",
+            "holds no sound named LABEL_SPEAKER_NUMBER.wav or .flac",
         ),
-        ({"train": {"numbers": [7, 9]}}, "holds no sound of the speakers and the numbers"),
-        ({"valid": {"numbers": [1, 2]}}, "6 sounds of the valid data are among those to learn from"),
+        ({"train": {"numbers": [7, 9]}}, "holds no sound of these speakers and numbers"),
+        ({"valid": {"numbers": [1, 2]}}, "6 sounds of the valid data are also in the training data"),
         ({"test": [{"speakers": ["bob"]}] * 2}, "Two parts of the test data are called"),
     ],
 )
@@ -107,7 +107,7 @@ def test_parts_that_make_no_sense_are_refused(tmp_path, more, sentence):
 def test_a_listing_with_a_line_of_another_form_is_refused(tmp_path):
     (tmp_path / "list.tsv").write_text("a.wav\n")
     named = {"train": str(tmp_path / "list.tsv"), "valid": str(tmp_path / "list.tsv")}
-    with pytest.raises(Fault, match="line 1: a line must hold a sound's file, a tab, what it says"):
+    with pytest.raises(Fault, match="line 1: a line must hold a sound's file, a tab, and its text"):
         prepare_sounds(SoundData.model_validate(named), tmp_path / "ready", silent)
 
 

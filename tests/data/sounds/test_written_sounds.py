@@ -36,7 +36,7 @@ def test_words_are_spelled_out_in_letters_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{"units": "letters"}, {"units": "words", "strings": {}}])
 def test_who_speaks_is_a_word_behind_single_recordings(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(
-        Fault, match="who writes who speaks as a word behind what is said: it needs units = 'words', and no strings"
+        Fault, match="who writes the speaker as a word after the text: it needs units = 'words', and no strings"
     ):
         prepared(tmp_path, who=True, **options)
 
@@ -49,6 +49,6 @@ def test_a_speaker_who_is_called_like_a_word_is_refused(tmp_path: Path) -> None:
     tones = {"recordings": str(tmp_path / "tones")}
     data = {"train": [tones | {"numbers": [0, 1]}], "valid": [tones | {"numbers": [2, 2]}], "rate": 4000}
     with pytest.raises(
-        Fault, match=r"'b' cannot be written behind what is said: data\.who needs names of one word each"
+        Fault, match=r"'b' cannot be written after the text: data\.who needs speakers' names of one word each"
     ):
         prepare_sounds(check(SoundData, data | {"who": True, "units": "words"}), tmp_path / "prepared", silent)

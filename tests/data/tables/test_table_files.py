@@ -88,14 +88,14 @@ def test_a_header_of_words_gives_their_columns_names() -> None:
     ("name", "text", "columns", "sentence"),
     [
         ("f.csv", 'text,label\n"a",x\nb,c,y\n', "text:label", r"line 3 has 3 columns, expected 2 columns \(text"),
-        ("f.csv", 'text,label\n"a,x\nb,y\n', "1:2", "line 2 is no row of a CSV file: a quoted cell that does not end"),
-        ("f.csv", 'text,label\n"a"b,x\n', "1:2", "line 2 is no row of a CSV file"),
+        ("f.csv", 'text,label\n"a,x\nb,y\n', "1:2", "line 2 is not a row of a CSV file: a quoted cell that does not"),
+        ("f.csv", 'text,label\n"a"b,x\n', "1:2", "line 2 is not a row of a CSV file"),
         ("f.tsv", "a\tb\nc\n", "1:2", "f.tsv, line 2 has 1 column, expected 2 columns, separated by tabs"),
-        ("f.jsonl", '{"a": 1}\n{"a": \n', "a", "f.jsonl, line 2 is no JSON object: "),
-        ("f.jsonl", '{"a": 1}\n[1]\n', "a", "f.jsonl, line 2 is no JSON object: '\\[1\\]'"),
+        ("f.jsonl", '{"a": 1}\n{"a": \n', "a", "f.jsonl, line 2 is not a JSON object: "),
+        ("f.jsonl", '{"a": 1}\n[1]\n', "a", "f.jsonl, line 2 is not a JSON object: '\\[1\\]'"),
         ("f.jsonl", '{"a": 1}\n{"b": 1}\n', "a", "f.jsonl, line 2 has no 'a'; it has b."),
         ("f.jsonl", '{"a": [{"b": 1}]}\n', "a", "f.jsonl, line 1: 'a' is a list, not a text"),
-        ("f.jsonl", '{"a": "\\ud800"}\n', "a", "half of a pair of surrogates"),
+        ("f.jsonl", '{"a": "\\ud800"}\n', "a", "half of a surrogate pair"),
         ("f.json", '[\n{"a": 1}\n]\n', "a", "f.json is one JSON list; write an object on each line"),
         ("f.conllu", "1\tHola\thola\n", "form:upos", "line 1 has 3 columns, separated by tabs; a CoNLL-U file"),
         ("f.conllu", CONLLU.replace("3\t10", "x\t10"), "form:upos", "line 7: 'x' is no number of a word"),
@@ -111,7 +111,7 @@ def test_what_is_no_such_table_is_refused(name: str, text: str, columns: str, se
 def test_a_header_is_for_tables_that_can_have_one() -> None:
     with pytest.raises(Fault, match=r"f.jsonl is JSON lines, which has no header"):
         rows_of('{"a": 1}\n', "a", "f.jsonl", header=True)
-    with pytest.raises(Fault, match="has no header, as you say, so choose its columns by number"):
+    with pytest.raises(Fault, match="is read without a header, so choose its columns by number"):
         rows_of("a\tb\n", "a:b", header=False)
 
 
@@ -127,14 +127,14 @@ def test_pairs_are_read_from_chosen_columns(tmp_path: Path, caplog: pytest.LogCa
     assert not caplog.messages
     assert pairs_of(tmp_path / "b.tsv", text) == [("walk", "V;PST"), ("go", "V;PST")]
     assert caplog.messages[0].endswith(
-        "b.tsv has 3 columns, of which the first two are learnt as source and target, as 'walk' → 'V;PST'; "
-        "--columns chooses others, as in --columns 1+3:2"
+        "b.tsv has 3 columns; the first two are used as source and target, as in 'walk' → 'V;PST'; choose others "
+        "with --columns, as in --columns 1+3:2"
     )
     assert pairs_of(tmp_path / "c.tsv", f"lemma\tfeats\tform\n{text}", columns=["lemma", "form"]) == [
         ("walk", "walked"),
         ("go", "went"),
     ]
-    assert caplog.messages[1].endswith("c.tsv: line 1 names the columns (lemma, feats, form) and is passed over")
+    assert caplog.messages[1].endswith("c.tsv: line 1 names the columns (lemma, feats, form) and is skipped")
     assert caplog.messages[2].endswith("c.tsv has 3 columns (lemma, feats, form); only these are read: lemma : form")
 
 
@@ -164,8 +164,8 @@ def test_pairs_of_a_table_are_counted_as_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.csv", b"a,b,c\n", r"has 3 columns; say which are source and target with --columns, as in --columns 1:2"),
-        ("a.jsonl", b'{"x": 1, "y": 2, "z": 3}\n', r"\(x, y, z\); say which .* as in --columns x:y"),
+        ("a.csv", b"a,b,c\n", r"has 3 columns; choose source and target with --columns, as in --columns 1:2"),
+        ("a.jsonl", b'{"x": 1, "y": 2, "z": 3}\n', r"\(x, y, z\); choose source .* as in --columns x:y"),
         ("a.tsv", "one\tum\n".encode("utf-16"), "not valid UTF-8 .* it begins as UTF-16, so convert it: iconv"),
         ("a.csv", b"caf\xe9,x\n", "line 1: not valid UTF-8"),
     ],

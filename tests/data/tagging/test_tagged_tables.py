@@ -45,7 +45,7 @@ def test_conllu_gives_words_and_parts_of_speech(tmp_path: Path) -> None:
 def test_what_is_passed_over_is_reported(tmp_path: Path) -> None:
     data, report = options_of(tmp_path / "a.conllu", CONLLU), ReadingReport()
     assert len(list(read_sentences(data.train, data, report))) == 1
-    assert report.lines() == ["passed over: 1 comment, 1 multiword token, 1 empty node"]
+    assert report.lines() == ["skipped: 1 comment, 1 multiword token, 1 empty node"]
 
 
 def test_conllu_without_tags_is_refused(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_columns_that_cannot_be_of_a_tagger(tmp_path: Path) -> None:
     for columns in ("1", "1:2:3", "1:2+3"):
         with pytest.raises(Fault, match="expected a word and a tag, as in form:upos"):
             options_of(tmp_path / "a.txt", "", columns=columns)
-    with pytest.raises(Fault, match="whose layout is 'columns'"):
+    with pytest.raises(Fault, match="needs layout = 'columns'"):
         options_of(tmp_path / "a.txt", "", columns="1:2", layout="joined")
     assert options_of(tmp_path / "a.txt", "", columns="1+form:2").input_columns == ["word", "form"]
     assert options_of(tmp_path / "a.txt", "", columns="1+3:2").input_columns == ["word", "column3"]

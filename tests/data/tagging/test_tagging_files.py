@@ -52,7 +52,7 @@ def test_a_column_may_be_passed_over(tmp_path: Path) -> None:
 def test_lines_of_joined_words_are_cut_at_the_last_joint(tmp_path: Path) -> None:
     (sentence,), said = read(tmp_path, "O_ART a_b_N _NPROP ._.\n\n", **JOINED)
     assert (sentence.words, sentence.tags) == (["O", "a_b", "."], ["ART", "N", "."])
-    assert said == ["passed over: 1 tags without a word"]
+    assert said == ["skipped: 1 tags without a word"]
 
 
 def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
             "train.txt, line 1: 'b' has 1 column, expected 2 columns (word, tag), with '_' between them.",
         ),
         ("a_N b_\n", JOINED, "train.txt, line 1: 'b_' has no tag."),
-        ("a X E-NP\n", CHUNKS, "train.txt, line 1: 'a' has the tag 'E-NP', which is none of data.scheme 'iob2'."),
-        ("a_N b_N c_N\n", JOINED | {"longest": 2}, "line 1: a sentence of 3 words, more than the 2 of data.longest;"),
+        ("a X E-NP\n", CHUNKS, "train.txt, line 1: 'a' has the tag 'E-NP', which is not in data.scheme 'iob2'."),
+        ("a_N b_N c_N\n", JOINED | {"longest": 2}, "line 1: a sentence has 3 words, more than data.longest (2);"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path: Path, text: str, options: Any, sentence: str) -> None:
@@ -100,9 +100,9 @@ def test_a_file_without_sentences_is_refused(tmp_path: Path, text: str) -> None:
     [
         ({"columns": ["word"]}, "columns names 'tag' 0 times, expected once"),
         ({"columns": ["word", "pos", "pos", "tag"]}, "columns names 'pos' more than once"),
-        ({"layout": "joined", "columns": ["tag", "word"]}, "columns must begin with 'word' where they are joined"),
+        ({"layout": "joined", "columns": ["tag", "word"]}, "joined columns must begin with 'word'"),
         ({"joint": " "}, "joint has a space"),
-        ({"hold_out": {"valid": 0.6, "test": 0.4}}, "valid 0.6 and test 0.4 leave nothing to learn from"),
+        ({"hold_out": {"valid": 0.6, "test": 0.4}}, "valid 0.6 and test 0.4 leave nothing for training"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], sentence: str) -> None:
@@ -149,7 +149,7 @@ def test_by_hash_a_line_is_held_out_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def test_too_few_sentences_cannot_be_parted(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"has 2 sentences, too few to part by data.hold_out: none is left for valid"):
+    with pytest.raises(Fault, match=r"has 2 sentences, too few for data.hold_out: none is left for valid"):
         prepared(tmp_path, "a_N\nb_N\n", **JOINED)
 
 
@@ -180,7 +180,7 @@ def test_tags_that_no_training_sentence_has_are_told(tmp_path: Path) -> None:
 
 def test_a_model_to_start_from_must_have_all_tags(tmp_path: Path) -> None:
     other = make_lexicon([TaggedSentence(["a"], ["N"], [])], TaggingData(train=["a"]))
-    with pytest.raises(Fault, match="The model to start from has no tag 'V', which the sentences to learn from have"):
+    with pytest.raises(Fault, match="The model to start from has no tag 'V', which the training sentences have"):
         prepared(tmp_path, LINES, other, **JOINED)
 
 
@@ -229,9 +229,7 @@ def test_inputs_are_words_between_spaces_raw_text_or_words_with_columns() -> Non
     assert read_input(["New York", "."], plain, raw=False).words == ["New York", "."]
     assert read_input("", chunks, raw=False) == TaggedSentence([], [], [[]])
     assert read_input("a_b_DT c_NN", chunks, raw=False) == TaggedSentence(["a_b", "c"], [], [["DT", "NN"]])
-    with pytest.raises(Fault, match=r"This model reads pos beside each word; write 'c' in the form word_pos too\."):
+    with pytest.raises(Fault, match=r"This model also reads the pos of each word; write 'c' in the form word_pos\."):
         read_input("a_DT c", chunks, raw=False)
-    with pytest.raises(
-        Fault, match=r"This model reads pos beside each word, which raw text does not have; give a tagger"
-    ):
+    with pytest.raises(Fault, match=r"This model also reads the pos of each word, which raw text lacks; give a tagger"):
         read_input("a", chunks, raw=True)

@@ -32,7 +32,7 @@ def test_lines_become_tokens_with_an_end_each(tmp_path: Path) -> None:
     text = prepared(tmp_path)
     a, b, unk = (text.tokeniser.encode(word)[0] for word in ("a", "b", "<unk>"))
     assert text.splits["train"].tolist() == [a, b, a, END, b, a, unk, END]
-    assert text.report == ["train: 2 lines, 6 tokens; blank and passed over: 1 line"]
+    assert text.report == ["train: 2 lines, 6 tokens; blank and skipped: 1 line"]
 
 
 def test_a_word_that_is_spelled_like_a_special_token_is_none(tmp_path: Path) -> None:
@@ -138,16 +138,16 @@ def test_a_killed_preparation_goes_on_to_the_same_bytes(tmp_path: Path, monkeypa
     [
         ("", {}, "There is no text to train the tokeniser on"),
         ("\n \n", {}, "There is no text to train the tokeniser on"),
-        ("a a\na\n", {}, "The vocabulary has one word, 'a': the text of data.train has no other. A model of text"),
+        ("a a\na\n", {}, "The vocabulary has one word, 'a': the text of data.train has no other. A language model"),
         ("a b\n", {"tokeniser": {"at_least": 2}}, "The vocabulary has no word: .* that occurs often enough"),
-        ("a b " * 50_001 + "\n", {}, r"train.txt, line 1 has 100,002 tokens, more than the 100,000 of data.longest"),
+        ("a b " * 50_001 + "\n", {}, r"train.txt, line 1 has 100,002 tokens, more than data.longest"),
         ("a b\na b c\n", {"longest": 2}, "train.txt, line 2 has 3 tokens, more than the 2 of data.longest"),
         (
             "a b\n",
             {"tokeniser": {"kind": "bytes", "at_least": 2}},
             "at_least is for words",
         ),
-        ("a b\n", {"tokeniser": {"kind": "bytes", "vocabulary": 99}}, "vocabulary is for other kinds than bytes"),
+        ("a b\n", {"tokeniser": {"kind": "bytes", "vocabulary": 99}}, "vocabulary does not apply to bytes"),
         ("a b\n", {"source": "x"}, "data has no 'source'"),
     ],
 )
@@ -157,7 +157,7 @@ def test_what_cannot_be_learnt_from_is_refused(tmp_path: Path, text: str, more: 
 
 
 def test_a_split_that_is_given_but_empty_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"data.test holds no text: .*test.txt has 1 line, nothing but blank"):
+    with pytest.raises(Fault, match=r"data.test holds no text: .*test.txt has 1 line, all blank"):
         prepared(tmp_path, test=write(tmp_path, "\n", "test.txt"))
 
 
@@ -189,5 +189,5 @@ def test_a_given_tokeniser_cuts_the_text(tmp_path: Path) -> None:
     data = LanguageData(train=[write(tmp_path, "a c\n", "other.txt")])
     text = prepare_text(data, tmp_path / "other", tokeniser=tokeniser)
     assert text.splits["train"].tolist() == [*tokeniser.encode("a"), UNKNOWN, END]
-    with pytest.raises(Fault, match="it was cut by another tokeniser"):
+    with pytest.raises(Fault, match="it was made with another tokeniser"):
         prepare_text(data, tmp_path / "other")

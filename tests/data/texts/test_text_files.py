@@ -49,7 +49,7 @@ def test_lines_labels_and_words_that_were_left_out(tmp_path: Path) -> None:
     held = check(WordsData, {"train": file | {"lines": [[2, 4]]}, "hold_out": 0.34})
     assert [line.number for split in ("train", "test", "valid") for line in lines_of_split(held, split)] == [2, 3, 4]
     for lines in ([[2]], [[0, 1]], [[3, 2]]):
-        with pytest.raises(Fault, match="are not the first and the last of some lines, counted from 1"):
+        with pytest.raises(Fault, match="is not a pair of first and last line, counted from 1"):
             check(WordsData, {"train": file | {"lines": lines}})
 
 

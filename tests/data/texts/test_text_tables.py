@@ -38,7 +38,7 @@ def test_the_text_is_a_column(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_is_not_learnt_as_text(tmp_path: Path, name: str, text: str, kind: str) -> None:
-    with pytest.raises(Fault, match=f"{name} is {kind}, which is not learnt as text; choose the column of the text"):
+    with pytest.raises(Fault, match=f"{name} is {kind}, which is not plain text; choose the column of the text"):
         lines_of(tmp_path / name, text)
     assert lines_of(tmp_path / name, text, as_lines=True) == text.splitlines()
 

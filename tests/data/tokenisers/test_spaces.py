@@ -40,7 +40,7 @@ def test_words_that_are_too_rare_are_left_out() -> None:
     lines = ["a. b a.", "a. c b"]
     assert train_tokeniser(TokeniserOptions(kind="spaces", at_least=2), lines).size == len(NAMES) + 2
     assert train_tokeniser(TokeniserOptions(kind="words", at_least=3), lines).size == len(NAMES) + 2  # a and .
-    with pytest.raises(Fault, match="at_least needs kind words or spaces, for bpe has no words"):
+    with pytest.raises(Fault, match="at_least needs kind words or spaces, since bpe has no words"):
         check(TokeniserOptions, {"kind": "bpe", "at_least": 2})
 
 

@@ -51,8 +51,8 @@ def test_the_shares_are_said_in_one_line() -> None:
         "target": Spelling(words=1000, apart=0, unknown=5, example="дом"),
     }
     assert spellings_line(sides) == (
-        "the tokenisers it starts with spell 2.1% of the source's and 0.0% of the target's words in single letters or "
-        "bytes; 0.5% of the target's have characters without a token, as 'дом'"
+        "the existing tokenisers spell 2.1% of the source's and 0.0% of the target's words in single letters or "
+        "bytes; 0.5% of the target's have characters without a token, such as 'дом'"
     )
 
 

@@ -363,13 +363,13 @@ def test_a_list_of_words_that_is_none_is_refused(contents: str, tmp_path: Path) 
         ({"kind": "wrods"}, "kind is 'wrods', expected one of 'unigram', 'bpe', 'characters', 'bytes', 'words'"),
         (
             {"kind": "words", "sampling": 0.1},
-            "sampling needs kind unigram or bpe, for words can be cut in one way only",
+            "sampling needs kind unigram or bpe, since words has only one way to split a text",
         ),
         ({"sampling": 1.5}, "sampling is 1.5, expected 1.0 or less"),
         ({"vocabulary": 8}, "vocabulary is 8, expected 16 or more"),
         ({"vocabulary": 299}, "vocabulary is 299, expected 300 or more with byte_fallback, whose bytes alone are 256"),
-        ({"target_kind": "words"}, "target_kind needs shared = false, for one vocabulary is of one kind"),
-        ({"ignore_case": True}, "ignore_case needs shared = false, for the target keeps its case"),
+        ({"target_kind": "words"}, "target_kind needs shared = false, since one vocabulary has one kind"),
+        ({"ignore_case": True}, "ignore_case needs shared = false, since the target keeps its case"),
         ({"target_kind": "word", "shared": False}, "target_kind is 'word', expected one of 'unigram', 'bpe', 'char"),
         (
             {"target_kind": "bytes", "shared": False, "sampling": 0.1},

@@ -138,7 +138,7 @@ def test_what_is_no_vocabulary_is_refused() -> None:
         WordPieceTokeniser(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"], WordPieceOptions())
     with pytest.raises(ValueError, match="it holds the piece 'a' twice"):
         WordPieceTokeniser([*MARKS, "a", "a"], WordPieceOptions())
-    with pytest.raises(ValueError, match="it holds no list of pieces"):
+    with pytest.raises(ValueError, match="it does not hold a list of pieces"):
         read_wordpieces(b"{}")
     with pytest.raises(Fault, match="no text to train the tokeniser on"):
         train_tokeniser(TokeniserOptions(kind="wordpiece", vocabulary=60), [""])

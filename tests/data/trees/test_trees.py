@@ -27,9 +27,9 @@ def test_several_trees_in_one_nameless_bracket_get_a_root() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("(S (NP (NN a))", "1 of its brackets stay open"),
-        ("(S (NN a)))", "a bracket closes that was not opened"),
-        ("(S a b)", "'a' stands in no bracket|'b' stands in no bracket"),
+        ("(S (NP (NN a))", "1 of its brackets are not closed"),
+        ("(S (NN a)))", "a bracket is closed that was not opened"),
+        ("(S a b)", "'a' is not in brackets|'b' is not in brackets"),
         ("(S (NN a)) (S (NN b))", "it is not one phrase"),
         ("", "it is not one phrase"),
     ],
@@ -79,9 +79,9 @@ def test_a_line_that_is_no_tree_is_mended_and_strictly_refused(line: str, mended
 
 def test_a_tree_may_not_be_endlessly_deep() -> None:
     deep = 5000
-    with pytest.raises(NoTree, match="more than 200 phrases are inside one another"):
+    with pytest.raises(NoTree, match="more than 200 phrases are nested"):
         read_tree("(S " * deep + "(NN a)" + ")" * deep)
-    with pytest.raises(NoTree, match="more than 200 phrases are inside one another"):
+    with pytest.raises(NoTree, match="more than 200 phrases are nested"):
         read_line("(S " * deep + "NN" + " )S" * deep)
     assert spans(mend_line("(S " * deep + "NN")) == [("S", 0, 1)] * 200
 

@@ -111,7 +111,7 @@ def test_of_a_word_that_comes_twice_the_first_counts_whatever_its_form_of_unicod
     vectors, remarks = read(tmp_path, "4 1\ncafé 1\na 2\ncafe\u0301 3\na 4\n")
     assert vectors.words == ["café", "a"]
     assert vectors.matrix.tolist() == [[1], [2]]
-    assert remarks == ["left out 2 words that came before, of which the first vector counts, the first in line 4"]
+    assert remarks == ["left out 2 repeated words, of which the first vector counts, the first in line 4"]
 
 
 @pytest.mark.parametrize("kind", ["text", "binary"])
@@ -127,7 +127,7 @@ def test_a_few_words_that_are_no_utf8_are_left_out_and_many_refused(tmp_path, ki
     place = "word 7" if kind == "binary" else "line 8"
     assert remarks == [f"left out 1 words that are not valid UTF-8, the first in {place}"]
     latin = ["coração".encode("latin-1") + b"%d" % number for number in range(200)]
-    with pytest.raises(Fault, match=r"not valid UTF-8, as 200 of 200 words; is the file in another encoding\?"):
+    with pytest.raises(Fault, match=r"not valid UTF-8, like 200 of 200 words; is the file in another encoding\?"):
         read(tmp_path, content(latin))
 
 
@@ -137,29 +137,29 @@ WHOLE = b"2 3\nmenino " + packed(*ROWS[0]) + b"piano " + packed(*ROWS[1])
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("3 2\na 1 2\nb 3 4\n", "is not whole: its first line promises 3 words, but it has 2."),
-        ("3 2\na 1 2\nb 3 4\nc 5", ", line 4: after the word 2 numbers are needed, but here are 1; is the file whole?"),
-        ("a 1 2\nb 3 4\nc 5", ", line 3: after the word 2 numbers are needed, but here are 1; is the file whole?"),
-        ("a 1 2\n\nb 3 4\n", ", line 2: after the word 2 numbers are needed, but here are 0; is the file whole?"),
-        ("1 2\na 1 2\nb 3 4\n", "has more lines than the 1 words that its first line promises."),
-        ("2 3\na 1 2\nb 3 4\n", ", line 2: after the word 3 numbers are needed, but here are 2; is the file whole?"),
-        ("2 2\na 1 2\nb 3.5 4 5\n", ", line 3: after the word 2 numbers are needed, but here are more."),
-        ("1 2\na  1\n", ", line 2: after the word 2 numbers are needed, but here are 1; is the file whole?"),
+        ("3 2\na 1 2\nb 3 4\n", "is incomplete: its first line announces 3 words, but it has 2."),
+        ("3 2\na 1 2\nb 3 4\nc 5", ", line 4: 2 numbers must follow the word, but there are 1; is the file complete?"),
+        ("a 1 2\nb 3 4\nc 5", ", line 3: 2 numbers must follow the word, but there are 1; is the file complete?"),
+        ("a 1 2\n\nb 3 4\n", ", line 2: 2 numbers must follow the word, but there are 0; is the file complete?"),
+        ("1 2\na 1 2\nb 3 4\n", "has more lines than the 1 words that its first line announces."),
+        ("2 3\na 1 2\nb 3 4\n", ", line 2: 3 numbers must follow the word, but there are 2; is the file complete?"),
+        ("2 2\na 1 2\nb 3.5 4 5\n", ", line 3: 2 numbers must follow the word, but there are more."),
+        ("1 2\na  1\n", ", line 2: 2 numbers must follow the word, but there are 1; is the file complete?"),
         ("2 2\na 1 2\nb 3 x\n", ", line 3: 'x' is not a number."),
         ("2 2\na 1 2\nb 3 1_0\n", ", line 3: '1_0' is not a number."),
         ("2 2\na 1 2\nb 3 nan\n", ", line 3: a number is not finite, or too large for float32."),
         ("2 2\na 1 2\nb 3 1e39\n", ", line 3: a number is not finite, or too large for float32."),
-        ("0 2\n", ", line 1: '0 2' cannot be the number of words and how many numbers each has"),
+        ("0 2\n", ", line 1: '0 2' cannot be the number of words and numbers per word"),
         ("5 99999\n", ", line 1: '5 99999' cannot be"),
         ("", "holds no word vectors: its first line is neither"),
         ("Era uma vez um menino.\n", "holds no word vectors: its first line is neither"),
-        (WHOLE[:-1], "is not whole: its first line promises 2 words, but it ends in word 2."),
-        (WHOLE[:-13], "is not whole: its first line promises 2 words, but it ends in word 2."),
-        (WHOLE + b"more", "goes on after the 2 words that its first line promises."),
+        (WHOLE[:-1], "is incomplete: its first line announces 2 words, but it ends in word 2."),
+        (WHOLE[:-13], "is incomplete: its first line announces 2 words, but it ends in word 2."),
+        (WHOLE + b"more", "continues after the 2 words that its first line announces."),
         (WHOLE.replace(packed(-1.25), packed(float("nan"))), ", word 1: a number is not finite"),
-        (b"2 3\n" + b"\1" * 70_000, ", word 1: no word is so long; the width in the first line may be wrong."),
+        (b"2 3\n" + b"\1" * 70_000, ", word 1 is too long; the width in the first line may be wrong."),
         (b"\x80\x04\x95", "is a pickle, such as gensim's `save` writes; write it with `save_word2vec_format` instead."),
-        (struct.pack("<ii", 793712314, 12), "is a model of fastText's own; read its .vec file"),
+        (struct.pack("<ii", 793712314, 12), "is a fastText model; read its .vec file"),
         (gzip.compress(b"a 1 2\n", mtime=0), "is packed with gzip; its name should end in .gz."),
     ],
 )
@@ -170,21 +170,21 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, sentence):
 
 
 def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):
-    with pytest.raises(Fault, match="is not whole: its first line promises 999,999,999,999 words, but it has 1"):
+    with pytest.raises(Fault, match="is incomplete: its first line announces 999,999,999,999 words, but it has 1"):
         read(tmp_path, "999999999999 10000\n" + "a" + " 0.5" * 10_000 + "\n")
 
 
 def test_a_packed_file_that_is_cut_is_refused(tmp_path):
     content = "".join(f"palavra{number} {number}.5\n" for number in range(500)).encode()
     for name, packed_content in (("v.gz", gzip.compress(content, mtime=0)), ("v.xz", lzma.compress(content))):
-        with pytest.raises(Fault, match="is damaged or not whole and cannot be decompressed"):
+        with pytest.raises(Fault, match="is damaged or incomplete and cannot be decompressed"):
             read(tmp_path, packed_content[: len(packed_content) // 2], name)
 
 
 def test_a_last_line_without_an_end_is_read_and_told(tmp_path):
     vectors, remarks = read(tmp_path, "a 1 2\nb 3 4")
     assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
-    assert remarks == ["nothing ends the last line, so the file may be cut inside its last number"]
+    assert remarks == ["the last line has no end, so its last number may be truncated"]
 
 
 def test_places_that_are_no_files_are_refused(tmp_path, small):

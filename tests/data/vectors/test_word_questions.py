@@ -38,11 +38,11 @@ def test_pairs_are_read_in_each_layout(tmp_path, content):
 
 
 def test_what_is_none_of_them_is_refused(tmp_path):
-    with pytest.raises(Fault, match="line 2: an analogy has four words, but this line has 3"):
+    with pytest.raises(Fault, match="line 2: an analogy needs four words, but this line has 3"):
         read_analogies(write(tmp_path, ": s\na b c\n"))
     with pytest.raises(Fault, match="holds no analogies"):
         read_analogies(write(tmp_path, ": s\n"))
-    with pytest.raises(Fault, match="line 2: two words and a number between tabs are needed"):
+    with pytest.raises(Fault, match="line 2: a line must hold two words and a number, separated by tabs"):
         read_judged_pairs(write(tmp_path, "a\tb\t1\nc\td\tnan\n"))
-    with pytest.raises(Fault, match="holds no pairs of words with judgements"):
+    with pytest.raises(Fault, match="holds no word pairs with ratings"):
         read_judged_pairs(write(tmp_path, "# nothing\n"))

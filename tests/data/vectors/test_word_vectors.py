@@ -35,7 +35,7 @@ def test_what_does_not_fit_is_refused():
         vectors("a b a", [[1], [2], [3]])
     with pytest.raises(Fault, match="There are no word vectors"):
         WordVectors([], np.zeros((0, 5), dtype=np.float32))
-    with pytest.raises(ValueError, match="Every word needs one vector: here are 1 and 2"):
+    with pytest.raises(ValueError, match="Every word needs one vector: there are 1 words and 2 vectors"):
         vectors("a", [[1], [2]])
     with pytest.raises(ValueError, match="float32"):
         WordVectors(["a"], np.zeros((1, 5)))

@@ -126,8 +126,8 @@ def test_a_preset_gives_what_is_not_given_and_the_small_one_has_124_million_para
     [
         ({"heads": 3}, "width 8 cannot be shared out among 3 heads"),
         ({"key_value_heads": 4}, "2 heads cannot share 4 heads of keys and values evenly"),
-        ({"overlap": 6}, "overlap is 6, but a window has 6 tokens, as many as the context"),
-        ({"positions": "rotary", "width": 6}, "rotary positions come in pairs of coordinates, but a head has 3"),
+        ({"overlap": 6}, "overlap is 6, but must be less than the window, which is the context of 6"),
+        ({"positions": "rotary", "width": 6}, "rotary positions use pairs of coordinates, but a head has 3"),
     ],
 )
 def test_sizes_that_do_not_go_together_are_refused(chosen: dict[str, Any], sentence: str) -> None:

@@ -95,5 +95,5 @@ def test_only_a_model_with_caches_that_nobody_watches_reserves_room() -> None:
     with watching(task.model):
         assert not can_reserve(task)
     assert not can_reserve(task.train())
-    with pytest.raises(TypeError, match="has no caches that could be reserved"):
+    with pytest.raises(TypeError, match="has no caches to reserve"):
         ReservingLanguage(object())

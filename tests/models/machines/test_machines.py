@@ -187,7 +187,7 @@ def test_what_is_cleared_has_no_gradient_and_a_place_named_twice_adds() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (lambda: NTMOptions(slots=4, reach=2), "reach = 2 goes around a memory of 4 slots"),
+        (lambda: NTMOptions(slots=4, reach=2), "reach = 2 would go around a memory of 4 slots"),
         (lambda: SAMOptions(slots=4, nearest=5), "nearest = 5 is more than the 4 slots"),
     ],
 )

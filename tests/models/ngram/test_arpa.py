@@ -109,32 +109,32 @@ def test_windows_lines_and_spaces_for_tabs_are_read_too() -> None:
     ("old", "new", "sentence"),
     [
         ("\\data\\", "data", "small.arpa is not an ARPA file: it does not begin with \\data\\."),
-        ("ngram 2=2", "ngram 3=2", "line 5: 'ngram 3=2' stands where 'ngram 2=' and a number should."),
-        ("ngram 2=2", "ngram 2=x", "line 5: 'ngram 2=x' stands where"),
+        ("ngram 2=2", "ngram 3=2", "line 5: found 'ngram 3=2' where 'ngram 2=' and a number should be."),
+        ("ngram 2=2", "ngram 2=x", "line 5: found 'ngram 2=x' where"),
         (
             "ngram 1=4",
             "ngram 1=5",
-            "line 13: '\\2-grams:' is no 1-gram with its probability; 5 of them should be here.",
+            "line 13: '\\2-grams:' is not a 1-gram with its probability; expected 5 of them here.",
         ),
-        ("ngram 1=4", "ngram 1=3", "line 11: '-0.7\tb\t0.1' stands where \\2-grams: should."),
-        ("ngram 2=2", "ngram 2=99999999999", "line 17: '\\end\\' is no 2-gram"),
-        ("\\2-grams:", "\\3-grams:", "line 13: '\\3-grams:' stands where \\2-grams: should."),
-        ("-0.7", "zero", "line 11: 'zero\tb\t0.1' has something else where a number should stand."),
+        ("ngram 1=4", "ngram 1=3", "line 11: found '-0.7\tb\t0.1' where \\2-grams: should be."),
+        ("ngram 2=2", "ngram 2=99999999999", "line 17: '\\end\\' is not a 2-gram"),
+        ("\\2-grams:", "\\3-grams:", "line 13: found '\\3-grams:' where \\2-grams: should be."),
+        ("-0.7", "zero", "line 11: 'zero\tb\t0.1' has something else where a number should be."),
         ("-0.7", "0.7", "line 11: 0.7 is not the logarithm of a probability."),
         ("-0.7", "nan", "line 11: nan is not the logarithm of a probability."),
         ("-0.7", "-inf", "line 11: -inf is not the logarithm of a probability."),
         ("b\t0.1", "b\tinf", "line 11: inf is not a back-off weight that a 1-gram may have."),
         ("a b\n", "a b\t-0.5\n", "line 15: -0.5 is not a back-off weight that a 2-gram may have."),
         ("a b\n", "a c\n", "line 15: 'c' is not among the single words."),
-        ("a b\n", "a\n", "line 15: '-0.125\ta' is no 2-gram with its probability"),
-        ("a b\n", "a b c d\n", "line 15: '-0.125\ta b c d' is no 2-gram"),
-        ("a b\n", "<s> a\n", "small.arpa has one of its 2-grams twice."),
-        ("\tb\t", "\ta\t", "line 11: 'a' stands there twice."),
+        ("a b\n", "a\n", "line 15: '-0.125\ta' is not a 2-gram with its probability"),
+        ("a b\n", "a b c d\n", "line 15: '-0.125\ta b c d' is not a 2-gram"),
+        ("a b\n", "<s> a\n", "small.arpa has a repeated 2-gram."),
+        ("\tb\t", "\ta\t", "line 11: 'a' occurs twice."),
         ("\t<s>\t", "\tc\t", "small.arpa has no <s> among its words"),
-        ("\\end\\\n", "", "small.arpa is not whole: it ends where \\end\\ should stand."),
-        ("\\end\\", "\\end\\\nmore", "line 18: 'more' stands after the end."),
-        (SMALL[SMALL.index("-0.125") :], "", "small.arpa is not whole: it ends after 1 of its 2 2-grams."),
-        (SMALL[SMALL.index("ngram 1") :], "", "small.arpa is not whole: it does not say how many n-grams it has."),
+        ("\\end\\\n", "", "small.arpa is incomplete: it ends where \\end\\ should be."),
+        ("\\end\\", "\\end\\\nmore", "line 18: unexpected 'more' after the end."),
+        (SMALL[SMALL.index("-0.125") :], "", "small.arpa is incomplete: it ends after 1 of its 2 2-grams."),
+        (SMALL[SMALL.index("ngram 1") :], "", "small.arpa is incomplete: it does not say how many n-grams it has."),
         (SMALL, "", "small.arpa is not an ARPA file"),
     ],
 )
@@ -153,7 +153,7 @@ def test_a_context_that_is_not_there_is_told() -> None:
 
 def test_more_orders_than_can_be_read_are_refused() -> None:
     counts = "".join(f"ngram {order}=1\n" for order in range(1, 22))
-    with pytest.raises(Fault, match="has 21-grams; those up to 20 can be read"):
+    with pytest.raises(Fault, match="has 21-grams, but orders above 20 cannot be read"):
         read(f"\\data\\\n{counts}\n\\1-grams:\n")
 
 

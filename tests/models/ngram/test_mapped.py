@@ -73,7 +73,7 @@ def test_every_byte_that_changes_and_every_byte_that_is_missing_is_noticed(tmp_p
         path.write_bytes(content[:length])
         assert "is damaged" in refused(path, size)
     path.write_bytes(content + b"x")
-    assert "it is longer or shorter than its head says" in refused(path, size)
+    assert "its length differs from what its head says" in refused(path, size)
 
 
 def with_head(content: bytes, **changes: object) -> bytes:
@@ -90,10 +90,10 @@ def with_head(content: bytes, **changes: object) -> bytes:
     ("changes", "sentence"),
     [
         ({"version": 2}, "was written by another version of regard"),
-        ({"order": 2}, "its arrays are not those of its orders"),
-        ({"order": 99}, "its head is not one of a mapped n-gram model"),
-        ({"arrays": {}}, "it is longer or shorter than its head says"),
-        ({"more": 1}, "its head is not one of a mapped n-gram model"),
+        ({"order": 2}, "its arrays do not match its order"),
+        ({"order": 99}, "its head is not that of a mapped n-gram model"),
+        ({"arrays": {}}, "its length differs from what its head says"),
+        ({"more": 1}, "its head is not that of a mapped n-gram model"),
     ],
 )
 def test_a_head_that_makes_no_sense_is_refused(changes: dict[str, object], sentence: str, tmp_path: Path) -> None:

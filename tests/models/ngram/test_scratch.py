@@ -64,8 +64,8 @@ def test_small_arrays_stay_in_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "sentence"),
     [
-        (errno.ENOSPC, "has no room for 0 MB of counts; name another folder as training.scratch"),
-        (errno.EIO, "Counts cannot be kept in"),
+        (errno.ENOSPC, "has no room for 0 MB of counts. Set training.scratch to another folder"),
+        (errno.EIO, "Counts cannot be stored in"),
     ],
 )
 def test_a_disk_that_is_full_is_told_in_a_sentence(

@@ -149,7 +149,7 @@ def test_discounts_out_of_their_range_are_refused() -> None:
 
 def test_an_imported_model_is_not_counted() -> None:
     counts: NgramCounts = counts_of(LINES, 2)
-    with pytest.raises(Fault, match="imported model was not counted"):
+    with pytest.raises(Fault, match="belongs to imported models"):
         estimate(NgramOptions(order=2, smoothing="imported"), counts, BEGIN, possible(counts.trie.size))
 
 
@@ -160,9 +160,9 @@ def test_an_imported_model_is_not_counted() -> None:
         ({"order": 21}, "order is 21, expected 20 or less"),
         ({"k": 0.5}, "k is for smoothing = 'add-k'"),
         ({"k": 0.0, "smoothing": "add-k"}, "k is 0.0, expected more than 0"),
-        ({"smoothing": "add-k", "discount_fallback": True}, "discount_fallback is for smoothing that discounts"),
+        ({"smoothing": "add-k", "discount_fallback": True}, "discount_fallback is for smoothing with discounts"),
         ({"prune": [0, 2, 1]}, "0, 2, 1], but its numbers may not fall"),
-        ({"prune": [1, 1]}, "prune begins with 0, for words themselves are left out by data.tokeniser.at_least"),
+        ({"prune": [1, 1]}, "prune must begin with 0; use data.tokeniser.at_least to leave out rare words"),
         ({"prune": [0, -1]}, "expected numbers of 0 or more"),
         ({"order": 2, "prune": [0, 0, 1]}, "prune has 3 numbers, but the longest n-grams have 2 words"),
         ({"smoothing": "add-k", "prune": [0, 1]}, "prune is for smoothing = 'kneser-ney'"),

@@ -85,21 +85,21 @@ def add_another(arrays: Arrays) -> None:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (remove, "'backoffs.2' is missing or of another size or kind"),
-        (shorten, "'log_probabilities.3' is missing or of another size or kind"),
-        (widen, "'log_probabilities.2' is missing or of another size or kind"),
+        (remove, "'backoffs.2' is missing or has the wrong size or type"),
+        (shorten, "'log_probabilities.3' is missing or has the wrong size or type"),
+        (widen, "'log_probabilities.2' is missing or has the wrong size or type"),
         (disorder, "its 2-grams are not in order"),
         (lead_out, "its 3-grams are not in order, or do not belong to its vocabulary"),
         (go_negative, "its 2-grams are not in order, or do not belong to its vocabulary"),
-        (exceed_one, "some of its probabilities are none"),
-        (be_no_number, "some of its probabilities are none"),
+        (exceed_one, "some of its probabilities are invalid"),
+        (be_no_number, "some of its probabilities are invalid"),
         (weigh_infinitely, "some of its back-off weights are not numbers"),
-        (predict_padding, "it predicts what is never predicted"),
-        (add_another, "it has arrays that belong to no order of it"),
+        (predict_padding, "it predicts tokens that can never occur"),
+        (add_another, "it has arrays that belong to none of its orders"),
     ],
 )
 def test_inconsistent_weights_are_refused(damage: Callable[[Arrays], None], sentence: str) -> None:
     arrays, can_be = stored()
     damage(arrays)
-    with pytest.raises(Fault, match=f"^The weights are not those of such an n-gram model: {sentence}"):
+    with pytest.raises(Fault, match=f"^The weights are not those of this n-gram model: {sentence}"):
         model_of_arrays(arrays, ORDER, can_be)

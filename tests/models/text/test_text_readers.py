@@ -116,10 +116,10 @@ def test_an_aspect_guides_the_attention_and_joins_the_inputs() -> None:
     [
         (
             {"aspect": "query", "pooling": "last"},
-            "aspect = 'query' guides pooling with attention, and pooling is 'last'",
+            "aspect = 'query' guides pooling with attention, but pooling is 'last'",
         ),
-        ({"pooling": "aspect"}, "go by where an aspect stands; set aspect to 'place' at least"),
-        ({"near": 3.0}, "go by where an aspect stands; set aspect to 'place' at least"),
+        ({"pooling": "aspect"}, "need the place of the aspect; set aspect to 'place' or more"),
+        ({"near": 3.0}, "need the place of the aspect; set aspect to 'place' or more"),
         ({"aspect": "place"}, "does nothing unless pooling is 'aspect' or near is above 0"),
         ({"aspect": "place", "pooling": "aspect", "near": 3.0}, "pooling = 'aspect' takes only an end"),
     ],

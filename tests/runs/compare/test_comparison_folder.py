@@ -21,7 +21,7 @@ def test_a_folder_with_something_else_is_refused_and_kept(small: ComparisonPlan,
     (tmp_path / "mine" / "letter.txt").write_text("x", encoding="utf-8")
     for resume, overwrite in ((False, False), (True, False), (False, True)):
         with (
-            pytest.raises(Fault, match="exists and is not a comparison of regard"),
+            pytest.raises(Fault, match="exists and is not a comparison made by regard"),
             comparison_folder.open_comparison(small, tmp_path / "mine", resume, overwrite),
         ):
             pass
@@ -38,14 +38,14 @@ def test_a_comparison_is_resumed_with_its_own_variants_or_more(small: Comparison
     with comparison_folder.open_comparison(small, out, False, False):
         assert make_plan(read_table(out / "comparison.toml"), "small").variants == small.variants
     with (
-        pytest.raises(Fault, match="holds a comparison already"),
+        pytest.raises(Fault, match="already holds a comparison"),
         comparison_folder.open_comparison(small, out, False, False),
     ):
         pass
     base = {name: value for name, value in small.table.items() if name != "compare"}
     more = make_plan(asked_for(base, ["model.norm=before,after", "model.width=128,64"], [], {}), "small")
     with (
-        pytest.raises(Fault, match="compares before, after, and cannot be resumed without before, after"),
+        pytest.raises(Fault, match="compares before, after and cannot be resumed without before, after"),
         comparison_folder.open_comparison(more, out, True, False),
     ):
         pass

@@ -123,7 +123,7 @@ def test_what_failed_is_named_with_its_reason(small: ComparisonPlan, comparison:
     assert text.split("## Runs that failed\n\n")[1].split("\n\n##")[0].splitlines() == [
         "- before, seed 2: This file is empty.",
         "- after, seed 1: No memory was left.",
-        "- after is not in the table, for none of its runs was trained.",
+        "- after is not in the table, because none of its runs was trained.",
     ]
     assert json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["failures"] == [
         {"name": "before", "seed": 2, "folder": "out/before/seed-2", "reason": "This file is empty."},

@@ -86,7 +86,7 @@ def test_a_file_is_written_as_its_suffix_says_and_once(comparison: Comparison, t
     text = file.read_text(encoding="utf-8")
     assert text == FORMATS[suffix](comparison)
     assert text.endswith("\n")
-    with pytest.raises(Fault, match="exists already; give overwrite=True to replace it"):
+    with pytest.raises(Fault, match="already exists; give overwrite=True to replace it"):
         comparison.save(file)
     assert comparison.save(str(file), overwrite=True) == file
     if suffix == ".json":
@@ -96,6 +96,6 @@ def test_a_file_is_written_as_its_suffix_says_and_once(comparison: Comparison, t
 
 
 def test_other_suffixes_are_refused(comparison: Comparison, tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"table.xlsx is neither \.md, \.tex, \.csv nor \.json; the suffix says how to"):
+    with pytest.raises(Fault, match=r"table.xlsx is neither \.md, \.tex, \.csv nor \.json; the suffix chooses the"):
         comparison.save(tmp_path / "table.xlsx")
     assert not (tmp_path / "table.xlsx").exists()

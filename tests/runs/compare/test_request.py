@@ -51,7 +51,7 @@ def test_what_is_opened_must_be_closed(text: str, mark: str) -> None:
         with pytest.raises(Fault) as caught:
             ask()
         assert f"The {mark} in " in str(caught.value)
-        assert 'has no partner; close it, or write the whole value in quotes, as in "it\'s".' in str(caught.value)
+        assert 'is never closed; close it, or write the whole value in quotes, as in "it\'s".' in str(caught.value)
 
 
 def test_values_are_toml_or_bare_strings_as_in_settings() -> None:

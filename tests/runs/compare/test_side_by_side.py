@@ -44,7 +44,7 @@ def test_each_process_that_fails_says_why_and_the_others_go_on(pretended: Any, t
     ended = {run.title: complaint for run, complaint in pretended([BAD, GOOD, MUTE, GOOD], 3)}
     assert ended["before, seed 1"] == ["This file is empty."]
     log = tmp_path / "out" / "before" / "seed-2" / "training" / "log.txt"
-    assert ended["before, seed 2"] == [f"its process ended with status 3; {log} says more."]
+    assert ended["before, seed 2"] == [f"its process ended with status 3; see {log}."]
     assert (ended["after, seed 1"], ended["after, seed 2"]) == ([], [])
     again = {run.title: complaint for run, complaint in pretended([MUTE, GOOD, GOOD, GOOD], 1)}
     assert "ended with status 3" in again["before, seed 1"][0]  # what its log said before is not said again

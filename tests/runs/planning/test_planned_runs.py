@@ -259,7 +259,7 @@ def test_the_command_really_times_and_keeps_to_its_minutes(
     assert time.monotonic() - began < 21
     said = capsys.readouterr().err
     assert "Planned for 0.1 minutes" in said
-    assert "go through the text" in said
+    assert "pass over the text" in said
     assert read_recipe(out)["training"]["steps"] != 2500
     settings = json.loads((out / "training" / "plan.json").read_text())["settings"]
     assert apply_settings(read_recipe(out), settings) == read_recipe(out)

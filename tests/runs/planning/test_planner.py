@@ -89,7 +89,7 @@ def test_weights_that_are_averaged_in_the_end_keep_their_schedule(clock: list[fl
 def test_what_fits_stays_as_it_is(clock: list[float]) -> None:
     chosen, said = planner(60)
     assert chosen.plan(recipe(steps=500), costs(0.1)) == []
-    assert said == ["The 500 steps fit into 60 minutes, so they stay as they are."]
+    assert said == ["The 500 steps fit into 60 minutes, so they are unchanged."]
 
 
 def test_what_hardly_fits_is_planned(clock: list[float]) -> None:
@@ -144,20 +144,20 @@ def test_half_of_the_time_is_for_steps_however_long_a_validation_takes(clock: li
 def test_the_plan_is_said_aloud(clock: list[float]) -> None:
     chosen, said = planner(4)
     planned = with_settings(recipe(), chosen.plan(recipe(), costs(0.2))).training
-    assert said[0] == "Timed here: 0.2 seconds a step, 5 a validation."
+    assert said[0] == "Timed here: 0.2 seconds per step, 5 per validation."
     assert f"Planned for 4 minutes: about {planned.steps:,} steps" in said[1]
     assert len(said) == 2
     chosen, said = planner(1)
     chosen.plan(recipe(), costs(2.0))
-    assert "hardly enough to begin with" in said[-1]
+    assert "too few to learn much" in said[-1]
 
 
 def test_what_is_not_planned_says_why(clock: list[float]) -> None:
     counted = check_recipe({"family": "ngram", "data": {"train": "a.txt", "valid": "b.txt"}})
     epochs = check_recipe({"family": "word2vec", "data": {"train": "a.txt"}})
-    assert why_unplanned(counted, frozenset(), False) == "An ngram learns by counting, which is not planned"
-    assert why_unplanned(epochs, frozenset(), False) == "A word2vec learns in whole epochs, which are not planned"
-    assert why_unplanned(recipe(), frozenset(), True) == "A run that goes on keeps its plan"
+    assert why_unplanned(counted, frozenset(), False) == "An ngram learns by counting and is not planned"
+    assert why_unplanned(epochs, frozenset(), False) == "A word2vec learns in whole epochs and is not planned"
+    assert why_unplanned(recipe(), frozenset(), True) == "A resumed run keeps its plan"
     assert why_unplanned(recipe(), frozenset({"training.steps"}), False) == (
         "training.steps is set, so nothing is planned"
     )
@@ -232,9 +232,9 @@ def test_a_plan_from_text_says_what_was_chosen(clock: list[float]) -> None:
     small = with_settings(recipe(), ["training.steps=2090", "training.batch_tokens=1024", "model.encoder_layers=2"])
     said = chosen.sentences(small, costs(0.1))
     assert said == [
-        "Steps of 1,024 tokens go through the text 16.7 times. "
+        "Steps of 1,024 tokens pass over the text 16.7 times. "
         "The model has 2 + 4 blocks of width 128 and dropout 0.3; --set changes what you name.",
-        "As long a run on 5,000 captions reached about 19 BLEU; other text may differ.",
+        "A run of this length on 5,000 captions reached about 19 BLEU; other text may differ.",
     ]
 
 

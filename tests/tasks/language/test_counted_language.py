@@ -48,7 +48,7 @@ def test_weights_come_back_to_the_bit_and_of_another_order_are_refused(tmp_path:
     task, again = counted_in(tmp_path), ready_in(tmp_path)
     again.load_weights(task.weights())
     assert all(torch.equal(own, again.weights()[name]) for name, own in task.weights().items())
-    with pytest.raises(Fault, match="The weights are not those of such an n-gram model"):
+    with pytest.raises(Fault, match="The weights are not those of this n-gram model"):
         ready_in(tmp_path, order=4).load_weights(task.weights())
 
 
@@ -150,5 +150,5 @@ def test_an_arpa_file_tells_begin_and_end_apart_where_they_are_one_token(tmp_pat
 def test_an_older_model_that_never_ends_is_refused() -> None:
     tokeniser = one_mark()
     task = CountedLanguage(NgramOptions(order=1, smoothing="add-k"), tokeniser)
-    with pytest.raises(Fault, match="counted by an older version of regard, which took the ends of texts for their"):
+    with pytest.raises(Fault, match="counted by an older version of regard, which confused ends of texts with"):
         task.load_weights({"log_probabilities.1": torch.full((tokeniser.size,), -2.0)})

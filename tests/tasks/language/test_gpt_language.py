@@ -118,7 +118,7 @@ def test_the_loss_is_that_of_windows_read_one_by_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("training", "sentence"),
     [
-        ({"span": 9}, "training.span is 9, but model.context is 8; no span can be longer"),
+        ({"span": 9}, "training.span is 9, but model.context is 8; a span cannot be longer"),
         ({"vary_span": True}, "training.vary_span is for networks that carry their state"),
         ({"batch": 400}, "fewer than the 400 parts of training.batch"),
         ({"batch": 9}, "fewer than a batch of 9 rows of 8"),
@@ -166,9 +166,7 @@ def request(**given: Any) -> Any:
 
 def test_a_prompt_longer_than_the_context_is_refused_and_an_empty_one_is_not(tmp_path: Path) -> None:
     model = gpt_in(tmp_path)
-    with pytest.raises(
-        Fault, match="the prompt has 7 tokens, and a context of 8 has room for 6 before what is written"
-    ):
+    with pytest.raises(Fault, match="the prompt has 7 tokens, but a context of 8 leaves room for 6; shorten it"):
         model.generate(["the " * 7])
     ((found,),) = model.generate([""], tokens=3)
     assert found.prompt == ""
@@ -288,7 +286,7 @@ def test_a_prompt_says_how_much_room_its_context_has_and_what_was_forgotten(tmp_
     assert (read.room, read.forgotten) == (4, 0)  # of eight one is the end before it
     ((found,),) = model.generate(["the cat sat"], tokens=50, sample={"seed": 1})
     assert len(found.tokens) <= 4
-    with pytest.raises(Fault, match="the prompt has 9 tokens, and a context of 8 has room for 6"):
+    with pytest.raises(Fault, match="the prompt has 9 tokens, but a context of 8 leaves room for 6"):
         model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat"))
     read = model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat", when_full="forget"))
     assert read.room is None

@@ -195,4 +195,4 @@ def test_text_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     text.write_text("one short line\n")
     assert "data.train has 4 tokens, fewer than the 20 parts of training.batch" in refusal(tmp_path, table)
     table["model"]["bidirectional"] = True
-    assert "a model that reads what comes after a place cannot write it" in refusal(tmp_path, table)
+    assert "a model that reads what follows a place cannot predict it" in refusal(tmp_path, table)

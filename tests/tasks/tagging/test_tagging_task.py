@@ -145,9 +145,9 @@ def test_empty_and_long_sentences_and_a_single_tag(tmp_path: Path) -> None:
     ("changes", "sentence"),
     [
         ({"own_labels": 0.5}, r"training.own_labels is for model.previous_label = true"),
-        ({"model": {"previous_label": True, "output": "crf"}}, "previous_label goes with output = 'softmax'"),
-        ({"model": {"pooling": "max"}}, "pooling is for one class of a whole text; a tagger gives a tag to each word"),
-        ({"data": {"scheme": "tags"}, "best_by": "f1"}, r"training.best_by = 'f1' is of spans, and data.scheme has"),
+        ({"model": {"previous_label": True, "output": "crf"}}, "previous_label needs output = 'softmax'"),
+        ({"model": {"pooling": "max"}}, "pooling is for classifying a whole text, but a tagger gives each word a tag"),
+        ({"data": {"scheme": "tags"}, "best_by": "f1"}, r"training.best_by = 'f1' is for spans, and data.scheme has"),
     ],
 )
 def test_options_that_mean_nothing_here_are_refused(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
