@@ -1,0 +1,71 @@
+"""`regard show gradients --depth`, `jacobians`, `cost` and `decoding`: every form, and what they refuse."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regard.cli import main
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
+from untrained import untrained_folder
+
+TEXT = "Ana reads a green book."
+QUICK = {
+    "gradients": ["--depth", "--layers", "3", "--width", "4"],
+}
+
+
+def page_data(path: Path) -> Any:
+    """What a page was made with."""
+    html = path.read_text(encoding="utf-8")
+    return json.loads(html.split('id="data">')[1].split("</script>")[0])
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Folders of models with random weights."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("lstm", "gru")}
+    made["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    return {name: str(path) for name, path in made.items()}
+
+
+@pytest.mark.parametrize("lesson", QUICK)
+def test_every_form_of_a_lesson(lesson: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for suffix in ("png", "svg", "html", "json"):
+        assert main(["show", lesson, *QUICK[lesson], "-o", str(tmp_path / f"lesson.{suffix}")]) == 0
+    assert (tmp_path / "lesson.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "lesson.svg").read_text(encoding="utf-8")
+    data = page_data(tmp_path / "lesson.html")
+    assert data["picture"].startswith("data:image/svg+xml;base64,")
+    assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
+    capsys.readouterr()
+    assert main(["show", lesson, *QUICK[lesson]]) == 0
+    said = capsys.readouterr().out
+    assert all(table["title"] in said for table in data["tables"])
+
+
+def test_depth_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "depth.json"
+    assert main(["show", "gradients", "--depth", "--model", models["transformer"], "--text", TEXT, "-o", str(out)]) == 0
+    (panel,) = json.loads(out.read_text(encoding="utf-8"))["panels"]
+    assert [line["name"] for line in panel["lines"]] == ["encoder", "decoder"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gradients", "--layers", "3"], "--layers is for a deep stack; give --depth too."),
+        (["gradients", "--depth", "--cells", "gru"], "--cells is for recurrent cells; omit it with --depth."),
+        (["gradients", "--depth", "--model", "transformer"], "--depth of a trained model needs one --model and a"),
+        (["gradients", "--depth", "--model", "transformer", "--text", TEXT, "--layers", "3"], "--layers is for random"),
+        (["gradients", "--depth", "--model", "gru", "--text", TEXT], "has no blocks with residual connections"),
+        (["gradients", "--depth", "-o", "g.pdf"], "g.pdf does not end in .png, .svg, .json or .html"),
+    ],
+)
+def test_refusals(models: dict[str, str], capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
+    assert main(["show", *(models.get(word, word) for word in words)]) == 2
+    assert sentence in capsys.readouterr().err
