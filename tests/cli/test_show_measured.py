@@ -15,6 +15,7 @@ from untrained import untrained_folder
 TEXT = "Ana reads a green book."
 QUICK = {
     "gradients": ["--depth", "--layers", "3", "--width", "4"],
+    "cost": ["--longest", "32", "--heads", "2", "--depth", "4"],
 }
 
 
@@ -55,6 +56,15 @@ def test_depth_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     assert [line["name"] for line in panel["lines"]] == ["encoder", "decoder"]
 
 
+def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "cost.json"
+    assert main(["show", "cost", models["transformer"], "--longest", "16", "-o", str(out)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (found["heads"], found["depth"]) == (2, 4)
+    assert [cost["context"] for cost in found["costs"]] == [1, 2, 4, 8, 16]
+    assert [line["name"] for line in found["panels"][0]["lines"]] == ["one head: C²", "2 heads", "3 attentions"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -63,6 +73,8 @@ def test_depth_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
         (["gradients", "--depth", "--model", "transformer"], "--depth of a trained model needs one --model and a"),
         (["gradients", "--depth", "--model", "transformer", "--text", TEXT, "--layers", "3"], "--layers is for random"),
         (["gradients", "--depth", "--model", "gru", "--text", TEXT], "has no blocks with residual connections"),
+        (["cost", "lstm"], "has no attention with heads; give a Transformer, a GPT or a BERT."),
+        (["cost", "transformer", "--heads", "2"], "--heads and --depth are for attention without a model"),
         (["gradients", "--depth", "-o", "g.pdf"], "g.pdf does not end in .png, .svg, .json or .html"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.show import measured
 from regard.commands.show.tables import lesson_view
 from regard.commands.show.view import (
     AsJson,
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
+app = typer.Typer(
+    add_completion=False,
+    help="Draw lessons: gradients, Jacobians, gates, positions, costs, decoding, losses, convolutions.",
+)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
@@ -360,3 +364,6 @@ def gallery(
         captions = caption_gallery(loaded, model, split, count, progress, remark)
     gallery_page(captions).write(out)
     remark_written(out)
+
+
+app.command("cost")(measured.cost)
