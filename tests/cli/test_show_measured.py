@@ -15,6 +15,7 @@ from untrained import untrained_folder
 TEXT = "Ana reads a green book."
 QUICK = {
     "gradients": ["--depth", "--layers", "3", "--width", "4"],
+    "jacobians": ["--length", "2", "--width", "3"],
     "cost": ["--longest", "32", "--heads", "2", "--depth", "4"],
 }
 
@@ -56,6 +57,26 @@ def test_depth_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     assert [line["name"] for line in panel["lines"]] == ["encoder", "decoder"]
 
 
+def test_jacobians_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "jacobians.json"
+    assert main(["show", "jacobians", models["lstm"], "--text", TEXT, "-o", str(out)]) == 0
+    panels = json.loads(out.read_text(encoding="utf-8"))["panels"]
+    ways = [f"Layer {number}, {way}: LSTM" for number in (1, 2) for way in ("forward", "backward")]
+    assert [panel["title"] for panel in panels] == ways
+    assert {len(panel["eigenvalues"]) % 7 for panel in panels} == {0}  # six words and the end
+
+
+def test_every_option_of_jacobians_changes_something(tmp_path: Path) -> None:
+    def numbers(*options: str) -> Any:
+        out = tmp_path / "changed.json"
+        assert main(["show", "jacobians", *QUICK["jacobians"], *options, "-o", str(out), "--overwrite"]) == 0
+        return json.loads(out.read_text(encoding="utf-8"))["panels"][3]["eigenvalues"]
+
+    plain = numbers()
+    for option in (["--length", "3"], ["--width", "4"], ["--keep", "2"], ["--seed", "2"]):
+        assert numbers(*option) != plain
+
+
 def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "cost.json"
     assert main(["show", "cost", models["transformer"], "--longest", "16", "-o", str(out)]) == 0
@@ -73,6 +94,10 @@ def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
         (["gradients", "--depth", "--model", "transformer"], "--depth of a trained model needs one --model and a"),
         (["gradients", "--depth", "--model", "transformer", "--text", TEXT, "--layers", "3"], "--layers is for random"),
         (["gradients", "--depth", "--model", "gru", "--text", TEXT], "has no blocks with residual connections"),
+        (["jacobians", "lstm"], "A model and --text go together"),
+        (["jacobians", "--text", TEXT], "A model and --text go together"),
+        (["jacobians", "lstm", "--text", TEXT, "--keep", "2"], "--keep is for random weights; omit it with a model."),
+        (["jacobians", "transformer", "--text", TEXT], "has no recurrent layers; `regard show jacobians` needs"),
         (["cost", "lstm"], "has no attention with heads; give a Transformer, a GPT or a BERT."),
         (["cost", "transformer", "--heads", "2"], "--heads and --depth are for attention without a model"),
         (["gradients", "--depth", "-o", "g.pdf"], "g.pdf does not end in .png, .svg, .json or .html"),

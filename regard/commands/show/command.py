@@ -367,3 +367,4 @@ def gallery(
 
 
 app.command("cost")(measured.cost)
+app.command("jacobians")(measured.jacobians)

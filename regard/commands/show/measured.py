@@ -2,13 +2,17 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show.tables import tables_view
+from regard.commands.show.tables import panel_table, tables_view
 from regard.commands.show.view import AsJson, LessonFile, Overwrite, check_out, show_view
+
+if TYPE_CHECKING:
+    from regard.viewing.lesson_page import LessonTable
+    from regard.viewing.lessons import Drawable
 
 _AnyModel = Annotated[Path | None, typer.Argument(help="A model folder; without one, a built-in example.")]
 
@@ -62,3 +66,71 @@ def cost(
         lesson.title, lambda: numbers | lesson_to_json(lesson), lambda path: draw_lesson(lesson, path), [table]
     )
     show_view(view, out, as_json)
+
+
+def jacobians(
+    model: _AnyModel = None,
+    text: Annotated[str | None, typer.Option(help="The sentence for the model to read.")] = None,
+    width: Annotated[int | None, typer.Option(min=2, max=64, help="Hidden size of the cells (32).")] = None,
+    length: Annotated[int | None, typer.Option(min=1, max=100, help="Steps of the cells (20).")] = None,
+    keep: Annotated[
+        float | None,
+        typer.Option(min=-100, max=100, help="Bias of the LSTM's forget gate and the GRU's update gate (1)."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of weights and inputs (1).")] = None,
+    out: LessonFile = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw what Jacobians do to a recurrent state.
+
+    Shows a unit that stores a bit, with the slopes at its states; how the variance of products of random Jacobians
+    grows; and the eigenvalues of every step of an LSTM and a GRU, with the unit circle. With a recurrent model, its
+    eigenvalues over the tokens of --text.
+    """
+    check_out(out, overwrite, has_page=True)
+    settings = {"length": length, "width": width, "seed": seed, "keep": keep}
+    given = {name: value for name, value in settings.items() if value is not None}
+    if (model is None) != (text is None):
+        raise Fault("A model and --text go together: the model reads the text. Omit both for the built-in example.")
+    if model is not None and given:
+        raise Fault(f"--{next(iter(given))} is for random weights; omit it with a model.")
+    from regard.seeing.lessons.gradients import Experiment
+    from regard.seeing.lessons.spectra import jacobians_lesson, trained_jacobians_lesson
+    from regard.viewing.lessons import draw_lesson, lesson_to_json
+
+    if model is None or text is None:
+        lesson = jacobians_lesson(Experiment(**{"length": 20, **given}))  # type: ignore[arg-type]
+    else:
+        from regard.model import load
+
+        lesson = trained_jacobians_lesson(load(model), text)
+    tables = [_jacobian_table(panel) for panel in lesson.panels]
+    view = tables_view(lesson.title, lambda: lesson_to_json(lesson), lambda path: draw_lesson(lesson, path), tables)
+    show_view(view, out, as_json)
+
+
+def _jacobian_table(panel: "Drawable") -> "LessonTable":
+    """Return the numbers of a panel: fixed points, variances by length, or the largest eigenvalues."""
+    from regard.seeing.lessons.spectra import largest
+    from regard.viewing.lesson_page import LessonTable
+    from regard.viewing.lesson_panels import BitPanel, PlanePanel
+    from regard.viewing.lessons import LessonPanel
+
+    if isinstance(panel, BitPanel):
+        rows = [
+            [
+                f"{unit.weight:g}",
+                f"{point.state:.3f}",
+                f"{point.slope:.3f}",
+                "stable" if point.is_stable else "unstable",
+            ]
+            for unit in panel.maps
+            for point in unit.points
+        ]
+        return LessonTable(panel.title, ["w", "h = tanh(w h)", "slope w (1 - h²)", "stable"], rows, panel.caption)
+    if isinstance(panel, PlanePanel):
+        rows = [[f"{number:.3f}" for number in row] for row in largest(panel)]
+        return LessonTable(panel.title, ["size", "real part", "imaginary part"], rows, panel.caption)
+    assert isinstance(panel, LessonPanel)
+    return panel_table(panel)

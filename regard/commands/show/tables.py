@@ -23,7 +23,7 @@ def lesson_view(lesson: "Lesson") -> View:
         lesson.title,
         lambda: lesson_to_json(lesson),
         lambda out: draw_lesson(lesson, out),
-        [_panel_table(panel) for panel in lesson.panels],
+        [panel_table(panel) for panel in lesson.panels],
     )
 
 
@@ -47,7 +47,7 @@ def _say(tables: "Sequence[LessonTable]") -> None:
         print(textwrap.fill(table.caption, terminal_width()), end="\n\n")
 
 
-def _panel_table(panel: "LessonPanel") -> "LessonTable":
+def panel_table(panel: "LessonPanel") -> "LessonTable":
     """Return the named lines of a panel as columns, at some of their steps."""
     from regard.seeing.lessons.gradients import in_tens
     from regard.viewing.lesson_page import LessonTable
