@@ -9,13 +9,16 @@ import pytest
 
 from regard.cli import main
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
+from counted_language import write_recipe
 from untrained import untrained_folder
 
 TEXT = "Ana reads a green book."
 QUICK = {
     "gradients": ["--depth", "--layers", "3", "--width", "4"],
     "jacobians": ["--length", "2", "--width", "3"],
+    "decoding": [],
     "cost": ["--longest", "32", "--heads", "2", "--depth", "4"],
 }
 
@@ -32,6 +35,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("models")
     made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("lstm", "gru")}
     made["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    assert main(["train", str(write_recipe(folder)), "--out", str(folder / "ngram")]) == 0
+    made["ngram"] = folder / "ngram"
     return {name: str(path) for name, path in made.items()}
 
 
@@ -77,6 +82,34 @@ def test_every_option_of_jacobians_changes_something(tmp_path: Path) -> None:
         assert numbers(*option) != plain
 
 
+def test_decoding_of_a_model_writes_what_generate_writes(
+    models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, asked = tmp_path / "decoding.json", ["--prompt", "the cat", "--tokens", "4"]
+    assert main(["show", "decoding", models["ngram"], *asked, "--shown", "4", "-o", str(out)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (found["prompt"], len(found["tokens"])) == ("the cat", 4)
+    capsys.readouterr()
+    searches = [["--beam", "1"], ["--beam", "3"], ["--temperature", "0.5"], ["--top-k", "5"], ["--top-p", "0.9"]]
+    for way, search in zip(found["ways"], searches, strict=True):
+        assert main(["generate", models["ngram"], *asked, *search, "--json"]) == 0
+        written = json.loads(capsys.readouterr().out)
+        assert (way["text"], way["log_probability"]) == (written["text"], pytest.approx(sum(written["token_scores"])))
+
+
+@pytest.mark.parametrize(
+    ("option", "way"),
+    [(["--beam", "2"], 1), (["--temperature", "2"], 2), (["--top-k", "4"], 3), (["--top-p", "0.5"], 4)],
+)
+def test_every_option_of_decoding_changes_what_is_kept(tmp_path: Path, option: list[str], way: int) -> None:
+    kept = []
+    for number, options in enumerate(([], option)):
+        out = tmp_path / f"{number}.json"
+        assert main(["show", "decoding", *options, "-o", str(out)]) == 0
+        kept.append([found["kept"] for found in json.loads(out.read_text(encoding="utf-8"))["ways"]])
+    assert [place for place in range(5) if kept[0][place] != kept[1][place]] == [way]
+
+
 def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "cost.json"
     assert main(["show", "cost", models["transformer"], "--longest", "16", "-o", str(out)]) == 0
@@ -98,6 +131,10 @@ def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
         (["jacobians", "--text", TEXT], "A model and --text go together"),
         (["jacobians", "lstm", "--text", TEXT, "--keep", "2"], "--keep is for random weights; omit it with a model."),
         (["jacobians", "transformer", "--text", TEXT], "has no recurrent layers; `regard show jacobians` needs"),
+        (["decoding", "ngram"], "A model and --prompt go together. Omit both for the built-in example."),
+        (["decoding", "--prompt", "the"], "A model and --prompt go together"),
+        (["decoding", "lstm", "--prompt", "the"], "translate"),
+        (["decoding", "-o", "d.txt"], "d.txt does not end in .png, .svg, .json or .html"),
         (["cost", "lstm"], "has no attention with heads; give a Transformer, a GPT or a BERT."),
         (["cost", "transformer", "--heads", "2"], "--heads and --depth are for attention without a model"),
         (["gradients", "--depth", "-o", "g.pdf"], "g.pdf does not end in .png, .svg, .json or .html"),

@@ -368,3 +368,4 @@ def gallery(
 
 app.command("cost")(measured.cost)
 app.command("jacobians")(measured.jacobians)
+app.command("decoding")(measured.decoding)

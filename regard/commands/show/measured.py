@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -11,6 +11,9 @@ from regard.commands.show.tables import panel_table, tables_view
 from regard.commands.show.view import AsJson, LessonFile, Overwrite, check_out, show_view
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from regard.verbs.generate.model import LanguageModel
     from regard.viewing.lesson_page import LessonTable
     from regard.viewing.lessons import Drawable
 
@@ -134,3 +137,48 @@ def _jacobian_table(panel: "Drawable") -> "LessonTable":
         return LessonTable(panel.title, ["size", "real part", "imaginary part"], rows, panel.caption)
     assert isinstance(panel, LessonPanel)
     return panel_table(panel)
+
+
+def decoding(
+    model: _AnyModel = None,
+    prompt: Annotated[str | None, typer.Option(help="The beginning of the text for the model to continue.")] = None,
+    tokens: Annotated[int, typer.Option(min=1, max=1000, help="Most tokens to write after the prompt.")] = 20,
+    past_end: Annotated[bool, typer.Option("--past-end", help="Continue past the end of a line.")] = False,
+    shown: Annotated[int, typer.Option(min=1, max=30, help="Number of next tokens to show.")] = 10,
+    beam: Annotated[int, typer.Option(min=2, max=64, help="Beam size.")] = 3,
+    temperature: Annotated[float, typer.Option(min=0.01, max=100, help="Temperature.")] = 0.5,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Tokens that top-k keeps (5; 2 in the example).")] = None,
+    top_p: Annotated[float, typer.Option(min=0.01, max=1, help="Probability that top-p keeps.")] = 0.9,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 1,
+    out: LessonFile = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Continue one prompt by five ways: greedy, beam, temperature, top-k and top-p.
+
+    Shows the distribution of the next token with what each way keeps of it, and the text that each writes. Without a
+    model, the prompt and the probabilities are a built-in example, small enough to check by hand.
+    """
+    check_out(out, overwrite, has_page=True)
+    if (model is None) != (prompt is None):
+        raise Fault("A model and --prompt go together. Omit both for the built-in example.")
+    from regard.seeing.lessons.decoding import Ways, example_decoding, model_decoding
+    from regard.viewing.decoding import TITLE, decoding_tables, decoding_to_json, draw_decoding
+
+    ways = Ways(beam, temperature, top_k or (2 if model is None else 5), top_p, seed)
+    if model is None or prompt is None:
+        lesson = example_decoding(ways)
+    else:
+        from regard.verbs.opening import model_in
+
+        loaded = cast("LanguageModel", model_in(model, verb="generate"))
+
+        def write(search: "Mapping[str, Any]") -> tuple[str, float]:
+            ((text,),) = loaded.generate([prompt], tokens, past_end=past_end, **search)
+            return text.text, sum(text.token_scores)
+
+        lesson = model_decoding(loaded, prompt, ways, shown, write)
+    view = tables_view(
+        TITLE, lambda: decoding_to_json(lesson), lambda path: draw_decoding(lesson, path), decoding_tables(lesson)
+    )
+    show_view(view, out, as_json)

@@ -67,9 +67,15 @@ def test_the_largest_of_each_pair() -> None:
     assert largest(panel) == [(2.0, -2.0, 0.0), (1.0, 0.6, 0.8)]
 
 
-def test_eigenvalues_of_cells_nearly_open_lie_just_below_one() -> None:
-    *_, lstm, gru = jacobians_lesson(Experiment(length=3, width=4, keep=6.0)).panels
-    for panel in (lstm, gru):
-        assert isinstance(panel, PlanePanel)
-        assert 0.98 < largest(panel)[0][0] < 1.05
-    assert np.abs(lstm.eigenvalues).shape == (3, 8)
+def test_open_gates_move_eigenvalues_towards_one() -> None:
+    def near_one(keep: float) -> list[float]:
+        *_, lstm, gru = jacobians_lesson(Experiment(length=3, width=4, keep=keep)).panels
+        assert isinstance(lstm, PlanePanel)
+        assert isinstance(gru, PlanePanel)
+        assert (lstm.eigenvalues.shape, gru.eigenvalues.shape) == ((3, 8), (3, 4))
+        return [float((abs(abs(panel.eigenvalues) - 1) < 0.1).mean()) for panel in (lstm, gru)]
+
+    shut, wide = near_one(-4.0), near_one(6.0)
+    assert shut == [0.0, 0.0]
+    assert wide[0] > 0.25
+    assert wide[1] > 0.9
