@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.show import transformer
 from regard.commands.show.view import (
     AsJson,
     AsTokens,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from regard.viewing.matrix import Matrix
 
 app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
+
+app.command("embedding")(transformer.embedding)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
