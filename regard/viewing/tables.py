@@ -6,6 +6,7 @@ Blue is negative and orange positive; a table without negative numbers goes from
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from regard.viewing.canvas import FAINT, INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, word_widths
 from regard.viewing.sealed import SealedPage
-from regard.viewing.written import fit_text, table_lines, visible_name
+from regard.viewing.written import cell_len, fit_text, table_lines, visible_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 STYLES = ("page.css", "tables.css")
 SCRIPT = "tables-page.js"
-MOST_WITH_NUMBERS = 14  # rows and columns up to which each cell shows its number
+MOST_COLUMNS, MOST_ROWS = 14, 40  # up to which each cell shows its number
 _MOST_PRINTED = 10  # rows and columns of a larger table that a terminal shows
 _SIGNED = ("#1f5fa8", "#ffffff", "#c45c16")
 _SIZE = 8.5  # points of words and numbers
 _HIGH, _LARGE = 0.25, 2.9  # inches of a row, and of a whole table without numbers
 _GAP, _TITLE, _LINE = 0.45, 0.32, 0.175  # inches between tables, of a title, and of a line of a caption
 _WIDEST = 11.5  # inches beyond which tables go to the next line
-_CUT = 44  # terminal cells of a word or list in a table of words
+_NARROW = 22  # terminal cells of a column that is never wrapped
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class NumberTable:
     @property
     def is_large(self) -> bool:
         """True if it has too many cells to write numbers into them."""
-        return max(self.values.shape) > MOST_WITH_NUMBERS
+        return len(self.rows) > MOST_ROWS or len(self.columns) > MOST_COLUMNS
 
     @property
     def is_signed(self) -> bool:
@@ -99,16 +100,29 @@ def tables_lines(lesson: TableLesson, width: int) -> list[str]:
     """Return the lines of a lesson for a terminal; of large tables some rows and columns, evenly spaced."""
     lines = [lesson.title]
     for table in lesson.tables:
-        lines += ["", fit_text(table.title, width), *_printed(table), *textwrap.wrap(table.caption, width)]
+        lines += ["", fit_text(table.title, width), *_printed(table, width), *textwrap.wrap(table.caption, width)]
     return lines
 
 
-def _printed(table: NumberTable | WordTable) -> list[str]:
+def _printed(table: NumberTable | WordTable, width: int) -> list[str]:
     if isinstance(table, WordTable):
-        return table_lines(table.columns, [[fit_text(cell, _CUT) for cell in row] for row in table.rows])
+        return table_lines(table.columns, _wrapped(table, width))
     rows, columns = _chosen(table, len(table.rows)), _chosen(table, len(table.columns))
     cells = [[visible_name(table.rows[row]), *(table.number(table.values[row, at]) for at in columns)] for row in rows]
     return table_lines(["", *(visible_name(table.columns[column]) for column in columns)], cells)
+
+
+def _wrapped(table: WordTable, width: int) -> list[list[str]]:
+    """Return the rows of a table of words, with lists that are too wide continued on further lines."""
+    widths = [max(map(cell_len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    wide = [column for column, own in enumerate(widths) if own > _NARROW]
+    narrow = sum(own for own in widths if own <= _NARROW) + 2 * len(widths)
+    room = max((width - narrow) // len(wide), _NARROW) if wide else width
+    lines = []
+    for row in table.rows:
+        cells = [textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) for cell in row]
+        lines += [list(line) for line in zip_longest(*cells, fillvalue="")]
+    return lines
 
 
 def _chosen(table: NumberTable, count: int) -> list[int]:
