@@ -1,19 +1,19 @@
 """regard trains, runs and looks inside attention models.
 
-The doors, each with its own `help`:
+The main functions, each with its own `help`:
 
-- `regard.load(folder)` gives a trained model, to `translate`, `generate`, `answer`, `embed`, `look` … with.
-- `regard.train(recipe, settings)` trains one, from a recipe or from text files, and gives it.
-- `regard.evaluate(model)` scores one, on its own test data or on files.
-- `regard.compare(recipe, vary)` trains variants of one recipe, and says which differ by more than luck.
-- `regard.register(plugin)` adds families, metrics and more from a package of your own.
-- `regard.watching(model)` collects what every attention looks at, inside a `with` block.
-- `regard.Fault` is raised where something given is wrong; its sentences say what and what to do.
+- `regard.load(folder)` returns a trained model, with methods such as `translate`, `generate`, `answer` and `look`.
+- `regard.train(recipe, settings)` trains a model from a recipe or from text files, and returns it.
+- `regard.evaluate(model)` scores a model on its own test data or on files.
+- `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
+- `regard.register(plugin)` adds families, metrics and more from your own package.
+- `regard.watching(model)` collects the weights of every attention inside a `with` block.
+- `regard.Fault` is raised when an argument is wrong; its sentences say what is wrong and what to do.
 
 `from regard.metrics import score` scores texts, and `regard.attention` holds the attention that all models share.
 
-Results show themselves in a terminal and in a notebook. Torch is loaded when first needed: importing this costs next to
-nothing.
+Results display themselves in a terminal and in a notebook. Torch is loaded when first needed, so importing this is
+fast.
 """
 
 from importlib import import_module
@@ -55,9 +55,9 @@ def _in_notebook(looks: Any) -> str:
     return in_notebook(looks)
 
 
-Pictured.in_notebook = _in_notebook  # what stands below the pages shows itself by them
+Pictured.in_notebook = _in_notebook  # lower layers show themselves by the pages above them
 
 
 def __dir__() -> list[str]:
-    """List the names that `help` and completion offer, loaded yet or not."""
+    """List the names for `help` and completion, whether loaded or not."""
     return sorted({*globals(), *__all__})

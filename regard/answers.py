@@ -1,4 +1,4 @@
-"""Results of reading: answers, tags, transcripts, vectors, sounds, and intermediate answers."""
+"""Results of models: answers, tags, transcripts, captions, vectors and sounds."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from regard.viewing.sides import Words
 class Answer:
     """An answer with its probability, and the probabilities of all alternatives.
 
-    A number that is worked out has nothing beside it: its probability is 1, and there are no probabilities to tell.
+    A computed number has no alternatives: its probability is 1, and `probabilities` is empty.
     """
 
     answer: str
@@ -28,12 +28,12 @@ class Answer:
         return f"Answer({self.answer!r}, {self.probability:.1%})" if self.probabilities else f"Answer({self.answer!r})"
 
     def _repr_html_(self) -> str:
-        return paragraph(self.answer) + ranked(sorted(self.probabilities.items(), key=lambda each: -each[1]))
+        return paragraph(self.answer) + ranked(sorted(self.probabilities.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True)
 class StoryAnswer(Answer):
-    """An answer about a story; so many of its first facts are forgotten, where it has more than a model remembers."""
+    """An answer about a story; `forgotten` counts its first facts that are more than the model remembers."""
 
     forgotten: int = 0
 
@@ -43,9 +43,9 @@ class StoryAnswer(Answer):
 
 @dataclass(frozen=True)
 class Tags:
-    """One answer for each word of an input, how probable each is, and how probable all of them together.
+    """A tag for each word of an input, the probability of each, and the probability of all together.
 
-    Where the tags spell spans of words, those are (type, first word, the word behind the last).
+    If the tags mark spans of words, `spans` has (type, first word, word after the last).
     """
 
     words: list[str]
@@ -71,12 +71,12 @@ class Tags:
 
 @dataclass(frozen=True)
 class Spoken:
-    """A sound that says a text: its samples from −1 to 1, who speaks, and whether it ended or had to be cut."""
+    """A spoken text: samples from −1 to 1, the speaker, and whether the sound ended or was cut."""
 
     text: str
     speaker: str
     samples: np.ndarray
-    rate: int  # samples in a second
+    rate: int  # samples per second
     ended: bool
 
     @property
@@ -84,8 +84,8 @@ class Spoken:
         return len(self.samples) / self.rate
 
     def as_wav(self) -> bytes:
-        """The content of a wav file."""
-        from regard.data.sounds.files import sound_file  # which a library for sounds comes with
+        """Return the content of a wav file."""
+        from regard.data.sounds.files import sound_file  # needs the sound library
 
         return sound_file(self.samples, self.rate)
 
@@ -99,7 +99,7 @@ class Spoken:
 
 @dataclass(frozen=True)
 class SaidSymbol:
-    """A symbol of a transcript, and when it is said, in seconds from the beginning of the sound."""
+    """A symbol of a transcript, with its start and end in seconds."""
 
     symbol: str
     start: float
@@ -108,9 +108,10 @@ class SaidSymbol:
 
 @dataclass(frozen=True)
 class Transcript:
-    """Text of a sound, its log-probability, and where each symbol lies on the most probable alignment.
+    """The text of a sound, its log-probability, and the times of each symbol in the most probable alignment.
 
-    A network that labels frames sums over all alignments, one that decides when to write has that alignment alone.
+    The score of a network that labels frames sums over all alignments; one that decides when to write has only that
+    alignment.
     """
 
     text: str
@@ -121,21 +122,21 @@ class Transcript:
         return f"Transcript({self.text!r}, {self.score:.2f})"
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it: text, score, and for each symbol the seconds from which and to which it is said."""
-        alignment = [[each.symbol, round(each.start, 4), round(each.end, 4)] for each in self.alignment]
+        """Return JSON values: text, score, and the start and end of each symbol in seconds."""
+        alignment = [[item.symbol, round(item.start, 4), round(item.end, 4)] for item in self.alignment]
         return {"text": self.text, "score": self.score, "alignment": alignment}
 
     def _repr_html_(self) -> str:
-        titles = [f"{each.start:.2f} to {each.end:.2f} s" for each in self.alignment]
-        return tinted([each.symbol for each in self.alignment], [0.3] * len(titles), titles)
+        titles = [f"{item.start:.2f} to {item.end:.2f} s" for item in self.alignment]
+        return tinted([item.symbol for item in self.alignment], [0.3] * len(titles), titles)
 
 
 @dataclass(frozen=True)
 class Caption:
-    """A picture's caption, its probability as the search ranked it, and where each word looked.
+    """A picture's caption, its score in the search, and the attention of each word.
 
-    `attention` is (word, row, column) over the grid of the picture, the end behind the last word counted as one; None
-    where the model has none.
+    `attention` is (word, row, column) over the grid of the picture, with the end token as the last word; None if the
+    model has none.
     """
 
     text: str
@@ -147,7 +148,7 @@ class Caption:
         return f"Caption({self.text!r}, {self.score:.2f})"
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it: text, score, and of each word its weights, row by row of the grid; null without attention."""
+        """Return JSON values: text, score, and the weights of each word, row by row; null without attention."""
         if self.attention is None:
             return {"text": self.text, "score": self.score, "attention": None}
         looks = zip(self.words, self.attention.astype(float).round(4).tolist(), strict=True)
@@ -159,9 +160,9 @@ class Caption:
 
 @dataclass(frozen=True)
 class TextVectors:
-    """The vectors of one text: of each token in every layer, by the number of the layer, each (token, width).
+    """The vectors of one text's tokens in every layer, by the number of the layer, each (token, width).
 
-    Layer 0 is the plain embedding, the same wherever a token stands; those above it know what stands around it.
+    Layer 0 is the plain embedding, which does not depend on context; the layers above do.
     """
 
     text: Words
@@ -174,7 +175,7 @@ class TextVectors:
 
     @property
     def sentence(self) -> dict[int, Tensor]:
-        """One vector of the whole text in every layer, the mean of its tokens; zero where it has none."""
+        """One vector of the whole text in every layer, the mean of its tokens; zero without tokens."""
         return {layer: vectors.sum(0) / max(len(vectors), 1) for layer, vectors in self.layers.items()}
 
     @property
@@ -190,7 +191,7 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class Followed:
-    """The places of a text as a network read them, and what it would answer if the text ended at each of them."""
+    """The places of a text as a network read them, and its answer if the text ended at each of them."""
 
     places: Words
     answers: Sequence[Answer] = ()

@@ -1,4 +1,4 @@
-"""The Python functions besides `regard.load`: train, score and compare models, as the commands do."""
+"""The Python functions besides `regard.load`: train, evaluate and compare models, as the commands do."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -60,16 +60,16 @@ def train(
     """Train a model as `regard train` does, and load it; Ctrl-C stops a run cleanly, so that it can be resumed.
 
     - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
-    - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
-    - with a recipe, `data` takes the place of the files that it names, and `valid_data` and `test_data` belong to it;
+    - or text files instead: `source` and `target`, or `pairs`; validation files likewise; `languages` such as "en-pt";
+    - with a recipe, `data` replaces all files that it names; `valid_data` and `test_data` are further splits;
     - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
-    - `from_`: a model folder to start from; with text files, `old_share` mixes in as much of what it was trained on;
-    - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
-      `resume` goes on with that or `overwrite` replaces it;
-    - `minutes`: plan the run to be done by then; with `resume`, stop by then;
-    - `processes`: train on so many, and begin again up to `restarts` times when one fails; `quiet`: say nothing.
+    - `from_`: a model folder to fine-tune; with text files, `old_share` mixes in that share of its own training text;
+    - `out`: the folder for the run and its model (runs/NAME); if it already holds a run, `resume` continues it and
+      `overwrite` replaces it, otherwise it is refused;
+    - `minutes`: plan the run to finish in this time; with `resume`, stop after it;
+    - `processes`: number of processes, restarted up to `restarts` times when one fails; `quiet`: print nothing.
     """
-    asked = TrainingRequest(
+    request = TrainingRequest(
         recipe=str(recipe) if isinstance(recipe, Path) else recipe,
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
         source=_path(source),
@@ -89,16 +89,16 @@ def train(
         processes=processes,
         restarts=restarts,
     )
-    return load(_train(asked, quiet))
+    return load(_train(request, quiet))
 
 
-def _train(asked: TrainingRequest, quiet: bool) -> Path:
-    """Train what is asked for, and return the folder of the run."""
+def _train(request: TrainingRequest, quiet: bool) -> Path:
+    """Train for a request, and return the folder of the run."""
     audience = silent_audience() if quiet else console_audience()
-    started = start_training(asked, audience)
-    if started.interrupted:
-        raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
-    return started.folder
+    run = start_training(request, audience)
+    if run.interrupted:
+        raise KeyboardInterrupt(f"the training in {run.folder} was interrupted; resume=True continues it")
+    return run.folder
 
 
 @naming_arguments
@@ -125,21 +125,21 @@ def evaluate(
 ) -> list[Score]:
     """Score a model as `regard evaluate` does, on a split of its own data, or on the files `source` and `reference`.
 
-    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. In place of
-    these, `data` are files like those that the model learnt from, and `columns` and `header` as in `train`. `metrics`
-    are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Other
-    models have a say in a translator's outputs: a language model to `fuse` with, a `channel` of the other direction and
-    its `prior`, as in `translate`. `alignments` is a file with the links of each pair, such as 0-0 1-2, for the metric
-    `aer`; generated corpora bring their own. Scores of a split are kept in the folder.
+    `model` is a model folder or a loaded model. A language model needs only a `source`. Instead of these, `data` are
+    files in the format of the training data, with `columns` and `header` as in `train`. `metrics` are those of
+    `regard score` for translators, BLEU and chrF by default, and the task's own for other models. A translator can be
+    helped by a language model to `fuse` with, a `channel` model of the reverse direction and its `prior`, as in
+    `translate`. `alignments` is a file with the links of each pair, such as 0-0 1-2, for the metric `aer`; generated
+    corpora have their own. Scores of a split are saved in the folder.
     """
-    own = model.folder if isinstance(model, Model) else Path(model)
+    folder = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
     needs(loaded.recipe, "evaluate")
     helpers = helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     references = _paths(reference)
-    own_files = _paths(data)
-    files = OwnFiles.checked(own_files, own_files, own_files, columns, header) if own_files else None
-    asked = EvaluationRequest(
+    data_files = _paths(data)
+    files = OwnFiles.checked(data_files, data_files, data_files, columns, header) if data_files else None
+    request = EvaluationRequest(
         split,
         _path(source),
         references,
@@ -152,7 +152,7 @@ def evaluate(
     )
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
-        return Results(evaluate_model(loaded, own, asked, report, say).scores)
+        return Results(evaluate_model(loaded, folder, request, report, say).scores)
 
 
 @naming_arguments
@@ -175,43 +175,45 @@ def compare(
 ) -> Comparison:
     """Train variants of a recipe with several seeds each and score them all, as `regard compare` does.
 
-    - `recipe`: the name of one that comes with regard, a TOML file, or a table; `settings` change it for all variants;
+    - `recipe`: the name of an included recipe, a TOML file, or a table; `settings` change it for all variants;
     - `vary`: options with their values, {"model.norm": ["before", "after"]}; several give every combination;
-    - `variants`: names with the options of each, {"as it is": {}, "wide": {"model.width": 256}};
-    - `seeds`: runs of each variant (3); `metrics` and `split`: what to score with and on; `by_length`: scores by the
-      length of the source too;
-    - `out`: the folder of the comparison (runs/compare-NAME), which is refused where it holds one already, unless
-      `resume` goes on with that or `overwrite` replaces it;
-    - `minutes`: stop cleanly after so many; `jobs`: train so many runs side by side; `quiet`: say nothing.
+    - `variants`: names with the options of each, {"baseline": {}, "wide": {"model.width": 256}};
+    - `seeds`: runs per variant (3); `metrics` and `split`: what to score with and on; `by_length`: also give scores by
+      source length;
+    - `out`: the folder for the comparison (runs/compare-NAME); if it already holds one, `resume` continues it and
+      `overwrite` replaces it, otherwise it is refused;
+    - `minutes`: stop cleanly after this time; `jobs`: number of runs to train in parallel; `quiet`: print nothing.
 
-    A run that fails leaves the others be: what was found has it among its `failures`.
+    A run that fails does not stop the others; it is listed in `failures`.
     """
     table, name = recipe_of(str(recipe) if isinstance(recipe, Path) else recipe)
     table = apply_settings(table, list(settings_of(settings or {})))
-    varied = {option: list(values) for option, values in (vary or {}).items()}
-    named = {each: apply_settings({}, list(settings_of(changes))) for each, changes in (variants or {}).items()}
+    options = {option: list(values) for option, values in (vary or {}).items()}
+    named_variants = {
+        variant: apply_settings({}, list(settings_of(changes))) for variant, changes in (variants or {}).items()
+    }
     others = {"seeds": seeds, "metrics": None if metrics is None else list(metrics), "by_length": by_length}
-    plan = make_plan(with_comparison(table, varied, named, others), name)
+    plan = make_plan(with_comparison(table, options, named_variants, others), name)
     audience = silent_audience() if quiet else console_audience()
     manner = Manner(split, resume, overwrite, jobs, minutes)
     folder = folder_of(name, _path(out))
-    found = run_comparison(plan, folder, manner, audience)
-    if found.interrupted:
-        raise KeyboardInterrupt(f"the comparison in {folder} was interrupted; resume=True goes on with it")
-    if found.left:
-        raise Fault(found.progress())
-    if found.comparison is None:
-        raise found.failure()
-    return found.comparison
+    runs = run_comparison(plan, folder, manner, audience)
+    if runs.interrupted:
+        raise KeyboardInterrupt(f"the comparison in {folder} was interrupted; resume=True continues it")
+    if runs.left:
+        raise Fault(runs.progress())
+    if runs.comparison is None:
+        raise runs.failure()
+    return runs.comparison
 
 
 def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Settings as --set takes them; tables within tables are named by dots."""
+    """Yield settings in the form of --set; nested tables are named with dots."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from settings_of(value, f"{above}{name}.")
         elif value is None:
-            raise Fault(f"The setting {above}{name} is None; leave it out to have its default.")
+            raise Fault(f"The setting {above}{name} is None; omit it to use its default.")
         else:
             plain = str(value) if isinstance(value, Path) else value
             yield f"{above}{name}={tomli_w.dumps({'value': plain}).partition('=')[2].strip()}"
@@ -222,7 +224,7 @@ def _path(file: File | None) -> Path | None:
 
 
 def _paths(files: File | Sequence[File] | None) -> list[Path]:
-    """Return one file or several as paths; None is none, as in the time when there was one."""
+    """Return one file or several as paths; None, which older code may pass, gives none."""
     if files is None:
         return []
     return [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]

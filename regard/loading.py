@@ -1,4 +1,4 @@
-"""A trained model as it comes from its folder: a task with its weights, its recipe, and what there is to say of it."""
+"""Load a trained model from its folder: a task with its weights, its recipe, and facts about it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
@@ -27,7 +27,7 @@ from regard.training.snapshot import check_weights, load_weights, named_weights
 class Loaded:
     """A model with its task and its recipe."""
 
-    folder: Path | None = None  # where it was loaded from, if it was
+    folder: Path | None = None  # the folder it was loaded from, if any
 
     def __init__(self, task: Any, recipe: Recipe) -> None:
         self.task, self.recipe = task, recipe
@@ -35,11 +35,11 @@ class Loaded:
             task.eval()
 
     def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
-        """Take what else the folder of a trained model says of it."""
+        """Read further files of the model folder."""
 
     @property
     def verbs(self) -> list[str]:
-        """Verbs that it has."""
+        """The verbs that it has."""
         return verbs_of(self.recipe.family, self.recipe.task)
 
     @property
@@ -50,7 +50,7 @@ class Loaded:
         return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
 
     def facts(self) -> dict[str, Any]:
-        """Facts by name: family, task, languages, size, and what its task knows of it."""
+        """Return facts by name: family, task, languages, size, and those of its task."""
         return facts_of(self.recipe, self.parameters, self.task.facts() if isinstance(self.task, Describes) else {})
 
     def __repr__(self) -> str:
@@ -60,13 +60,13 @@ class Loaded:
 
     def _repr_html_(self) -> str:
         facts = self.facts() | {"can": ", ".join(self.verbs)}
-        shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in facts.items()}
-        return table([escape(name), escape(value)] for name, value in shown.items())
+        values = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in facts.items()}
+        return table([escape(name), escape(value)] for name, value in values.items())
 
     def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
-        """The parts of the network by name, so that `regard.watching(model)` can say who looks.
+        """Return the parts of the network by name, so that `regard.watching(model)` can name them.
 
-        A model that counts has none.
+        An n-gram model has none.
         """
         if not isinstance(self.task, nn.Module):
             return iter(())
@@ -77,13 +77,13 @@ AnyLoaded = TypeVar("AnyLoaded", bound=Loaded)
 
 
 def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:
-    """A new task as the recipe says, from what travels in a model folder; its weights are drawn from the seed."""
+    """Build a new task from a recipe and the files of a model folder; its weights are random, by the seed."""
     torch.manual_seed(recipe.seed)
     return task_class(recipe).build(recipe, files)
 
 
 def check_room(recipe: Recipe, files: Mapping[str, bytes]) -> None:
-    """Refuse a model of which the weights alone would fill the memory of this machine, before any of it is made."""
+    """Refuse a model whose weights alone would fill this machine's memory, before any of it is built."""
     with ShapesOnly():
         task = task_class(recipe).build(recipe, files)
     if isinstance(task, nn.Module):
@@ -100,32 +100,32 @@ def load_as(
     precision: str = "float32",
     verb: str | None = None,
 ) -> AnyLoaded:
-    """Load a model folder, checking every file in it against its manifest, as what `kind` makes of task and recipe.
+    """Load a model folder, checking every file against its manifest; `kind` makes the result from task and recipe.
 
-    A model that has not got this verb is refused before its weights are read.
+    A model that lacks the verb is refused before its weights are read.
     """
     if precision not in PRECISIONS:
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
     if is_mapped(folder):
         return kind(*_load_mapped(folder))
-    recipe, own = open_folder(folder)
+    recipe, own_files = open_folder(folder)
     if verb is not None:
         needs(recipe, verb)
-    shapes = _shapes_of(recipe, own, folder)
+    shapes = _shapes_of(recipe, own_files, folder)
     with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
         weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
-        task = _load_task(recipe, own, weights, shapes, folder)
+        task = _load_task(recipe, own_files, weights, shapes, folder)
     if isinstance(task, nn.Module):
         task = task.to(pick_device(device), PRECISIONS[precision])
     model = kind(task, recipe)
-    model.take_files(own, folder)
+    model.take_files(own_files, folder)
     model.folder = folder
     return model
 
 
 def _load_mapped(path: Path) -> tuple[Any, Recipe]:
-    """Open an n-gram model that lies in one file, and return its task and its recipe."""
+    """Open an n-gram model in a single file, and return its task and recipe."""
     from regard.models.ngram.mapped import open_mapped
 
     mapped = open_mapped(path)
@@ -139,37 +139,37 @@ def _load_mapped(path: Path) -> tuple[Any, Recipe]:
 
 
 def load_able(folder: str | Path, verb: str, device: str = "auto") -> Loaded:
-    """Load a model folder for a command, refused if it has not got this verb."""
+    """Load a model folder for a command; refuse a model that lacks the verb."""
     return load_as(Loaded, folder, device, verb=verb)
 
 
 def _shapes_of(recipe: Recipe, files: Mapping[str, bytes], folder: Path) -> nn.Module | None:
-    """Build the task of a recipe without its numbers; a file of weights that is far too large for it is refused.
+    """Build the task of a recipe without allocating its weights; refuse a weights file that is far too large for it.
 
-    A task that keeps weights of its own kind has no shapes to know beforehand.
+    Return None for a task with its own kind of weights, whose shapes are not known beforehand.
     """
     kind = task_class(recipe)
     if has(kind, OwnWeights):
         return None
     try:
-        with ShapesOnly():  # a recipe may ask for more memory than there is: look before making room for it
-            unbuilt = kind.build(recipe, files)
+        with ShapesOnly():  # a recipe may ask for more memory than there is, so check before allocating
+            skeleton = kind.build(recipe, files)
     except RuntimeError as error:
         raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
-    needed = sum(tensor.numel() * tensor.itemsize for tensor in named_weights(unbuilt).values())
+    needed = sum(tensor.numel() * tensor.itemsize for tensor in named_weights(skeleton).values())
     refuse_oversized(folder / checkpoint.WEIGHTS, needed)
-    return cast(nn.Module, unbuilt)
+    return cast(nn.Module, skeleton)
 
 
 def _load_task(
-    recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], unbuilt: nn.Module | None, folder: Path
+    recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], skeleton: nn.Module | None, folder: Path
 ) -> Any:
-    """Build the task of a recipe with these weights, refused if they are not those that it asks for."""
-    if unbuilt is None:
+    """Build the task of a recipe with these weights; refuse weights that do not match."""
+    if skeleton is None:
         task = task_class(recipe).build(recipe, files)
         task.load_weights(weights)
         return task
-    check_weights(unbuilt, weights, folder / checkpoint.WEIGHTS)
+    check_weights(skeleton, weights, folder / checkpoint.WEIGHTS)
     with Unfilled():
         task = build_task(recipe, files)
     load_weights(task, weights)

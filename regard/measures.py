@@ -1,4 +1,4 @@
-"""Numbers that are found on data: sums that add up however the data is cut, which direction is better, and losses."""
+"""Measures on data: sums that add up over any batches, which direction is better, and losses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums and how to finish them. Tallies add, so no mean of means ever happens, however the data is cut.
+    """Sums and how to finish them. Tallies add, so there is never a mean of means, however the data is batched.
 
-    A sum may be a tensor of one number, which is read when the value is asked for and not before.
+    A sum may be a tensor with one number, which is read only when the value is needed.
     """
 
     sums: tuple[float | Tensor, ...]
@@ -30,7 +30,7 @@ class Tally:
 
 
 def mean(total: float, count: float) -> float:
-    """Finish a tally as a mean; nothing counted has no mean."""
+    """Finish a tally as a mean; NaN if nothing was counted."""
     return total / count if count else float("nan")
 
 
@@ -45,9 +45,9 @@ Better = Literal["lower", "higher"]
 
 @dataclass(frozen=True)
 class Measure:
-    """A number found on data: the tally it is finished from, which direction is better, and how it was made.
+    """A number measured on data: its tally, which direction is better, and its signature.
 
-    Where several members of a small model are trained as one, each has its own tally, and the value is their mean.
+    If several members of a small model are trained as one, each has its own tally, and the value is their mean.
     """
 
     tally: Tally
@@ -57,12 +57,12 @@ class Measure:
 
     @classmethod
     def of_members(cls, tallies: Sequence[Tally], better: Better, signature: str = "") -> Self:
-        """The measure of several members, given the tally of each."""
+        """Return the measure of several members, given the tally of each."""
         return cls(sum(tallies[1:], tallies[0]), better, signature, tuple(tallies))
 
     @classmethod
     def of_value(cls, value: float, better: Better, signature: str = "") -> Self:
-        """A score that was found on all the data at once, and is not to be added to others."""
+        """Return the measure of a score on all the data at once, which must not be added to others."""
         return cls(Tally((value,), float), better, signature)
 
     def __add__(self, other: Self) -> "Measure":
@@ -71,7 +71,7 @@ class Measure:
 
     @property
     def members(self) -> tuple[float, ...]:
-        """The value of each member; of a model that is trained alone, its only one."""
+        """The value of each member; a single value for a model that is trained alone."""
         return tuple(tally.value for tally in self.by_member) or (self.tally.value,)
 
     @property
@@ -80,7 +80,7 @@ class Measure:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation over the members; nothing where there is one."""
+        """The standard deviation over the members; 0 for a single one."""
         return pstdev(self.members)
 
     @property
@@ -95,24 +95,24 @@ class Measure:
 
 @dataclass
 class Loss:
-    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch.
+    """A loss: `total` is summed over `count` items and divided once, by the trainer; the next batch gets `carry`.
 
-    Of a task with members `total` is the sum over all of them and `count` that of one. The `tallies` are shown beside
-    the loss. What is carried belongs to the rows of a batch by its first axis, but for single numbers.
+    For a task with members, `total` is the sum over all of them and `count` that of one. The `tallies` are shown next
+    to the loss. The first axis of carried tensors is the rows of the batch, except for single numbers.
     """
 
     total: Tensor
     count: Tensor | int
     tallies: dict[str, Tally] = field(default_factory=dict)
     carry: dict[str, Tensor] | None = None
-    rate: float = 1.0  # what the learning rate of its update is multiplied by
+    rate: float = 1.0  # factor of the learning rate for this update
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """Result of an update rule: the loss summed over `count` items, the share of the data, and the speed."""
+    """Result of an update rule: the loss summed over `count` items, the items learnt, and the learning rate."""
 
     total: float
     count: int
-    items: int  # of the task's unit
+    items: int  # in the task's unit
     learning_rate: float

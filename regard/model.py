@@ -1,4 +1,4 @@
-"""A trained model in the hand: what `regard.load` gives, and what the commands use."""
+"""A loaded model: what `regard.load` returns and the commands use."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
@@ -24,7 +24,7 @@ from regard.verbs.table import run_of
 from regard.verbs.transcribe.request import TranscribeRequest
 from regard.verbs.translate.request import TranslateRequest, helpers_of
 
-Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
+Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
     from regard.engines.fast import Choice
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class Model(Loaded):
     """A model with its task and its recipe.
 
-    What it can be asked for are its `verbs`; the methods of other verbs refuse, in a sentence that says what it can.
+    Its `verbs` are what it can do; the methods of other verbs raise a `Fault` that says what it can do.
     """
 
     def __init__(self, task: Any, recipe: Recipe) -> None:
@@ -51,12 +51,12 @@ class Model(Loaded):
         self._lexicons: dict[VectorSide, Lexicon] = {}
 
     def ask(self, kind: type[VerbRequest], **fields: Any) -> list[Any]:
-        """Answer a request of a verb, by what runs the verb; fields that are None are left out."""
+        """Answer a request for a verb; fields that are None are omitted."""
         needs(self.recipe, kind.verb, METHOD)
-        given = {name: value for name, value in fields.items() if value is not None}
-        if kind.items and not given[kind.items]:
+        values = {name: value for name, value in fields.items() if value is not None}
+        if kind.items and not values[kind.items]:
             return Results()
-        return Results(run_of(kind.verb)(self, kind.read(given)))
+        return Results(run_of(kind.verb)(self, kind.read(values)))
 
     def translate(
         self,
@@ -83,17 +83,17 @@ class Model(Loaded):
         too_long: "LongTexts" = "refuse",
         engine: "Choice" = "torch",
     ) -> "list[Translated]":
-        """Translate each text; what is not given is as the model's recipe says.
+        """Translate each text; defaults come from the model's recipe.
 
-        With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
-        as `n_best`; by `mbr`, a metric, the best of so many `samples` is chosen. `search` has any other option of the
-        search, such as {"unrepeated": 3}. The output of a single text can continue the tokens `before`, by name. With
-        `replace_unknown` a model of words gives no unknown words, but those of the text that it looked at, or what the
-        `dictionary` has for them. A language model of the same tokens to `fuse` with has its say at each step, as much
-        as `fuse_weight` says. A `channel`, which translates in the other direction, and with it a language model
-        `prior` rank what the beam has found. With `split_sentences` each sentence is translated by itself, and texts
-        that are `too_long` can be split or truncated. Another `engine` than torch needs an export in the model's
-        folder. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
+        With `sample`, a table of sampling options such as {"temperature": 0.7, "seed": 3}, `n_best` outputs are
+        sampled; with `mbr`, a metric, the best of `samples` outputs is chosen. `search` holds other search options,
+        such as {"unrepeated": 3}. The output of a single text can continue the tokens `before`, given by name. With
+        `replace_unknown`, a model of words replaces unknown words by the source words with the most attention, or by
+        their translations in the `dictionary`. `fuse` is a language model with the same vocabulary that takes part in
+        each step with `fuse_weight`. A `channel` model of the reverse direction, optionally with a language model as
+        `prior`, reranks the outputs of the beam. With `split_sentences`, each sentence is translated separately; texts
+        that are `too_long` can be split or truncated. An `engine` other than torch needs an export in the model's
+        folder. Under `watching`, one more pass over the best outputs shows every attention, rows = texts.
         """
         needs(self.recipe, "translate", METHOD)
         request = TranslateRequest.unchecked(
@@ -120,21 +120,21 @@ class Model(Loaded):
         tagger: "Model | Sequence[Model] | None" = None,
         as_is: bool = False,
     ) -> list[Answer | Tags]:
-        """Answer each input, as people have it: the number of a node, the file of a picture, a sentence.
+        """Answer each input, such as a node number, a picture file or a sentence.
 
-        Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
-        are parted at spaces, or given as lists of words, or `raw`. A `tagger` finds what such a model reads beside each
-        word, as parts of speech; where it reads several columns, give a tagger for each. Pictures of another size are
-        made like those that it learnt from, and with `as_is` refused.
+        Taggers split sentences at spaces; sentences can also be lists of words, or `raw` text. Taggers that choose each
+        tag knowing the one before can be searched with a `beam`. A `tagger` finds another column that such a model
+        reads, such as parts of speech; give one for each column. Pictures of the wrong size are scaled, or refused with
+        `as_is`.
         """
-        given = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
-        taggers = [Held(each) for each in given or (self.own_taggers if raw else [])]
+        chosen = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
+        taggers = [Held(model) for model in chosen or (self.own_taggers if raw else [])]
         items = _listed("answer", "input", inputs)
         return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
 
     @cached_property
     def own_taggers(self) -> list[Loaded]:
-        """Taggers in its folder that find what it reads beside words: `taggers/pos` for the column pos."""
+        """Taggers in its folder for the other columns it reads: `taggers/pos` for the column pos."""
         from regard.verbs.answer.tagging import own_taggers
 
         return own_taggers(self)
@@ -147,9 +147,9 @@ class Model(Loaded):
         fuse: "Model | None" = None,
         fuse_weight: float | None = None,
     ) -> list[Transcript]:
-        """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes.
+        """Transcribe each sound, a file or its content, by the best path or with a `beam` of prefixes.
 
-        A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
+        `fuse` is a language model with the same symbols that takes part in the search with `fuse_weight`.
         """
         fused = None if fuse is None else Held(fuse)
         items = _listed("transcribe", "sound", sounds)
@@ -164,25 +164,25 @@ class Model(Loaded):
         sample: Mapping[str, Any] | None = None,
         attention: bool = True,
     ) -> list[Caption]:
-        """Say what each picture shows: its file, that file's content, or features of it as an array or a .npy file.
+        """Caption each picture: a file, its content, or features as an array or a .npy file.
 
-        What is not given of the search is as the recipe says. With `sample`, options of sampling such as
-        {"temperature": 0.7, "seed": 3}, captions are drawn at random. Without `attention` they do not say where each
-        word looked, which saves a pass over each caption.
+        Defaults of the search come from the recipe. With `sample`, a table of sampling options such as
+        {"temperature": 0.7, "seed": 3}, captions are sampled. Without `attention`, captions have no attention weights,
+        which saves a pass over each.
         """
         search = {"beam": beam, "length_penalty": length_penalty, "sample": None if sample is None else dict(sample)}
         return self.ask(CaptionRequest, pictures=_listed("caption", "picture", pictures), attention=attention, **search)
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
-        """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
+        """Return the vectors of each text and its tokens, in all layers or in one; layer 0 is the plain embedding."""
         return self.ask(EmbedRequest, text=_texts("embed", texts), layer=layer)
 
     def speak(
         self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = ROUNDS
     ) -> list[Spoken]:
-        """A sound in which `speaker` says each text, or the first that it knows; a notebook plays it.
+        """Speak each text with the voice of `speaker`, by default the first it knows; a notebook plays the sound.
 
-        One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
+        A sound that has not ended after `seconds` is cut; `rounds` are those of Griffin-Lim, for the phases.
         """
         text = _texts("speak", texts)
         return self.ask(SpeakRequest, text=text, speaker=speaker, seconds=seconds, rounds=rounds)
@@ -198,10 +198,10 @@ class Model(Loaded):
         between: tuple[Strokes, Strokes] | None = None,
         reconstruct: Strokes | None = None,
     ) -> list[Drawn]:
-        """Drawings of its own, or of what a prompt asks for, the same for the same seed; a notebook shows them.
+        """Generate drawings, at random or for a prompt; the same seed gives the same drawings. A notebook shows them.
 
-        One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
-        autoencoder it can `reconstruct` one, or draw what lies `between` two.
+        A model that draws strokes can also `complete` a drawing, a list of strokes of points (x, y); an autoencoder can
+        `reconstruct` one, or interpolate `between` two.
         """
         strokes = {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
         return self.ask(DrawRequest, count=count, seed=seed, prompt=prompt, temperature=temperature, **strokes)
@@ -223,21 +223,21 @@ class Model(Loaded):
         speaker: str | None = None,
         as_is: bool = False,
     ) -> "View":
-        """Look at what the model attends to while it reads `text`, as `regard look` draws it.
+        """Return a view of the model's attention while it reads `text`, as `regard look` draws it.
 
-        A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder; a model of
-        classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
-        `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
-        Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
-        or as the first that it knows. A picture of another size is made to fit, or with `as_is` refused.
+        A translator writes `target`, or its best output, and has several sides: cross, encoder, decoder; a classifier
+        may have pooling and encoder. The first is shown unless `side` names another. `layer` and `head` choose what is
+        shown first, or all heads are joined by their mean or max; the other options are those of the command. A
+        language model without attention shows what may follow the text. A model that speaks uses the voice of
+        `speaker`, or the first it knows. A picture of the wrong size is scaled, or refused with `as_is`.
         """
         from regard.verbs.look.run import look
         from regard.verbs.pictures import mark_as_is
         from regard.viewing.view import DrawingRequest
 
-        wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
-        given = mark_as_is(self.task, [text])[0] if as_is else text
-        return look(self, given, target, side, wanted, speaker)
+        drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+        item = mark_as_is(self.task, [text])[0] if as_is else text
+        return look(self, item, target, side, drawing, speaker)
 
     @naming_arguments
     def look_next(
@@ -249,24 +249,24 @@ class Model(Loaded):
         sample: Mapping[str, float] | None = None,
         bars: int = 12,
     ) -> "View":
-        """The distribution of the next token, as `regard look --next` draws it.
+        """Return a view of the distribution of the next token, as `regard look --next` draws it.
 
-        Of a language model it follows `text`. Of a translator that reads `text` it follows a `prefix` of the output, or
-        as many tokens of the best output as `at` says. `sample` has steps of sampling, such as {"top_p": 0.9}, whose
-        effect is drawn too; `bars` is how many tokens are shown.
+        For a language model, the token follows `text`. For a translator that reads `text`, it follows a `prefix` of the
+        output, or the first `at` tokens of the best output. `sample` has sampling steps, such as {"top_p": 0.9}, whose
+        effect is drawn too; `bars` is the number of tokens shown.
         """
         from regard.verbs.look.run import look_next
 
         return look_next(self, text, prefix, at, dict(sample or {}), bars)
 
     def look_beam(self, text: str, width: int | None = None, length_penalty: float | None = None) -> "View":
-        """The beam of a translator as a tree, as `regard look --beam` draws it."""
+        """Return a view of a translator's beam as a tree, as `regard look --beam` draws it."""
         from regard.verbs.look.run import look_beam
 
         return look_beam(self, text, width, length_penalty)
 
     def look_contexts(self, word: str, texts: Sequence[str]) -> "View":
-        """Where the vectors of one word lie that stands in several texts, as `regard look --contexts` draws it."""
+        """Return a view of the vectors of one word in several texts, as `regard look --contexts` draws it."""
         needs(self.recipe, "embed", METHOD)
         from regard.verbs.look.run import look_contexts
 
@@ -286,18 +286,18 @@ class Model(Loaded):
         past_end: bool = False,
         when_full: "WhenFull | None" = None,
     ) -> "list[list[Generated]]":
-        """Go on with each prompt, if it is a language model."""
+        """Continue each prompt, if it is a language model."""
         needs(self.recipe, "generate", METHOD)
-        raise TypeError(f"{type(self).__name__} says that it goes on with prompts, and has no way to")
+        raise TypeError(f"{type(self).__name__} claims to continue prompts, but cannot")
 
     def neighbours(
         self, words: Sequence[str], count: int = 10, side: "VectorSide" = "centres"
     ) -> "list[NeighboursOfWord]":
-        """The words nearest to each word, if it has word vectors."""
+        """Return the words nearest to each word, if the model has word vectors."""
         return Results(self.lexicon(side).neighbours(words, count))
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
-        """Find the word that is to c as b is to a, if the model has word vectors."""
+        """Return the words that are to c as b is to a, if the model has word vectors."""
         return self.lexicon(side).analogy((a, b, c), count)
 
     @naming_arguments
@@ -310,9 +310,9 @@ class Model(Loaded):
         method: Literal["pca", "t-sne"] = "pca",
         side: "VectorSide" = "centres",
     ) -> "WordMap":
-        """Words in the plane, if it has word vectors: some with those `around` them, or the `count` most frequent.
+        """Place words on a plane, if the model has word vectors: some with those `around` them, or the most frequent.
 
-        What it gives can be written as a picture, a page or numbers, by its `save`.
+        The `save` method of the result writes it as a picture, a page or numbers.
         """
         from regard.verbs.words.maps import map_words
         from regard.verbs.words.request import map_request
@@ -320,7 +320,7 @@ class Model(Loaded):
         return map_words(self.lexicon(side), map_request(_texts("map", words), count, around, method))
 
     def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
-        """Its words to ask about, by the vectors of one side, or by the mean of both."""
+        """Return its words for look-up, with the vectors of one side or the mean of both."""
         needs(self.recipe, "neighbours", METHOD)
         if side not in self._lexicons:
             from regard.verbs.words.opening import lexicon_of
@@ -332,19 +332,19 @@ class Model(Loaded):
 def load(folder: str | Path, device: str = "auto", precision: str = "float32") -> Model:
     """Load a model folder, checking every file in it against its manifest.
 
-    With `precision` "bf16" a GPU translates about twice as fast, and a close choice may fall otherwise.
+    With `precision` "bf16", a GPU translates about twice as fast, and may decide close calls differently.
     """
     return load_as(make_model, folder, device, precision)
 
 
 def make_model(task: Any, recipe: Recipe) -> Model:
-    """The model of a task, of the class that its kind asks for."""
+    """Return the model of a task, with the class for its kind."""
     return model_class(recipe.task)(task, recipe)
 
 
 @cache
 def model_class(task: str) -> type[Model]:
-    """The class of the models of a kind of task: with all verbs, and with what more there is to ask of it."""
+    """Return the class for models of a kind of task: `Model`, with the further methods of that kind."""
     more = class_for(task)
     return Model if more is Loaded else type(more.__name__, (more, Model), {"__doc__": more.__doc__})
 
@@ -355,7 +355,7 @@ def _texts(verb: str, texts: Sequence[str]) -> list[str]:
     return list(texts)
 
 
-def _listed(verb: str, noun: str, given: Sequence[Any]) -> list[Held]:
-    if isinstance(given, str | Path | bytes):
+def _listed(verb: str, noun: str, items: Sequence[Any]) -> list[Held]:
+    if isinstance(items, str | Path | bytes):
         raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
-    return [Held(each) for each in given]
+    return [Held(item) for item in items]

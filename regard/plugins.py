@@ -1,7 +1,7 @@
-"""Row types for packages from outside; importing this loads no torch.
+"""Row types for plugins; importing this does not load torch.
 
-A plugin is a function that returns a `Plugin`, as docs/extend.md shows. A row names classes by strings, module:name,
-which are imported when they are needed.
+A plugin is a function that returns a `Plugin`, as docs/extend.md shows. A row names classes as module:name strings,
+which are imported when needed.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.metrics.text import TextMetric as TextMetric
     from regard.viewing.drawers import Drawer as Drawer
 
-# Rows that few plugins have, and that bring numpy.
+# Rows that few plugins have, and that import numpy.
 _LATE = {"Drawer": "regard.viewing.drawers:Drawer", "TextMetric": "regard.metrics.text:TextMetric"}
 
 

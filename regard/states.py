@@ -1,4 +1,4 @@
-"""State of stepwise tasks between two steps: trees of tensors whose rows can be moved."""
+"""The state of stepwise tasks between two steps: trees of tensors whose rows can be moved."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from torch import Tensor, device
 
 @dataclass(frozen=True)
 class State:
-    """State of a stepwise task between steps: two trees of tensors that no search looks into.
+    """The state of a stepwise task between steps: two trees of tensors that are opaque to searches.
 
-    `sentence` holds what belongs to a sentence (first axis: sentence), `row` what belongs to a row (first axis: row).
-    The rows of a sentence stand together and every sentence has equally many, so a beam shares one encoder memory.
+    The first axis of `sentence` is the sentence, that of `row` is the row. The rows of a sentence are adjacent and
+    every sentence has equally many, so a beam shares one encoder memory.
     """
 
     sentence: Any
     row: Any
 
     def select(self, rows: Tensor) -> "State":
-        """Return the state with other rows in the places; a row never leaves its sentence."""
+        """Return the state with these rows; a row never leaves its sentence."""
         return State(self.sentence, _take(self.row, rows))
 
     def spread(self, times: int) -> "State":
-        """Every row `times` times."""
+        """Return the state with every row repeated `times` times."""
         return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
 
     def to(self, device: device) -> "State":
@@ -31,7 +31,7 @@ class State:
         return State(*(map_tree(lambda leaf: leaf.to(device), tree) for tree in (self.sentence, self.row)))
 
     def keep(self, sentences: Tensor, rows: Tensor) -> "State":
-        """Only these sentences, with these rows of theirs."""
+        """Return the state with only these sentences and these rows."""
         return State(_take(self.sentence, sentences), _take(self.row, rows))
 
 
@@ -42,7 +42,7 @@ def _take(tree: Any, index: Tensor) -> Any:
 def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
     """Map every tensor in a tree of dicts, lists and (named) tuples.
 
-    torch has this among its private parts, and optree would be a dependency for ten lines.
+    torch's version is private, and optree would be a dependency for ten lines.
     """
     if isinstance(tree, Tensor):
         return change(tree)

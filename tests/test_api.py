@@ -35,7 +35,7 @@ def test_settings_are_those_of_the_command_line() -> None:
         "on": True,
     }
     assert apply_settings({}, list(settings_of(given))) == expected
-    with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; leave it out"):
+    with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; omit it"):
         list(settings_of({"model": {"seed": None}}))
 
 

@@ -159,7 +159,7 @@ BROKEN = {
         "chance = np.random.default_rng([seed, epoch, number, 0] if is_train else [0, 0, len(split), 1])",
         "chance = np.random.default_rng(np.random.randint(9999))",
         "its toy is trained to the end",  # in tests, trainings are watched too
-        "batches drew from the global random numbers of numpy",
+        "batches used global random numbers of numpy",
     ),
     "mean-of-means": (
         "return Loss(nats.sum(), counts.sum())",

@@ -133,7 +133,7 @@ class Impure:
     ],
 )
 def test_batches_drawn_from_global_random_numbers_are_found_out(draw: Callable[[], Any], whose: str) -> None:
-    with pytest.raises(GlobalChance, match=f"batches drew from the global random numbers of {whose}"):
+    with pytest.raises(GlobalChance, match=f"batches used global random numbers of {whose}"):
         list(pure(Impure(draw).batches("train", 1, 0, 0)))
 
 

@@ -137,7 +137,7 @@ def test_gazes_show_their_first_row_as_a_page(model: Any) -> None:
     assert list(modes_in(shown(gazes))["tokens"]) == ["cross", "encoder", "decoder"]
     assert "the first of 2 rows" in shown(gazes)
     assert list(modes_in(shown(gazes[-1]))["tokens"]) == ["cross"]
-    assert "Nothing was looked at" in shown(Gazes())
+    assert "There was no attention" in shown(Gazes())
     unnamed = modes_in(shown(Gaze("look", "one", "other", torch.ones(1, 1, 1, 2) / 2)))["tokens"]
     assert unnamed["one to other"]["columns"] == ["1", "2"]
 

@@ -100,8 +100,8 @@ def take_chosen(
     """Return the value at each query's place, or zero for a query that may look nowhere; no other value is read."""
     assert chosen.place is not None
     place = chosen.place.unsqueeze(-1)
-    taken = value.gather(-2, place.expand(*chosen.place.shape, value.shape[-1]))
-    return taken * chosen.weights.gather(-1, place)
+    values = value.gather(-2, place.expand(*chosen.place.shape, value.shape[-1]))
+    return values * chosen.weights.gather(-1, place)
 
 
 def _safe_logs(probabilities: Weights) -> Weights:

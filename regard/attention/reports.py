@@ -184,7 +184,7 @@ def _diagonal(weights: Weights, queries: Lengths, keys: Lengths, band: float) ->
     query_length, key_length = (lengths.to(device)[:, None].clamp_min(1) for lengths in (queries, keys))
     at_query = (torch.arange(weights.shape[2], device=device) + 0.5) / query_length
     at_key = (torch.arange(weights.shape[3], device=device) + 0.5) / key_length
-    apart = (at_query[:, :, None] - at_key[:, None]).abs()
+    distance = (at_query[:, :, None] - at_key[:, None]).abs()
     nearest = 0.5 / torch.minimum(query_length, key_length)
     # Two middles may lie exactly half a place apart; rounding must not decide.
-    return (apart <= torch.clamp_min(nearest, band)[:, :, None] + 1e-6)[:, None]
+    return (distance <= torch.clamp_min(nearest, band)[:, :, None] + 1e-6)[:, None]

@@ -56,9 +56,9 @@ class Records:
         lengths = torch.where(has_ended, time, time + 1)  # without the end
         rows, steps = (first + torch.where(has_ended, ends[..., ENDED_ORIGIN].long(), row)).flatten(), []
         for earlier in range(times - 1, -1, -1):
-            here = story[earlier].index_select(0, rows)
-            steps.append(here)
-            before = (first + here[:, ORIGIN].long().view_as(first)).flatten()
+            step = story[earlier].index_select(0, rows)
+            steps.append(step)
+            before = (first + step[:, ORIGIN].long().view_as(first)).flatten()
             rows = torch.where((earlier < lengths).flatten(), before, rows)
         written = torch.stack(steps[::-1], dim=1).unflatten(0, places.shape)
         token_scores, last = written[..., OWN], ends[..., ENDED_OWN]

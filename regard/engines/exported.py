@@ -62,12 +62,15 @@ def read_export(folder: Path) -> dict[str, bytes]:
         raise Fault(f"{model} holds no export; make one with `{_command(folder)}`.")
     record = read_record(folder)
     manifest = read_manifest(model)
-    if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
+    if any(checksum_of_file not in manifest.get(name, []) for name, checksum_of_file in record.made_from.items()):
         raise Fault(f"{folder} was made before the model changed; {_again(folder, record)}.")
     for name in {SHORTLIST, LISTED} - record.files.keys():
         if (folder / name).exists():
             raise Fault(f"{folder / name} is not in {RECORD}, so it cannot be trusted; {_again(folder, record)}.")
-    return {name: _read_checked(folder, name, [made], _again(folder, record)) for name, made in record.files.items()}
+    return {
+        name: _read_checked(folder, name, [checksum_of_file], _again(folder, record))
+        for name, checksum_of_file in record.files.items()
+    }
 
 
 class Surroundings(NamedTuple):

@@ -62,7 +62,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
             ended, living = _broken_off(living, best, beam), []
         finished = sorted([*finished, *ended], key=lambda hypothesis: -hypothesis.score(options))[
             :beam
-        ]  # of equals the earlier stays first
+        ]  # among equals the earlier stays first
         if living and len(finished) == beam:
             hope = max(hypothesis.total for hypothesis in living) / divisor(
                 options, limit if options.stop == "exhaustive" else length

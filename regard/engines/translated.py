@@ -56,7 +56,7 @@ class Translated:
 
 @dataclass(frozen=True)
 class Cutting:
-    """How lines are cut before translation: whole, by sentences, or so that every part fits."""
+    """Cutting of lines before translation: whole, by sentences, or so that every part fits."""
 
     language: str
     measure: Callable[[str], int]  # tokens of a text, including its end

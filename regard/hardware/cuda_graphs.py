@@ -49,13 +49,15 @@ class CapturedStep:
 
     def load(self, tree: Any) -> None:
         """Start with these values."""
-        held = leaves(self.held)
-        moved = [(target, source) for target, source in zip(held, leaves(tree), strict=True) if target is not source]
+        targets = leaves(self.held)
+        copies = [
+            (target, source) for target, source in zip(targets, leaves(tree), strict=True) if target is not source
+        ]
         # All are written at once, in no order, so what only changes its place is copied first.
-        places = {id(target) for target in held}
-        moved = [(target, source.clone() if id(source) in places else source) for target, source in moved]
-        for kind in {target.dtype for target, _ in moved}:  # those of one kind in one launch
-            of_kind = [(target, source) for target, source in moved if target.dtype == kind]
+        places = {id(target) for target in targets}
+        copies = [(target, source.clone() if id(source) in places else source) for target, source in copies]
+        for kind in {target.dtype for target, _ in copies}:  # those of one kind in one launch
+            of_kind = [(target, source) for target, source in copies if target.dtype == kind]
             torch._foreach_copy_([target for target, _ in of_kind], [source for _, source in of_kind])
 
     def __call__(self) -> None:

@@ -242,14 +242,14 @@ def _score_both(
     """Return the loss of two passes, and the gradient of both passes' logits."""
     log_p, share = logits.log_softmax(-1, dtype=dtype), smoothing / logits.shape[-1]
     right = wanted[:, None].expand(2, -1, 1)
-    p, apart = log_p.exp(), log_p - log_p.flip(0)
-    divergence = (p * apart).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
+    p, difference = log_p.exp(), log_p - log_p.flip(0)
+    divergence = (p * difference).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
     of_right = log_p.gather(-1, right)
     loss = 0.25 * consistency * divergence.sum() - 0.5 * (1 - smoothing) * of_right.sum() - 0.5 * share * log_p.sum()
     # gradient of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
     gradient = (p - share).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1)).mul_(0.5)
     # gradient of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
-    gradient += 0.25 * consistency * (p * (apart - divergence) + p - p.flip(0))
+    gradient += 0.25 * consistency * (p * (difference - divergence) + p - p.flip(0))
     return loss, gradient.to(logits.dtype)
 
 

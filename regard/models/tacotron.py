@@ -140,10 +140,10 @@ class Tacotron(nn.Module):
         speaker = self.speakers(speakers)
         embedded = self.symbols(symbols)
         spread = speaker.unsqueeze(1).expand(-1, symbols.shape[1], -1)
-        there = allowed[:, 0, 0]
-        states = self.inward(torch.cat([embedded, spread], dim=-1)) * there.unsqueeze(-1)
+        real = allowed[:, 0, 0]
+        states = self.inward(torch.cat([embedded, spread], dim=-1)) * real.unsqueeze(-1)
         for layer in self.encoder:
-            states = layer(states, there)
+            states = layer(states, real)
         values = states.unsqueeze(1)
         return SymbolMemory(values, self.look.prepare(values), allowed, speaker)
 

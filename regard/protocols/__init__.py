@@ -168,7 +168,7 @@ class ChoosesMember(Protocol):
 
 @runtime_checkable
 class Carries(Protocol):
-    """Says how long what `loss` carries from batch to batch lasts: to the end of an epoch, or of the run."""
+    """Tells whether the carry of `loss` lasts from batch to batch until the end of the epoch, or of the run."""
 
     carry_ends_with_epoch: bool
 

@@ -173,7 +173,7 @@ def _published(recipe: Recipe) -> list[PublishedRun]:
 
 def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
     """Return the budget as named lines for people."""
-    room = f" of {budget.room:,} that a batch has room for" if budget.room != round(budget.tokens) else ""
+    room = f" of {budget.room:,} that fit into a batch" if budget.room != round(budget.tokens) else ""
     lines = [
         ("tokens", f"{budget.tokens:,.0f} a step{room}, {budget.steps:,} steps: {budget.all_tokens:.2g} in all"),
         (

@@ -42,7 +42,7 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
     return check_recipe(_with_borrowed_tokens(table, folder)) if is_begun else resolve(table)
 
 
-def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> dict[str, Any]:
+def _with_borrowed_tokens(table: dict[str, Any], run_folder: Path | None = None) -> dict[str, Any]:
     """Return the table with the tokeniser options of the model in data.tokeniser.from; `begun` is a run that has
     them.
     """
@@ -51,7 +51,7 @@ def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> d
     origin = tokeniser.get("from") if isinstance(tokeniser, dict) else None
     if not isinstance(tokeniser, dict) or not isinstance(origin, str):
         return table
-    borrowed = borrowed_options(begun or Path(origin).expanduser(), check_recipe)
+    borrowed = borrowed_options(run_folder or Path(origin).expanduser(), check_recipe)
     for name in borrowed.keys() & tokeniser.keys():
         if tokeniser[name] != borrowed[name]:
             raise Fault(

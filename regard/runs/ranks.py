@@ -143,7 +143,7 @@ class _Watch:
         if any(process.poll() == LOST for process in self.ranks):
             self._lost_since = self._lost_since or now
             if now - self._lost_since > _CULPRIT_SECONDS:
-                raise RankFailed("The ranks have lost each other")
+                raise RankFailed("The ranks have lost contact")
 
     def _raise_end(self, rank: int, status: int) -> None:
         """Raise how a rank ended, in its own words if it left any."""

@@ -218,13 +218,13 @@ def train_table(
     _check_pieces(recipe, ranks.size)
     planner = None
     if allowance is not None:
-        given = frozenset(setting.partition("=")[0].strip() for setting in settings)
-        if why := why_unplanned(recipe, given, goes_on=resume and bool(RunFolder(folder).steps())):
+        options_set = frozenset(setting.partition("=")[0].strip() for setting in settings)
+        if why := why_unplanned(recipe, options_set, goes_on=resume and bool(RunFolder(folder).steps())):
             audience.remark(f"{why}: the run stops when {minutes_are_over(allowance.minutes)}.")
         else:
             is_free = bool(choices) and recipe.start_from is None and ranks.size == 1
-            sizes = TextSizes(allowance, given) if is_free else None
-            planner = Planner(allowance, given, audience.remark, sizes)
+            sizes = TextSizes(allowance, options_set) if is_free else None
+            planner = Planner(allowance, options_set, audience.remark, sizes)
     for choice in choices[:1] if planner and planner.sizes else choices:  # the plan describes the rest itself
         audience.remark(choice)
     check_same(ranks, facts_of(recipe))

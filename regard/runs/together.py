@@ -1,4 +1,4 @@
-"""How the ranks of one run check that they agree, and open the run together."""
+"""Agreement between the ranks of one run, and opening the run together."""
 
 import platform
 from collections.abc import Callable, Iterator

@@ -1,1 +1,1 @@
-"""From a model to what can be drawn: gazes, heads, next tokens, lessons."""
+"""From a model to what can be drawn: attention, heads, next tokens and lessons."""

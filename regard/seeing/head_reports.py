@@ -13,7 +13,7 @@ from regard.base.progress import Progress, silent
 
 @torch.no_grad()
 def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = silent) -> list[HeadReport]:
-    """A report of every head of a task while it is measured on these batches."""
+    """Return a report on every head while the task is measured on these batches."""
     refuse_headless(task)
     task.eval()
     reports: list[HeadReport] = []
@@ -21,7 +21,7 @@ def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = sile
         with watching(task.model) as gazes:
             task.measure(batch)
         if gazes.windows:
-            raise Fault("This model looks through windows, which it moves as a whole: it has no heads to report on.")
+            raise Fault("This model looks through windows instead of heads, so there are no heads to report on.")
         reports = merge_reports([*reports, *report(gazes, task.extents(batch))])
         progress("watching", number, None)
     if not reports:
@@ -36,12 +36,12 @@ def refuse_headless(task: Any) -> None:
 
 
 def log_entries(task: Any, reports: Sequence[HeadReport]) -> dict[str, float]:
-    """Entropy and diagonal of each head under a name, as a training run logs them."""
+    """Return the entropy and diagonal of each head by name, as a training run logs them."""
     blocks = numbered_blocks(task.model)
     return {
-        f"attention/{side}/block-{number}/head-{each.head + 1}/{what}": value
-        for each in reports
-        for side, number in (blocks[each.where],)
-        for what, value in (("entropy-share", each.entropy_share), ("diagonal", each.diagonal))
-        if value == value  # where nothing was measured there is nothing to log
+        f"attention/{side}/block-{number}/head-{head.head + 1}/{what}": value
+        for head in reports
+        for side, number in (blocks[head.where],)
+        for what, value in (("entropy-share", head.entropy_share), ("diagonal", head.diagonal))
+        if value == value  # NaN: nothing was measured
     }

@@ -1,4 +1,4 @@
-"""Views of a model at work: from what it reads to what it looked at, what it may write next, and its beam."""
+"""Views of a model at work: its attention, its next token, and its beam."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from regard.viewing.page import Start
 from regard.viewing.sealed import SealedPage
 from regard.viewing.view import Drawing, DrawingRequest, View
 
-BARS = 12  # tokens that are shown of a distribution, when nobody says how many
-NAMED = 50  # tokens that a page can show at least
+BARS = 12  # tokens of a distribution shown by default
+NAMED = 50  # minimum number of tokens that a page can show
 
 
 @dataclass(frozen=True)
 class LookedAtPlace:
-    """Where the next token is: after a prefix, or after so many tokens of the best output."""
+    """The place of the next token: after a prefix, or after `at` tokens of the best output."""
 
     text: str
     prefix: str | None = None
@@ -38,15 +38,15 @@ class LookedAtPlace:
 
 
 def view_answer(
-    model: Loaded, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None
+    model: Loaded, item: str, side: str | None, request: DrawingRequest, speaker: str | None = None
 ) -> View:
-    """Look at a model while it read, answered or spoke; a model with gates shows those."""
-    sight = see_input(model.task, given, speaker)
+    """Return a view of a model's attention while it reads, answers or speaks; without attention, of its gates."""
+    sight = see_input(model.task, item, speaker)
     if not sight.looks and isinstance(model.task, Follows) and side is None:
-        gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
+        gates = gates_of(model, item, request.layer, by_word=not request.tokens)
         return View(_heading(sight), DrawnGates(gates))
     looks = sight.between(side)
-    return View(_heading(sight), drawing_of(looks, wanted), _about(looks))
+    return View(_heading(sight), drawing_of(looks, request), _about(looks))
 
 
 def view_translation(
@@ -54,28 +54,28 @@ def view_translation(
     text: str,
     target: str | None,
     side: str | None,
-    wanted: DrawingRequest,
+    request: DrawingRequest,
     remark: Remark = ignore_remark,
 ) -> View:
-    """Look at a translator; its page also has the alternatives at each place and the beam."""
+    """Return a view of a translator's attention; its page also has the alternatives at each place and the beam."""
     sight = see(model, text, target)
     looks = sight.between(side)
-    sight.seen(looks.name).one(wanted.layer, wanted.head)  # what is to be shown must be there
-    mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
-    start = Start(looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
-    drawing = _DrawnTranslation(drawing_of(looks, wanted), model, sight, start, remark)
+    sight.seen(looks.name).one(request.layer, request.head)  # refuses a block or head that does not exist
+    mode: Literal["words", "tokens"] = "tokens" if request.tokens else "words"
+    start = Start(looks.name, request.layer, request.head or request.heads or "mean", mode)
+    drawing = _DrawnTranslation(drawing_of(looks, request), model, sight, start, remark)
     return View(_heading(sight), drawing, _about(looks))
 
 
 def view_beam(model: Translator, text: str, width: int | None = None, length_penalty: float | None = None) -> View:
-    """The beam as a tree."""
+    """Return a view of the beam as a tree."""
     beam = beam_tree(model, text, width, length_penalty)
     best = "".join(beam.nodes[place].text for place in beam.outputs[:1])
     return View(f"{show_word(text)} → {show_word(best)}", tree.DrawnTree(beam, _languages(model)))
 
 
 def view_next(model: Translator, place: LookedAtPlace, steps: Mapping[str, float], bars: int = BARS) -> View:
-    """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
+    """Return a view of the next token: the model's distribution, and the effect of sampling steps or some examples."""
     check(SamplingOptions, dict(steps), "the sampling")
     choices = next_choices(model, place.text, place.prefix, place.at, dict(steps), max(bars, NAMED))
     written = f"{show_word(choices.written)} " if choices.written else ""
@@ -83,17 +83,17 @@ def view_next(model: Translator, place: LookedAtPlace, steps: Mapping[str, float
 
 
 def view_prompt(model: Loaded, prompt: str, steps: Mapping[str, float] | None = None, bars: int = BARS) -> View:
-    """Show the next token after a prompt, for a language model."""
+    """Return a view of the next token after a prompt, for a language model."""
     choices = prompt_choices(model, prompt, dict(steps or {}), max(bars, NAMED))
     return _of_choices(f"{show_word(prompt)} …" if prompt else "…", choices, steps or {}, bars)
 
 
 def sight_page(model: Translator, sight: Sight, start: Start, remark: Remark = ignore_remark) -> SealedPage:
-    """The page of all that can be seen of a sentence, without what would make it too large."""
+    """Return the page with everything about a sentence, without parts that would make it too large."""
     target, (written,) = model.task.target_for(sight.text), sight.outputs
     words, tokens = (sight.every(by_word) for by_word in (True, False))
     if page.fits(words) and not page.fits([*words, *tokens]):
-        remark(f"The page shows words alone: with the tokens it would have more than {page.MOST_WEIGHTS:,} weights.")
+        remark(f"The page shows only words: with tokens it would have more than {page.MOST_WEIGHTS:,} weights.")
         tokens = []
     beam = beam_tree(model, sight.text)
     if len(beam.nodes) > tree.MOST_NODES:
@@ -114,7 +114,7 @@ def sight_page(model: Translator, sight: Sight, start: Start, remark: Remark = i
 
 @dataclass(frozen=True)
 class _DrawnTranslation:
-    """A drawing of what a translator looked at, whose page has all that can be seen of the sentence."""
+    """A drawing of a translator's attention, whose page has everything about the sentence."""
 
     drawing: Drawing
     model: Translator
@@ -146,7 +146,7 @@ def _languages(model: Translator) -> tuple[str, str]:
 
 
 def _heading(sight: Sight) -> str:
-    """Return a heading: the input, of a story its last line, and the output."""
+    """Return a heading: the input, or the last line of a story, and the output."""
     text = show_word(sight.text.strip().rpartition(chr(10))[2])
     return f"{text} → {show_word(sight.output)}" if sight.output else text
 

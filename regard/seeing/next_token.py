@@ -1,4 +1,4 @@
-"""From a model and a sentence to what it may write: the beam as a tree, and the distribution of the next token."""
+"""What a model may write: the beam as a tree, and the distribution of the next token."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ from regard.tasks.translation.lengths import check_length, target_tokens
 from regard.viewing.choices import Choices, Panel
 from regard.viewing.hypotheses import Node, Tree
 
-# What sampling can do to a distribution, in the order in which it does it, and how people call that.
+# The steps of sampling in order, with their usual names.
 STEPS = {
     "temperature": "temperature",
     "top_k": "top-k",
@@ -35,23 +35,23 @@ STEPS = {
     "min_p": "min-p",
     "typical": "typical",
 }
-# What is shown when nobody says what to do: each by itself.
+# Examples to show by default, each separately.
 EXAMPLES: tuple[dict[str, float], ...] = ({"temperature": 0.5}, {"temperature": 1.5}, {"top_k": 5}, {"top_p": 0.9})
 OWN = "the model's own"
-NEAREST = 10  # output vectors that are named
+NEAREST = 10  # number of output vectors to list
 
 
 @runtime_checkable
 class HasOutputVectors(Protocol):
-    """A language model that predicts a token from a state, by a vector for each token."""
+    """A language model that predicts a token from a state, with a vector for each token."""
 
     def nearness(self, batch: Prompts) -> Tensor:
-        """The cosine (row, token) between the state after each prompt and the vector of each token."""
+        """Return the cosine (row, token) between the state after each prompt and the vector of each token."""
 
 
 @torch.no_grad()
 def beam_tree(model: Translator, text: str, width: int | None = None, length_penalty: float | None = None) -> Tree:
-    """All that the beam search for `text` kept; what is not given is as the model's recipe says."""
+    """Return everything that the beam search for `text` kept; defaults come from the model's recipe."""
     _check_text(model, text)
     options = _search_options(model, width, length_penalty)
     batch, trace = model.task.read([text]), Trace()
@@ -62,7 +62,7 @@ def beam_tree(model: Translator, text: str, width: int | None = None, length_pen
 
 
 def _search_options(model: Translator, width: int | None, length_penalty: float | None) -> DecodingOptions:
-    """The recipe's search with the beam as wide as asked for, giving all that it has finished in the end."""
+    """Return the recipe's search options with this beam size, so that it returns all finished hypotheses."""
     width = width or model.recipe.decoding.beam
     return change_options(
         model.recipe.decoding, {"beam": width, "length_penalty": length_penalty, "n_best": width}, None
@@ -70,16 +70,27 @@ def _search_options(model: Translator, width: int | None, length_penalty: float 
 
 
 def _nodes(target: Tokeniser, record: Sequence[KeptHypothesis], outputs: Sequence[Hypothesis]) -> list[Node]:
-    names = target.pieces([kept.token for kept in record])
+    names = target.pieces([hypothesis.token for hypothesis in record])
     written: list[list[int]] = []
     nodes = []
-    for kept, name in zip(record, names, strict=True):
-        written.append([*([] if kept.parent is None else written[kept.parent]), kept.token])
-        # The very object, not an equal one: the groups of a beam may finish the same output, and one of them counts.
-        rank = next((rank for rank, output in enumerate(outputs, 1) if output is kept.finished), None)
-        score = None if kept.finished is None else kept.finished.score
+    for hypothesis, name in zip(record, names, strict=True):
+        written.append([*([] if hypothesis.parent is None else written[hypothesis.parent]), hypothesis.token])
+        # Compare identity: groups of a beam may finish equal outputs, and only one of them counts.
+        rank = next((rank for rank, output in enumerate(outputs, 1) if output is hypothesis.finished), None)
+        score = None if hypothesis.finished is None else hypothesis.finished.score
         text = target.decode(written[-1])
-        nodes.append(Node(name, kept.parent, kept.log_probability, kept.total, text, kept.group, score, rank))
+        nodes.append(
+            Node(
+                name,
+                hypothesis.parent,
+                hypothesis.log_probability,
+                hypothesis.total,
+                text,
+                hypothesis.group,
+                score,
+                rank,
+            )
+        )
     return nodes
 
 
@@ -91,37 +102,37 @@ def next_choices(
     steps: dict[str, float] | None = None,
     shown: int = 12,
 ) -> Choices:
-    """The next token after the `prefix`, or after the first `at` tokens of the model's best output (by default none).
+    """Return the next token after the `prefix`, or after the first `at` tokens of the best output (0 by default).
 
-    With `steps`, options of sampling, one panel after another shows what each of them leaves of the panel before;
-    without them some examples stand beside each other. The `shown` likeliest tokens have names.
+    With `steps`, sampling options, each panel shows what one of them leaves of the panel before; without them there are
+    some separate examples. The `shown` most likely tokens are listed.
     """
     _check_text(model, text)
-    check(SamplingOptions, dict(steps or {}), "the sampling")  # names every fault at once, and options that are none
+    check(SamplingOptions, dict(steps or {}), "the sampling")  # reports all faults at once, and unknown options
     before, coming = _place(model, text, prefix, at)
     target = model.task.target_for(text)
     with without_watching():
         following = log_probabilities_after(model.task, model.task.read([text]), before, model.task.device)
-    found = _choices(following, target, before, steps or {}, shown, coming)
-    return replace(found, source=text, written=target.decode(before))
+    choices = _choices(following, target, before, steps or {}, shown, coming)
+    return replace(choices, source=text, written=target.decode(before))
 
 
 @torch.no_grad()
 def prompt_choices(model: Loaded, prompt: str, steps: dict[str, float] | None = None, shown: int = 12) -> Choices:
-    """The next token after a prompt, as `next_choices` has it.
+    """Return the next token after a prompt, as `next_choices` does.
 
-    Where a token is predicted from a state by the rows of an output layer, those nearest to the state are named too.
+    If the model predicts tokens by an output layer, the rows nearest to the state are listed too.
     """
     check(SamplingOptions, dict(steps or {}), "the sampling")
     task, tokeniser, batch = model.task, model.task.tokeniser, model.task.read([prompt])
-    found = _choices(
+    choices = _choices(
         log_probabilities_after(task, batch, (), task.device), tokeniser, batch.tokens[0], steps or {}, shown, None
     )
     if not isinstance(task, HasOutputVectors):
-        return replace(found, written=prompt)
+        return replace(choices, written=prompt)
     cosines, numbers = task.nearness(batch)[0].double().cpu().topk(min(NEAREST, tokeniser.size))
-    named = zip(tokeniser.pieces(numbers.tolist()), cosines.tolist(), strict=True)
-    return replace(found, written=prompt, nearest=list(named))
+    nearest = zip(tokeniser.pieces(numbers.tolist()), cosines.tolist(), strict=True)
+    return replace(choices, written=prompt, nearest=list(nearest))
 
 
 def _choices(
@@ -132,7 +143,7 @@ def _choices(
     shown: int,
     coming: int | None,
 ) -> Choices:
-    """A distribution and what sampling makes of it, behind these tokens."""
+    """Return a distribution after these tokens, and the effect of sampling on it."""
     order = log_probabilities.argsort(descending=True, stable=True)
     panels, origins = _panels(log_probabilities[order], steps)
     numbers = order[:shown].tolist()
@@ -142,29 +153,29 @@ def _choices(
 
 @torch.no_grad()
 def choices_along(model: Translator, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
-    """The next token at each place of an output, that of its end included: the model's own distributions."""
+    """Return the model's distribution of the next token at each place of an output, including its end."""
     task, target = model.task, model.task.target_for(text)
     with without_watching():
-        (every,) = forced_distributions(task, force_batch(task, [text], [written]))
+        (distributions,) = forced_distributions(task, force_batch(task, [text], [written]))
     names = target.pieces(range(target.size))
-    found = []
-    for place, (distribution_there, coming) in enumerate(zip(every.double().cpu(), [*written, task.end], strict=True)):
-        own, order = distribution_there.sort(descending=True, stable=True)
+    choices = []
+    for place, (row, coming) in enumerate(zip(distributions.double().cpu(), [*written, task.end], strict=True)):
+        sorted_row, order = row.sort(descending=True, stable=True)
         numbers = order[:shown].tolist()
         before = written[:place]
-        found.append(
+        choices.append(
             Choices(
                 text,
                 [names[token] for token in before],
                 target.decode(before),
                 [names[token] for token in numbers],
                 numbers,
-                [_panel(own, OWN, 0, {})],
+                [_panel(sorted_row, OWN, 0, {})],
                 [0],
                 numbers.index(coming) if coming in numbers else None,
             )
         )
-    return found
+    return choices
 
 
 def _check_text(model: Translator, text: str) -> None:
@@ -174,10 +185,12 @@ def _check_text(model: Translator, text: str) -> None:
 
 
 def _place(model: Translator, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
-    """The tokens before the place in question, and the one that the best output has there, if it is asked along it."""
+    """Return the tokens before the place, and the best output's next token if the place is along it."""
     if prefix is not None:
         if at is not None:
-            raise Fault("--prefix begins the output and --at goes along the model's own; give one of the two.")
+            raise Fault(
+                "--prefix gives the beginning of the output and --at a place in the model's own; give one of the two."
+            )
         return target_tokens(model.task, prefix, "prefix", model.task.target_for(text)), None
     best, place = model.search_tokens(text), at or 0
     if place > len(best):
@@ -186,7 +199,7 @@ def _place(model: Translator, text: str, prefix: str | None, at: int | None) -> 
 
 
 def _panels(log_probabilities: Tensor, steps: dict[str, float]) -> tuple[list[Panel], list[int]]:
-    """The model's own distribution and what sampling makes of it, and of each panel the one it was made from."""
+    """Return panels of the model's distribution and the effect of sampling, and the origin of each panel."""
     panels, origins = [_panel(log_probabilities, OWN, 0, {})], [0]
     done: dict[str, float] = {}
     for name, value in ((name, steps[name]) for name in STEPS if name in steps):
@@ -201,6 +214,6 @@ def _panels(log_probabilities: Tensor, steps: dict[str, float]) -> tuple[list[Pa
 
 
 def _panel(log_probabilities: Tensor, name: str, value: float, options: dict[str, float]) -> Panel:
-    left = distribution(log_probabilities[None], check(SamplingOptions, dict(options), "the sampling"))
+    filtered = distribution(log_probabilities[None], check(SamplingOptions, dict(options), "the sampling"))
     amount = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return Panel(name, amount if options else "", options, left[0].exp().numpy())
+    return Panel(name, amount if options else "", options, filtered[0].exp().numpy())

@@ -15,7 +15,7 @@ from regard.seeing.head_reports import refuse_headless
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.task import Translation
 
-TOKENS = 1024  # of the longer side, in pairs that are watched at once
+TOKENS = 1024  # of the longer side, in pairs watched at once
 
 Pair = tuple[str, str]
 
@@ -24,23 +24,24 @@ Pair = tuple[str, str]
 def inspect(
     task: Translation,
     pairs: Sequence[Pair],
-    given: Sequence[Alignment] | None = None,
+    alignments: Sequence[Alignment] | None = None,
     progress: Progress = silent,
 ) -> list[HeadReport]:
-    """A report of every head while the task reads the sources and is made to write their translations.
+    """Return a report on every head while the task reads the sources and is forced to write their translations.
 
-    With alignments given, one for each pair, a report also says how far the links a head shows are from them.
+    With alignments, one for each pair, a report also has the alignment errors of the head.
     """
     refuse_headless(task)
-    if given is not None and len(given) != len(pairs):
+    if alignments is not None and len(alignments) != len(pairs):
         raise Fault(
-            f"Alignments have {quantity(len(given), 'line')} for {quantity(len(pairs), 'pair')}; each pair needs one."
+            f"Alignments have {quantity(len(alignments), 'line')} for {quantity(len(pairs), 'pair')}; "
+            "each pair needs one."
         )
-    pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they will be read
+    pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they are read
     reports: list[HeadReport] = []
     task.eval()
     for portion in portions(task, pairs):
-        reports = merge_reports([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
+        reports = merge_reports([*reports, *_of_batch(task, pairs[portion], alignments and alignments[portion])])
         progress("watching", portion.stop, len(pairs))
     if not reports:
         raise Fault("There is nothing to watch: no pairs were given.")
@@ -48,7 +49,7 @@ def inspect(
 
 
 def portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
-    """Return the pairs in order, few enough at once that their weights take little memory; refuse one too long."""
+    """Yield slices of the pairs that are small enough for memory; refuse a pair that is too long."""
     first, longest = 0, 0
     for number, (source, target) in enumerate(pairs):
         check_length(task, source, number)
@@ -61,19 +62,19 @@ def portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
         yield slice(first, len(pairs))
 
 
-def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignment] | None) -> Iterator[HeadReport]:
+def _of_batch(task: Translation, pairs: Sequence[Pair], alignments: Sequence[Alignment] | None) -> Iterator[HeadReport]:
     batch = task.pair_up(pairs)
     with watching(task.model) as gazes:
         task.measure(batch)
     yield from report(gazes, task.extents(batch))
-    if given is not None:
+    if alignments is not None:
         words = {
             "source": [token_words(task.source_for(source), source) for source, _ in pairs],
             "target": [token_words(task.target_for(source), target) for source, target in pairs],
         }
-        yield from alignment_report(gazes, words, given)
+        yield from alignment_report(gazes, words, alignments)
 
 
 def token_words(tokeniser: Tokeniser, text: str) -> list[int]:
-    """Return the word that each token of a text belongs to."""
+    """Return the word of each token of a text."""
     return tokeniser.words(tokeniser.encode(text))

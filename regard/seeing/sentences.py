@@ -1,4 +1,4 @@
-"""From a translator and a sentence to what it looked at while it read and wrote."""
+"""Watch a translator while it reads and writes a sentence."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from regard.tasks.translation.task import Translation
 
 
 class Translator(Protocol):
-    """A translator that was loaded, which finds the tokens of its best output for a text."""
+    """A loaded translator that can search for its best output."""
 
     task: Translation
     recipe: TranslationRecipe
@@ -29,20 +29,20 @@ class Translator(Protocol):
 
 
 def see(model: Translator, text: str, target: str | None = None) -> Sight:
-    """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
+    """Watch a translator read `text` and write `target`, or its best output."""
     if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
     check_length(model.task, text, 0)
     written = model.search_tokens(text) if target is None else model.task.target_for(text).encode(target)
     longest = model.task.model.options.longest
     if len(written) + 1 > longest:
-        raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
+        raise Fault(f"The target has {len(written) + 1} tokens, but the model takes at most {longest}; shorten it.")
     return see_tokens(model, text, written)
 
 
 @torch.no_grad()
 def see_tokens(model: Translator, text: str, written: Sequence[int]) -> Sight:
-    """Let a translator read `text` and write just these tokens, and watch it."""
+    """Watch a translator read `text` and write exactly these tokens."""
     task = model.task
     with watching(model) as gazes:
         forced_scores(task, force_batch(task, [text], [written]))

@@ -57,7 +57,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "nodes": Kind(
-        summary="the nodes of a graph, some of them with labels, become a class for each",
+        summary="each node of a graph, in which some are labelled, is assigned a class",
         reads="nodes",
         gives="a class for each node",
         verb="answer",
@@ -85,7 +85,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "handwriting": Kind(
-        summary="a line of handwriting becomes what it says, sign after sign",
+        summary="a line of handwriting becomes its text, sign by sign",
         reads="picture",
         gives="a text for each picture",
         verb="answer",
@@ -99,7 +99,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "sequences": Kind(
-        summary="a long sequence of numbers or symbols becomes a class, a number, or symbols of long ago",
+        summary="a long sequence of numbers or symbols becomes a class, a number, or earlier symbols",
         reads="sequence",
         gives="an answer for each sequence",
         verb="answer",
@@ -113,7 +113,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "algorithms": Kind(
-        summary="items of bits become others by an algorithm: copied, recalled, or sorted by priority",
+        summary="items of bits are transformed by an algorithm: copied, recalled, or sorted by priority",
         reads="items",
         gives="items of bits for items of bits",
         verb="answer",
@@ -127,7 +127,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "answering": Kind(
-        summary="a question about a story, told fact by fact, becomes its answer",
+        summary="a question about a story, told fact by fact, gets an answer",
         reads="story",
         gives="an answer to each question",
         verb="answer",
@@ -141,7 +141,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "transcription": Kind(
-        summary="a sound becomes what is said in it, symbol by symbol, with the time of each",
+        summary="a sound becomes the text spoken in it, symbol by symbol, with the time of each",
         reads="sound",
         gives="a text for each sound",
         verb="transcribe",
@@ -149,13 +149,13 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.transcription.task:Transcription",
                 recipe="regard.tasks.transcription.options:TranscriptionRecipe",
-                trains="trains on sounds and what they say",
+                trains="trains on sounds and their transcripts",
                 can=("transcribe", "look"),
             )
         },
     ),
     "captioning": Kind(
-        summary="a picture or a video becomes a sentence that says what it shows, word after word",
+        summary="a picture or a video becomes a sentence that describes it, word by word",
         reads="picture",
         gives="a caption for each picture or video",
         verb="caption",
@@ -170,7 +170,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "contexts": Kind(
-        summary="each word of a text becomes vectors that know the text around it",
+        summary="each word of a text becomes vectors that depend on the text around it",
         reads="text",
         gives="vectors of words in their contexts; it cannot write, because it also reads the words that follow",
         verb="embed",
@@ -221,7 +221,7 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.tagging.task:Tagging",
                 recipe="regard.tasks.tagging.options:TaggingRecipe",
-                trains="trains on sentences whose words have tags",
+                trains="trains on tagged sentences",
                 can=("answer", "look", "heads"),
                 model="regard.models.tagging.options:TaggerOptions",
             )
@@ -250,7 +250,7 @@ _TASKS: dict[str, Kind] = {
         },
     ),
     "speaking": Kind(
-        summary="a text becomes a sound in which someone says it",
+        summary="a text becomes speech",
         reads="text",
         gives="a sound for each text",
         verb="speak",
@@ -258,7 +258,7 @@ _TASKS: dict[str, Kind] = {
             "gradient": Way(
                 task="regard.tasks.speaking.task:Speaking",
                 recipe="regard.tasks.speaking.options:SpeakingRecipe",
-                trains="trains on sounds and what they say",
+                trains="trains on sounds and their transcripts",
                 can=("speak", "look"),
             )
         },

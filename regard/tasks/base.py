@@ -65,7 +65,7 @@ class NetworkTask(nn.Module, Generic[Material]):
     def material(self) -> Material:
         """The material to learn from and measure on, once there is any."""
         if self._material is None:
-            raise RuntimeError(f"{type(self).__name__} has batches only once it learns from data")
+            raise RuntimeError(f"{type(self).__name__} has no batches before it learns from data")
         return self._material
 
     def learn_from(self, prepared: Any, recipe: Any) -> None:

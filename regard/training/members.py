@@ -82,9 +82,11 @@ class MembersJudge(Judge):
 
     def _hold(self, facts: Facts) -> None:
         self._without_patience = [m for m, age in enumerate(facts.member_ages) if self._is_out_of_patience(age)]
-        held = self._without_patience
+        members = self._without_patience
         self._held = (
-            [(parameter, parameter.detach()[held].clone()) for parameter in self.module.parameters()] if held else []
+            [(parameter, parameter.detach()[members].clone()) for parameter in self.module.parameters()]
+            if members
+            else []
         )
 
     @torch.no_grad()

@@ -78,14 +78,14 @@ class Passes:
             self._captured[key] = self._capture(batch, carry)
             self.capture_seconds += time.monotonic() - began
         captured, first = self._captured[key]
-        held = captured.held
-        torch._foreach_copy_(leaves(held["batch"]), leaves(batch.tensors), non_blocking=True)
+        tree = captured.held
+        torch._foreach_copy_(leaves(tree["batch"]), leaves(batch.tensors), non_blocking=True)
         if carried_in:
-            torch._foreach_copy_(leaves(held["given"]), leaves(carried_in))
+            torch._foreach_copy_(leaves(tree["given"]), leaves(carried_in))
         captured()
-        sums, carried = map_tree(torch.clone, (held["sums"], held["carried"]))
+        sums, carried = map_tree(torch.clone, (tree["sums"], tree["carried"]))
         tallies = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in first.tallies.items()}
-        return Loss(held["total"].clone(), batch.count, tallies, carried or None, first.rate)
+        return Loss(tree["total"].clone(), batch.count, tallies, carried or None, first.rate)
 
     def _may_capture(self, key: Hashable) -> bool:
         """Return True if capturing a pass of this shape now pays off, and leaves enough memory free."""

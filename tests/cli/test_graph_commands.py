@@ -77,7 +77,7 @@ def test_python_answers_the_same(run: Path) -> None:
         (["answer", "RUN", "99"], "There is no node 99; the graph has the nodes 0 to 23."),
         (["answer", "RUN", "3", "friend"], "'friend' is not the number of a node"),
         (["translate", "RUN"], "A gat gives a class for each node; use `regard answer`. It can train, evaluate,"),
-        (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, and not by 'bleu'."),
+        (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, not by 'bleu'."),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
@@ -182,7 +182,7 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN", "99"], "There is no node 99"),
         (["look", "RUN", "--text", "0"], "--text is for models that read text; a gat reads a node."),
         (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
-        (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has one alone, so omit --side."),
+        (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has only one, so omit --side."),
         (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),
         (
             ["look", "RUN", "0", "--sheet"],

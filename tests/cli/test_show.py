@@ -252,7 +252,7 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
             ["gates", "vanilla", "--text", TEXT],
             "have no gates; `regard show gates` needs recurrent layers of cell lstm or gru",
         ),
-        (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; --layer 3 is none of them"),
+        (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; there is no layer 3"),
         (
             ["gates", "transformer", "--text", TEXT],
             "has no recurrent layers; `regard show gates` needs recurrent layers",

@@ -51,7 +51,7 @@ def alive() -> list[str]:
         ("os.kill(os.getpid(), signal.SIGKILL)", r"Rank 1 of 3 has ended with signal 9 (SIGKILL)"),
         ("os._exit(3)", "Rank 1 of 3 has ended with status 3"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "Rank 1 of 3 was stopped (SIGSTOP)"),
-        ("os._exit(71)", "The ranks have lost each other"),
+        ("os._exit(71)", "The ranks have lost contact"),
     ],
 )
 def test_a_rank_that_fails_is_named_and_nothing_is_left_running(

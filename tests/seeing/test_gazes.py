@@ -92,5 +92,5 @@ def test_blocks_that_look_along_other_edges_are_not_drawn_together() -> None:
     (gaze,) = sight.gazes
     other: Tensor = EDGES.flip(0)
     sight.gazes.append(type(gaze)("next", "nodes", "nodes", gaze.weights, other))
-    with pytest.raises(Fault, match="look along different edges"):
+    with pytest.raises(Fault, match="have different edges"):
         Sight("0", "yes", [], sight.sides, sight.gazes).between()

@@ -154,7 +154,7 @@ def test_a_folder_whose_features_are_not_those_of_its_recipe_is_refused(folder: 
     run = folder / "run"
     recipe = regard.load(run, device="cpu").recipe
     others = FeatureFormat(rows=7, columns=7, width=384, extractor="efficientnet-lite2")
-    with pytest.raises(Fault, match=r"asks for other features than its features\.json describes"):
+    with pytest.raises(Fault, match=r"needs other features than features\.json describes"):
         Captioning.build(
             recipe,
             {FORMAT_FILE: others.model_dump_json().encode(), "tokeniser.json": (run / "tokeniser.json").read_bytes()},

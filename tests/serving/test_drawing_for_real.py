@@ -152,5 +152,5 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
             check_recipe(table | {where: table[where] | {name: value}})
     glimpses = TOYS["ram"].table(tmp_path) | {"family": "ram"}
     glimpses["data"]["scene"]["pictures"] = 2
-    with pytest.raises(Fault, match=r"data\.scene\.pictures is for drawing; a class names one picture"):
+    with pytest.raises(Fault, match=r"data\.scene\.pictures is for drawing; a classifier needs one picture per scene"):
         check_recipe(glimpses)

@@ -169,7 +169,7 @@ def test_what_it_cannot_read_is_refused_by_the_number_of_its_text(task: Answerin
 @pytest.mark.parametrize(
     ("family", "more", "sentence"),
     [
-        ("dmn", {}, "linear_start is for hops without gates, and a dmn has gates"),
+        ("dmn", {}, "linear_start is for hops without gates, but a dmn has gates"),
         ("memory", {"supervise_hops": 1.0}, "supervise_hops is for hops with a softmax, which .*linear_start omits"),
     ],
 )

@@ -167,7 +167,7 @@ def test_batches_drawn_from_global_random_numbers_are_an_error_in_tests() -> Non
             yield Rows(batch.points + torch.randn(4), batch.values)
 
     task.batches = batches
-    with pytest.raises(GlobalChance, match="batches drew from the global random numbers of torch"):
+    with pytest.raises(GlobalChance, match="batches used global random numbers of torch"):
         trainer(task, Memory(), options()).run()
 
 

@@ -108,9 +108,12 @@ def test_every_place_of_a_word_is_found_in_either_case() -> None:
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        (["a dog"], "'bank' stands at no place of the 1 text as a word by itself; give texts that have it 3 times"),
-        (["a bank", "banks"], "'bank' stands at one place of the 2 texts"),
-        (["bank " * 201], "'bank' stands at 201 places of the texts; give at most 200"),
+        (
+            ["a dog"],
+            "'bank' occurs at no place of the 1 text as a whole word; give texts that have it at least 3 times",
+        ),
+        (["a bank", "banks"], "'bank' occurs at one place of the 2 texts"),
+        (["bank " * 201], "'bank' occurs at 201 places of the texts; give at most 200"),
     ],
 )
 def test_too_few_places_or_too_many_are_refused(texts: list[str], sentence: str) -> None:

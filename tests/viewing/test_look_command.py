@@ -104,7 +104,7 @@ def test_a_page_too_large_with_its_tokens_has_words_alone(
 
     monkeypatch.setattr(page, "MOST_WEIGHTS", 600)
     assert list(page_data(look("page.html"))["modes"]) == ["words"]
-    assert "The page shows words alone: with the tokens it would have more than 600 weights" in capsys.readouterr().err
+    assert "The page shows only words: with tokens it would have more than 600 weights" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_page_too_large_with_its_tokens_has_words_alone(
         (["--lines", "-o", "a.json"], "--lines draws a .png or an .svg"),
         (["--layer", "3"], "This model has 2 blocks of 2 heads on that side"),
         (["--side", "encoder", "--layer", "2"], "This model has 1 block of 2 heads on that side"),
-        (["--target", "casa " * 1100], "tokens, but the model takes 1024 at most; shorten it"),
+        (["--target", "casa " * 1100], "tokens, but the model takes at most 1024; shorten it"),
         (["--text", "house " * 1100], "tokens, but the model takes 1024 at most; split it"),
     ],
 )

@@ -73,5 +73,5 @@ def write_tensors(
     for name in sorted(shapes):
         values = tensor(name).detach().to("cpu", torch.float32)
         if values.shape != shapes[name]:
-            raise ValueError(f"{name} is of shape {tuple(values.shape)}, but {shapes[name]} was announced")
+            raise ValueError(f"{name} has the shape {tuple(values.shape)}, but {shapes[name]} was announced")
         file.write(values.contiguous().numpy().astype("<f4", copy=False).data)

@@ -94,7 +94,7 @@ class Heads:
             return graph.op("Squeeze", energy, graph.whole([-1]))
         scale = product_scale(score, self.heads.key_depth)
         if scale is None:
-            raise ValueError(f"no graph is known for the score {score}")
+            raise ValueError(f"there is no graph for the score {score}")
         product = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 1, 3, 2]))
         return graph.op("Mul", product, graph.number(scale))
 

@@ -62,7 +62,7 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 
 def _open(path: Path) -> Any:
-    with importing("onnx", "Translating by an ONNX export"):
+    with importing("onnx", "Translating with an ONNX export"):
         import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -122,7 +122,7 @@ class _Sentence:
         self, step: Any, memory: dict[str, np.ndarray], most: int, candidates: np.ndarray | None = None
     ) -> None:
         self._step, self._memory, self._most, self._candidates = step, memory, most, candidates
-        inputs = {given.name: given.shape for given in step.get_inputs() if given.name.startswith("past.")}
+        inputs = {tensor.name: tensor.shape for tensor in step.get_inputs() if tensor.name.startswith("past.")}
         self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
 

@@ -70,10 +70,10 @@ class NTM(Machine[NTMState]):
         depth, readers, steps = self.options.depth, self.options.read_heads, 2 * self.options.reach + 1
         keys, strengths, gates, shifts, powers, erase, add = parameters.split(self._parts, dim=-1)
         content = by_content(keys.tanh().unflatten(1, (-1, depth)), F.softplus(strengths), state.memory)
-        moved = shift(
+        shifted = shift(
             interpolate(gates.sigmoid(), content, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
         )
-        addresses = sharpen(moved, one_plus(powers))
+        addresses = sharpen(shifted, one_plus(powers))
         read = addresses[:, :readers] @ state.memory
         erased, added = erase.sigmoid().unflatten(1, (-1, depth)), add.tanh().unflatten(1, (-1, depth))
         return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)

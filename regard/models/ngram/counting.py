@@ -113,12 +113,12 @@ def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: 
     rows = tokens
     for _ in range(2, order + 1):
         before = shift(rows, starts)
-        there = before != NOWHERE
+        exists = before != NOWHERE
         distinct, inverse, times = np.unique(
-            before[there] * size + tokens[there], return_inverse=True, return_counts=True
+            before[exists] * size + tokens[exists], return_inverse=True, return_counts=True
         )
         rows = np.full(len(tokens), NOWHERE)
-        rows[there] = inverse
+        rows[exists] = inverse
         keys.append(distinct)
         counts.append(times)
     return NgramCounts(Trie(size, keys), counts)

@@ -44,8 +44,8 @@ class Ngrams:
             if order > 1:
                 has_context = before != NOWHERE
                 scores[has_context] += self.backoffs[order - 2][before[has_context]]
-            there = rows != NOWHERE
-            scores[there] = self.log_probabilities[order - 1][rows[there]]
+            exists = rows != NOWHERE
+            scores[exists] = self.log_probabilities[order - 1][rows[exists]]
             before = shift(rows, starts)
         return scores
 

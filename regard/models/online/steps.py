@@ -234,13 +234,13 @@ class OnlineWriter(nn.Module):
         """Return the decisions of each row, the states along the way, and its new state."""
         rows, tokens, _ = embedded.shape
         last = memory.last.repeat_interleave(rows // len(memory.last))
-        before, taken = torch.zeros_like(past.step), list[tuple[Tensor, ...]]()
-        while not taken or bool((before < tokens).any()):
+        before, steps = torch.zeros_like(past.step), list[tuple[Tensor, ...]]()
+        while not steps or bool((before < tokens).any()):
             busy, forced, place = before < tokens, past.step >= last, past.step // self.options.repeats
             inputs = _inputs(memory, embedded, place[:, None], before[:, None], past.wrote[:, None])
             state, hidden = self.decoder.step(inputs[:, 0], past.hidden)
             writes = forced | self.decision.decide(self.decision(state), past.manner)
-            taken.append((state, busy & writes, place, before, past.wrote, busy & ~forced))
+            steps.append((state, busy & writes, place, before, past.wrote, busy & ~forced))
             before = before + (busy & writes)
             past = Standing(
                 _where(busy, hidden, past.hidden),
@@ -248,7 +248,7 @@ class OnlineWriter(nn.Module):
                 torch.where(busy, writes, past.wrote),
                 past.manner,
             )
-        states, *others = (torch.stack(column, dim=1) for column in zip(*taken, strict=True))
+        states, *others = (torch.stack(column, dim=1) for column in zip(*steps, strict=True))
         return Route(*others), states, past
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:

@@ -182,9 +182,9 @@ class Tanh(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
-        entered = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
-        attention, context = look_from(self.look, self.projections, entered, memory, past)
-        state = self.combine(torch.cat([context, entered], dim=-1)).tanh()
+        query = self.enter(torch.cat([embedded, past.hidden[0][0]], dim=-1)).tanh()
+        attention, context = look_from(self.look, self.projections, query, memory, past)
+        state = self.combine(torch.cat([context, query], dim=-1)).tanh()
         return Step((state,), _onward(self.look, past, attention, [(state,)], past.fed), [attention])
 
     def readout(self, states: Tensor) -> Tensor:

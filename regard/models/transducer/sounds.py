@@ -102,18 +102,18 @@ class SoundTransducer(TransducerNetwork):
 
     def write_greedily(self, heard: HeardFrames, written: Written) -> tuple[list[list[int]], Written]:
         """Return the labels that greedy search writes at these frames, and the state after all labels so far."""
-        frame, here = torch.zeros_like(heard.counts), torch.zeros_like(heard.counts)
+        frame, labels_here = torch.zeros_like(heard.counts), torch.zeros_like(heard.counts)
         row, symbols = torch.arange(len(frame), device=frame.device), list[Tensor]()
         while bool((frame < heard.counts).any()):
             between_steps()
             is_busy = frame < heard.counts
             state = heard.frames[row, frame.clamp(max=heard.frames.shape[1] - 1)]
             best = self.joint(state, written.state).argmax(-1)
-            writes = is_busy & (best != self.blank) & (here < self.options.per_frame)
+            writes = is_busy & (best != self.blank) & (labels_here < self.options.per_frame)
             written = self.read_label(best, written, writes)
             symbols.append(best.masked_fill(~writes, self.blank))
             frame = frame + (is_busy & ~writes)
-            here = (here + 1) * writes
+            labels_here = (labels_here + 1) * writes
         rows = torch.stack(symbols, dim=1).tolist() if symbols else [[]] * len(row)
         return [[symbol for symbol in row_symbols if symbol != self.blank] for row_symbols in rows], written
 

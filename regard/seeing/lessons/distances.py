@@ -1,4 +1,4 @@
-"""Reach of trained models of long sequences: the gradient of the last loss by distance into the past."""
+"""Reach of trained sequence models: the gradient of the last loss by distance into the past."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,17 +16,17 @@ from regard.tasks.sequences.batches import SequenceBatch
 from regard.tasks.sequences.task import LongSequences
 from regard.viewing.lessons import Lesson, LessonPanel, Line
 
-EXAMPLES = 32  # whose gradients are averaged
+EXAMPLES = 32  # number of examples whose gradients are averaged
 NORM = "‖∂L / ∂x(T−d)‖"
 _NEAR = 10  # steps that count as near
 
 
 def distances_lesson(models: Sequence[Loaded]) -> Lesson:
-    """The models beside each other, each over validation examples of its own."""
+    """Return a lesson that compares models, each on its own validation examples."""
     lines = []
     for colour, model in enumerate(models):
         if not isinstance(model.task, LongSequences):
-            raise Fault(f"{model.folder} reads no long sequences; for a seq2seq give --text as well.")
+            raise Fault(f"{model.folder} does not read long sequences; for a seq2seq, give --text as well.")
         with _examples(model) as batch:
             norms = input_gradients(model.task, batch)
         lines.append(Line(_name(model), list(enumerate(norms)), colour))
@@ -35,34 +35,36 @@ def distances_lesson(models: Sequence[Loaded]) -> Lesson:
 
 
 def input_gradients(task: LongSequences, batch: SequenceBatch) -> list[float]:
-    """‖∂L/∂x_{T−d}‖ for d = 0, 1, …, the mean over a batch; L is the loss of what is wanted at the last step alone."""
-    exact = deepcopy(task).double().train()  # torch's layers learn in this mode only; of dropout there is none below
+    """Return ‖∂L/∂x_{T−d}‖ for d = 0, 1, …, averaged over a batch; L is the loss at the last step only."""
+    exact = (
+        deepcopy(task).double().train()
+    )  # torch's recurrent layers need this mode for gradients; dropout stays off below
     for part in exact.modules():
         part.training = isinstance(part, torch.nn.RNNBase)
     read = exact.job.numbers(batch.read, torch.float64).requires_grad_()
-    outputs, wanted = exact.model(read), batch.wanted
+    outputs, expected = exact.model(read), batch.wanted
     if exact.job.shape.at_each_step:
-        outputs, wanted = outputs[:, -1:], wanted[:, -1:]
-    (found,) = torch.autograd.grad(exact.job.losses(outputs, wanted).sum(), read)
-    return found.norm(dim=-1).mean(dim=0).flip(0).tolist()
+        outputs, expected = outputs[:, -1:], expected[:, -1:]
+    (gradients,) = torch.autograd.grad(exact.job.losses(outputs, expected).sum(), read)
+    return gradients.norm(dim=-1).mean(dim=0).flip(0).tolist()
 
 
 def describe_reach(lines: Sequence[Line]) -> str:
-    """Return a sentence on how much of the gradient is left halfway back."""
-    told = []
+    """Return a sentence on how much of the gradient remains in the first half."""
+    parts = []
     for line in lines:
         values = [value for _, value in line.points]
         half = len(values) // 2
         near, far = max(values[:_NEAR]), max(values[half:])
-        told.append(f"{in_tens(far / near) if near else '–'} ({line.name})")
+        parts.append(f"{in_tens(far / near) if near else '–'} ({line.name})")
     return (
-        f"The largest gradient by what was read in the first half of a sequence, as a share of the largest by the last "
-        f"{_NEAR} steps: {', '.join(told)}. What has no gradient cannot be learnt from."
+        f"The largest gradient for inputs in the first half of a sequence, as a share of the largest for the last "
+        f"{_NEAR} steps: {', '.join(parts)}. Inputs without a gradient cannot be learnt from."
     )
 
 
 def _name(model: Loaded) -> str:
-    """The folder's name, or the cell of a model that lies in none."""
+    """Return the name of the model's folder, or its cell if it has none."""
     return (
         model.folder.name if model.folder is not None else str(getattr(model.recipe.model, "cell", model.recipe.family))
     )
@@ -70,10 +72,10 @@ def _name(model: Loaded) -> str:
 
 @contextmanager
 def _examples(model: Loaded) -> Iterator[SequenceBatch]:
-    """Validation examples; pictures are read from where the run prepared them, or anew."""
-    with TemporaryDirectory(prefix="regard-") as aside:
-        prepared = model.folder / "training" / "corpus" if model.folder is not None else Path(aside)
-        place = prepared if prepared.is_dir() else Path(aside)
+    """Yield validation examples; pictures come from the run's prepared data, or are prepared again."""
+    with TemporaryDirectory(prefix="regard-") as temporary:
+        prepared = model.folder / "training" / "corpus" if model.folder is not None else Path(temporary)
+        place = prepared if prepared.is_dir() else Path(temporary)
         data = type(model.task).prepare(model.recipe, place, silent, ignore_remark, None)
-        read, wanted = next(data.batches("valid", EXAMPLES, 0, 0, 0))
-        yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(wanted))
+        read, expected = next(data.batches("valid", EXAMPLES, 0, 0, 0))
+        yield SequenceBatch(torch.from_numpy(read), torch.from_numpy(expected))

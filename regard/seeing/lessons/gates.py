@@ -17,22 +17,25 @@ NEEDED = "`regard show gates` needs recurrent layers of cell lstm or gru"
 def gates_of(model: Loaded, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
     """Return the gates of one layer and direction at each word; a word of several tokens has their mean.
 
-    Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.
+    Units are ordered by how much they keep (the mean of the forget or update gate), most first.
     """
     reading = read(model, text, NEEDED)
-    chosen = reading.layer(layer, backward)
-    traces = {name: _group(trace, reading, by_word) for name, trace in _traces(chosen.module, chosen.inputs, backward)}
-    kept = next(iter(traces.values()))
-    order = np.argsort(-kept.mean(axis=0), kind="stable")
+    layer_reading = reading.layer(layer, backward)
+    traces = {
+        name: _group(trace, reading, by_word)
+        for name, trace in _traces(layer_reading.module, layer_reading.inputs, backward)
+    }
+    keeping = next(iter(traces.values()))
+    order = np.argsort(-keeping.mean(axis=0), kind="stable")
     words = reading.words if by_word else reading.tokens
     which = f"layer {layer or 1}, {'backward' if backward else 'forward'}"
-    title = f"The gates of {'an LSTM' if isinstance(chosen.module, nn.LSTM) else 'a GRU'} ({which})"
-    shown = {name: trace[:, order] for name, trace in traces.items()}
-    return Gates(title, words, shown, order, _answers(reading, by_word))
+    title = f"The gates of {'an LSTM' if isinstance(layer_reading.module, nn.LSTM) else 'a GRU'} ({which})"
+    ordered = {name: trace[:, order] for name, trace in traces.items()}
+    return Gates(title, words, ordered, order, _answers(reading, by_word))
 
 
 def _answers(reading: Reading, by_word: bool) -> dict[str, np.ndarray]:
-    """Return the probability of each answer after each word, that is after its last token."""
+    """Return the probability of each answer after each word's last token."""
     if not reading.answers:
         return {}
     last = {word: token for token, word in enumerate(reading.of_token)}
@@ -45,21 +48,21 @@ def _answers(reading: Reading, by_word: bool) -> dict[str, np.ndarray]:
 
 @torch.no_grad()
 def _traces(module: nn.RNNBase, inputs: Tensor, backward: bool) -> list[tuple[str, Tensor]]:
-    """Each gate and the memory (time, width) by name, the gate that keeps first."""
+    """Return each gate and the memory (time, width) by name, the keeping gate first."""
     if isinstance(module, nn.LSTM):
         states, gates = unroll(module, inputs, backward=backward)
-        shown = {"forget": gates.forget, "input": gates.input, "output": gates.output, "cell": states.cell}
+        traces = {"forget": gates.forget, "input": gates.input, "output": gates.output, "cell": states.cell}
     elif isinstance(module, nn.GRU):
-        memory, passed = unroll(module, inputs, backward=backward)
-        shown = {"update": passed.update, "reset": passed.reset, "state": memory.hidden}
+        memory, gates_ = unroll(module, inputs, backward=backward)
+        traces = {"update": gates_.update, "reset": gates_.reset, "state": memory.hidden}
     else:
         cell = "logistic" if isinstance(module, Logistic) else "vanilla"
         raise Fault(f"The cells of this model are {cell} and have no gates; {NEEDED}.")
-    return [(name, trace[0]) for name, trace in shown.items()]
+    return [(name, trace[0]) for name, trace in traces.items()]
 
 
 def _group(trace: Tensor, reading: Reading, by_word: bool) -> np.ndarray:
-    """(token, unit) to (word, unit), by the mean over the tokens of a word."""
+    """Turn (token, unit) into (word, unit) by the mean over the tokens of a word."""
     values = trace.numpy()
     if not by_word:
         return values

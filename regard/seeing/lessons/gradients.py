@@ -21,7 +21,7 @@ from regard.viewing.lessons import Lesson, LessonPanel, Line
 
 
 class VanillaGradients(NamedTuple):
-    """The gradients of a loss by all that a vanilla cell is made of; torch's two biases share one."""
+    """The gradients of a loss with respect to all parts of a vanilla cell; torch's two biases share one."""
 
     of_input: Tensor  # ∂L/∂W
     of_state: Tensor  # ∂L/∂U
@@ -33,10 +33,10 @@ class VanillaGradients(NamedTuple):
 def backpropagate(
     inputs: Tensor, start: Tensor, hidden: Tensor, upstream: Tensor, weights: Weights
 ) -> VanillaGradients:
-    """All gradients of a loss L over h_k = tanh(a_k), a_k = W x_k + U h_{k−1} + b (Werbos 1990).
+    """Return all gradients of a loss L over h_k = tanh(a_k), a_k = W x_k + U h_{k−1} + b (Werbos 1990).
 
-    `upstream` (batch, time, width) is what L says of each state directly, leaving aside that later states depend on
-    it. With δ_k = ∂L/∂a_k, from the last step to the first,
+    `upstream` (batch, time, width) is the direct gradient of L with respect to each state, without the path through
+    later states. With δ_k = ∂L/∂a_k, from the last step to the first,
 
     δ_k = (upstream_k + Uᵀ δ_{k+1}) ⊙ (1 − h_k²)
 
@@ -60,14 +60,14 @@ def backpropagate(
 
 
 def norm_of(gradients: Sequence[Tensor]) -> Tensor:
-    """‖g‖, all gradients taken as one long vector."""
+    """Return ‖g‖, with all gradients taken as one long vector."""
     return torch.stack([gradient.norm() for gradient in gradients]).norm()
 
 
 def clip(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
-    """g ← min(1, max_norm/‖g‖) · g: a shorter step in the same direction (Pascanu et al. 2013, algorithm 1).
+    """Return min(1, max_norm/‖g‖) · g: a shorter step in the same direction (Pascanu et al. 2013, algorithm 1).
 
-    It bounds what explodes. What has vanished it cannot bring back.
+    This bounds exploding gradients. It cannot bring back vanished ones.
     """
     norm = norm_of(gradients)
     if norm <= max_norm:
@@ -92,8 +92,11 @@ ENCODERS = {
     nn.GRU: "A GRU encoder",
     ResetFirstGru: "A GRU encoder, reset first",
 }
-PERIODS, DELAYS = (1, 2, 4, 8, 16, 32, 64, 128), (1, 2, 4, 8, 16, 32)  # as `model.periods` and `model.delays` are
-BOUND = ", bound"  # behind the name of a line
+PERIODS, DELAYS = (
+    (1, 2, 4, 8, 16, 32, 64, 128),
+    (1, 2, 4, 8, 16, 32),
+)  # the defaults of `model.periods` and `model.delays`
+BOUND = ", bound"  # suffix of a line's name
 DISTANCE = "distance in steps, d"
 NORM = "‖∂h(T) / ∂h(T−d)‖"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -101,19 +104,19 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Experiment:
-    """All that decides what is seen: the same experiment gives the same numbers."""
+    """Settings of an experiment; the same settings give the same numbers."""
 
     length: int = 50
     width: int = 32
     seed: int = 1
-    gain: float = 1.0  # U is multiplied by it
-    orthogonal: bool = False  # whether U is orthogonal, or drawn evenly as torch does
-    keep: float = 1.0  # bias of the gates that keep: an LSTM's forget gate, a GRU's update gate
+    gain: float = 1.0  # factor of U
+    orthogonal: bool = False  # orthogonal U; otherwise drawn uniformly, as in torch
+    keep: float = 1.0  # bias of an LSTM's forget gate and a GRU's update gate
     input_scale: float = 1.0  # standard deviation of the inputs
 
 
 def build_cell(kind: str, experiment: Experiment) -> nn.RNNBase:
-    """A module in float64 with weights drawn as the experiment says; biases are zero but for `keep`."""
+    """Return a float64 module with random weights for the experiment; biases are zero except for `keep`."""
     generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
     module = CELLS[kind](width, width, batch_first=True, dtype=torch.float64)
     weights, gates = weights_of(module), GATES[kind]
@@ -126,21 +129,21 @@ def build_cell(kind: str, experiment: Experiment) -> nn.RNNBase:
             block.mul_(experiment.gain)
         for bias in (weights.input_bias, weights.state_bias):
             bias.zero_()
-        if gates > 1:  # forget and update are both the second gate; one GRU counts what it renews
+        if gates > 1:  # forget and update are both the second gate; one GRU has the opposite sign
             keep = -experiment.keep if kind == "gru-reset-first" else experiment.keep
             weights.input_bias.chunk(gates)[1].fill_(keep)
     return module
 
 
 def draw_inputs(experiment: Experiment) -> Tensor:
-    """The inputs (time, width), which depend on the seed and their scale alone."""
+    """Return random inputs (time, width), which depend only on the seed and the scale."""
     generator = torch.Generator().manual_seed(experiment.seed + 1)
     shape = experiment.length, experiment.width
     return torch.randn(shape, dtype=torch.float64, generator=generator) * experiment.input_scale
 
 
 def build_linked(kind: str, experiment: Experiment) -> LinkedLayer:
-    """Build a clockwork layer or one with delays; a narrow clockwork has fewer modules, and delays share the gain."""
+    """Return a clockwork layer or one with delays; a narrow clockwork has fewer modules, and delays share the gain."""
     generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
     modules = max(count for count in range(1, len(PERIODS) + 1) if width % count == 0)
     layer = Delays(width, width, DELAYS) if kind == "delays" else Clockwork(width, width, PERIODS[:modules])
@@ -156,7 +159,7 @@ def build_linked(kind: str, experiment: Experiment) -> LinkedLayer:
 
 
 def own_blocks(layer: LinkedLayer) -> list[Tensor]:
-    """The parts of U that an orthogonal one is made of: of a clockwork each module's own, else the whole."""
+    """Return the blocks of U to make orthogonal: those of each module in a clockwork layer, otherwise the whole."""
     if not isinstance(layer, Clockwork):
         return list(layer.of_states)
     places = [slice(first, first + layer.module_width) for first in range(0, layer.width, layer.module_width)]
@@ -165,20 +168,20 @@ def own_blocks(layer: LinkedLayer) -> list[Tensor]:
 
 @torch.no_grad()
 def fading_linked(layer: LinkedLayer, inputs: Tensor, name: str, colour: int) -> Line:
-    """The norm by distance in a layer that reads older states: of all ways from h_{T−d} to h_T together."""
-    before = torch.cat([torch.zeros_like(inputs[:1]), inputs])  # a step on nothing, so that there is an h_0
+    """Return the norm by distance in a layer that reads older states, over all paths from h_{T−d} to h_T."""
+    before = torch.cat([torch.zeros_like(inputs[:1]), inputs])  # an empty step, so that there is an h_0
     states = layer(before.expand(layer.width, -1, -1)).transpose(0, 1)
     upstream = torch.zeros_like(states)
     upstream[-1] = torch.eye(layer.width, dtype=states.dtype)
-    found = backpropagate_links(states, upstream, layer.matrices(), layer.links(len(before))).of_states
-    return Line(name, _points(torch.linalg.matrix_norm(found.flip(0), ord=2).tolist()), colour)
+    gradients = backpropagate_links(states, upstream, layer.matrices(), layer.links(len(before))).of_states
+    return Line(name, _points(torch.linalg.matrix_norm(gradients.flip(0), ord=2).tolist()), colour)
 
 
 @torch.no_grad()
 def fading(module: nn.RNNBase, inputs: Tensor, name: str, colour: int, backward: bool = False) -> list[Line]:
-    """The norm by distance in one cell over inputs (time, depth), and what goes with it.
+    """Return the norm by distance in one cell over inputs (time, depth).
 
-    A cell without gates has a bound beside it; an LSTM has a line of (h, c) as a whole and one of h alone.
+    A cell without gates also has a bound; an LSTM has one line for (h, c) and one for h alone.
     """
     jacobians = step_jacobians(module, inputs, backward)
     whole = norms_by_distance(jacobians)
@@ -201,7 +204,7 @@ def _points(values: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def by_cell(kinds: Sequence[str], experiment: Experiment) -> LessonPanel:
-    """The cells beside each other, all over the same inputs."""
+    """Return a panel that compares the cells on the same inputs."""
     inputs = draw_inputs(experiment)
     lines: list[Line] = []
     for kind in kinds:
@@ -210,15 +213,15 @@ def by_cell(kinds: Sequence[str], experiment: Experiment) -> LessonPanel:
             lines += fading(build_cell(kind, experiment), inputs, name, colour)
         else:
             lines.append(fading_linked(build_linked(kind, experiment), inputs, name, colour))
-    drawn = "orthogonal U" if experiment.orthogonal else "U drawn evenly"
-    return LessonPanel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
+    kind_of_u = "orthogonal U" if experiment.orthogonal else "uniform U"
+    return LessonPanel(f"By cell: {kind_of_u}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
 
 
 def describe_fading(lines: Sequence[Line], logistic: Collection[str] = (NAMES["logistic"],)) -> str:
-    """Return a sentence on what is left at the end of each line, and on the bounds; `logistic` names such cells."""
+    """Return a sentence on what remains at the end of each line, and on the bounds; `logistic` names such cells."""
     left = ", ".join(f"{in_tens(line.points[-1][1])} ({line.name})" for line in lines if line.style == "solid")
     steps = len(lines[0].points) - 1
-    text = f"A gradient at the last state, on its way {steps} steps back, is stretched at most by this factor: {left}."
+    text = f"On its way {steps} steps back, a gradient at the last state grows by at most this factor: {left}."
     bounds = {line.name.removesuffix(BOUND): line.points[1][1] for line in lines if line.style == "dashed"}
     of_tanh = {name: norm for name, norm in bounds.items() if name not in logistic}
     if of_tanh:
@@ -232,7 +235,7 @@ def describe_fading(lines: Sequence[Line], logistic: Collection[str] = (NAMES["l
 
 
 def in_tens(value: float) -> str:
-    """A number as people write it in a sentence: 0.25, 30, 4·10⁻¹⁴."""
+    """Format a number for a sentence: 0.25, 30, 4·10⁻¹⁴."""
     if value == inf:
         return "∞"
     if 10 <= value < 1e4:
@@ -244,42 +247,43 @@ def in_tens(value: float) -> str:
 
 
 def by_gain(gains: Sequence[float], experiment: Experiment) -> LessonPanel:
-    """Vanilla cells whose U is orthogonal times a gain, which then is ‖U‖, each with its bound."""
+    """Return a panel of vanilla cells whose U is orthogonal times a gain, which is then ‖U‖, each with its bound."""
     inputs, lines = draw_inputs(experiment), []
     for colour, gain in enumerate(gains):
         cell = build_cell("vanilla", replace(experiment, orthogonal=True, gain=gain))
         line, bound = fading(cell, inputs, f"gain {gain:g}", colour)
         lines += [line, replace(bound, name="bound" if gain == max(gains) else "")]
     caption = (
-        "An orthogonal U times a gain stretches everything by the gain. Under 1 the gradient must vanish. Over 1 it "
-        "may explode, but where tanh is flat it shrinks all the same: no line rises above its bound (dashed)."
+        "An orthogonal U times a gain scales everything by the gain. Below 1 the gradient must vanish. Above 1 it "
+        "may explode, but where tanh is flat it still shrinks: no line rises above its bound (dashed)."
     )
     return LessonPanel("By gain: vanilla, orthogonal U", DISTANCE, NORM, lines, caption)
 
 
 @torch.no_grad()
 def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -> LessonPanel:
-    """‖g‖ of a loss behind the last step of longer and longer sequences, as it is and clipped; the cells of `by_gain`.
+    """Return a panel of ‖g‖ for a loss after the last step of ever longer sequences, plain and clipped.
 
-    The loss is half the mean of (h_T − y)² for a drawn y, and g its gradient by W, U and b.
+    The cells are those of `by_gain`. The loss is half the mean of (h_T − y)² for a random y, and g is its gradient with
+    respect to W, U and b.
     """
     inputs, lines = draw_inputs(experiment)[None], []
     generator = torch.Generator().manual_seed(experiment.seed + 2)
-    wanted = torch.rand(experiment.width, dtype=torch.float64, generator=generator) * 2 - 1
+    goal = torch.rand(experiment.width, dtype=torch.float64, generator=generator) * 2 - 1
     for colour, gain in enumerate(gains):
         cell = build_cell("vanilla", replace(experiment, orthogonal=True, gain=gain))
         states, _ = unroll(cell, inputs)
-        whole, short = [], []
+        whole, clipped = [], []
         for length in range(1, experiment.length + 1):
-            found = last_step_gradients(inputs[:, :length], states.hidden[:, :length], wanted, weights_of(cell))
-            whole.append((length, float(norm_of(found))))
-            short.append((length, float(norm_of(clip(found, max_norm)))))
+            gradients = last_step_gradients(inputs[:, :length], states.hidden[:, :length], goal, weights_of(cell))
+            whole.append((length, float(norm_of(gradients))))
+            clipped.append((length, float(norm_of(clip(gradients, max_norm)))))
         name = "clipped" if gain == max(gains) else ""
-        lines += [Line(f"gain {gain:g}", whole, colour), Line(name, short, colour, "dotted")]
+        lines += [Line(f"gain {gain:g}", whole, colour), Line(name, clipped, colour, "dotted")]
     caption = (
-        "The gradient of a loss behind the last step, by all weights of the same vanilla cells. Clipping (dotted) "
-        f"makes it no longer than {max_norm:g} and leaves its direction: it tames what explodes, and cannot bring back "
-        "what has vanished on the way."
+        "The gradient of a loss after the last step, with respect to all weights of the same vanilla cells. Clipping "
+        f"(dotted) limits its norm to {max_norm:g} and keeps its direction: it tames exploding gradients, but cannot "
+        "bring back vanished ones."
     )
     return LessonPanel(
         f"By length: the gradient, clipped at {max_norm:g}", "length of the sequence", "‖g‖", lines, caption
@@ -287,21 +291,21 @@ def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -
 
 
 def last_step_gradients(inputs: Tensor, hidden: Tensor, wanted: Tensor, weights: Weights) -> list[Tensor]:
-    """The gradients of ½ mean((h_T − wanted)²) by W, U and b, by backpropagation written out."""
+    """Return the gradients of ½ mean((h_T − wanted)²) with respect to W, U and b, by explicit backpropagation."""
     upstream = torch.zeros_like(hidden)
     upstream[:, -1] = (hidden[:, -1] - wanted) / hidden[:, -1].numel()
-    found = backpropagate(inputs, torch.zeros_like(hidden[:, 0]), hidden, upstream, weights)
-    return [found.of_input, found.of_state, found.bias]
+    gradients = backpropagate(inputs, torch.zeros_like(hidden[:, 0]), hidden, upstream, weights)
+    return [gradients.of_input, gradients.of_state, gradients.bias]
 
 
 def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: float, experiment: Experiment) -> Lesson:
-    """Cells that nobody has trained, seen from three sides."""
+    """Return a lesson on untrained cells, in three panels."""
     panels = [by_cell(kinds, experiment), by_gain(gains, experiment), by_length(gains, max_norm, experiment)]
     return Lesson("How gradients vanish and explode", panels)
 
 
 def trained_lesson(model: Loaded, text: str) -> Lesson:
-    """Measure the norms in every layer and direction of a trained encoder over one sentence."""
+    """Return a lesson on the norms in every layer and direction of a trained encoder over one sentence."""
     reading = read(model, text, NEEDED)
     lines: list[Line] = []
     for number, layer in enumerate(reading.layers, 1):
@@ -311,6 +315,6 @@ def trained_lesson(model: Loaded, text: str) -> Lesson:
             lines += fading(layer.module, layer.inputs[0], name, len({line.colour for line in lines}), backward)
     module = reading.layers[0].module
     name, logistic = ENCODERS[type(module)], [line.name.removesuffix(BOUND) for line in lines]
-    said = describe_fading(lines, logistic if isinstance(module, Logistic) else ())
-    panel = LessonPanel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, said)
+    caption = describe_fading(lines, logistic if isinstance(module, Logistic) else ())
+    panel = LessonPanel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, caption)
     return Lesson(f"How far a gradient reaches in “{show_word(text)}”", [panel])

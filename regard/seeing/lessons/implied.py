@@ -1,4 +1,4 @@
-"""From gates to attention: the state of a GRU is a weighted sum of its candidates, the weights made of its gates."""
+"""From gates to attention: the state of a GRU is a weighted sum of its candidates, with weights from its gates."""
 
 from dataclasses import replace
 
@@ -17,10 +17,10 @@ from regard.viewing.matrix import Matrix
 NEEDED = "`regard show implied` needs a seq2seq of cell gru"
 START = "start"
 CAPTION = (
-    "Under “implied”, a row is a state of the encoder, a column a candidate that the GRU made of a word; the darker "
-    "a cell, the more of the candidate is in the state: w = (1 − z) of its own step times the z of all steps since, of "
-    "all units the mean. With these weights the candidates add up to the state exactly. Gates can only let the past "
-    "fade; a learnt attention, if there is one, goes straight to the word it wants."
+    "In “implied”, a row is a state of the encoder and a column is a candidate that the GRU made from a word; the "
+    "darker a cell, the more of the candidate is in the state: w = (1 − z) of its own step times the z of all later "
+    "steps, averaged over units. With these weights the candidates add up to the state exactly. Gates can only let "
+    "the past fade; a learnt attention, if there is one, goes straight to the word it needs."
 )
 
 
@@ -28,19 +28,19 @@ CAPTION = (
 def implied_matrices(
     model: Translator, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
 ) -> list[Matrix]:
-    """The attention that a GRU encoder implies, in each direction it reads, and the one its decoder learnt, if any.
+    """Return the attention that a GRU encoder implies, in each direction, and the one its decoder learnt, if any.
 
-    A state has weights for each of its units; drawn is their mean over the units, which still sums to one.
+    A state has weights for each of its units; the matrix is their mean over the units, which still sums to one.
     """
     reading = read(model, text, NEEDED)
-    chosen = reading.layer(layer, backward=False)
-    module = chosen.module
+    layer_reading = reading.layer(layer, backward=False)
+    module = layer_reading.module
     if not isinstance(module, nn.GRU):
         raise Fault(f"The cells of this model are {model.recipe.model.cell}; {NEEDED}.")
     sight = see(model, text, target)
     matrices = []
     for backward in (False, True)[: 1 + module.bidirectional]:
-        _, gates = unroll(module, chosen.inputs, backward=backward)
+        _, gates = unroll(module, layer_reading.inputs, backward=backward)
         weights = mean_weights(gates.update, backward)
         places = weights[:, :, :-1] if backward else weights[:, :, 1:]
         gaze = Gaze(f"encoder.{layer or 1}", "source", "source", places[:, None])
@@ -54,7 +54,7 @@ def implied_matrices(
 
 
 def _with_start(matrix: Matrix, backward: bool) -> Matrix:
-    """The matrix with a column for the start, which has what the words leave to one."""
+    """Return the matrix with a column for the start, whose weight is what the words leave to one."""
     rest = np.clip(1 - matrix.weights.sum(axis=1, keepdims=True), 0, 1)
     if backward:
         return replace(matrix, columns=[*matrix.columns, START], weights=np.hstack([matrix.weights, rest]))

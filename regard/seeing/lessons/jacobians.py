@@ -1,8 +1,8 @@
 """Jacobians ∂h_t/∂h_k of recurrent states and their norms, by the distance t − k.
 
-By the chain rule ∂h_t/∂h_k = J_t J_{t−1} … J_{k+1}, where J_j = ∂h_j/∂h_{j−1} is the Jacobian of one step. A gradient
-that travels back from t to k is multiplied by it; if its norm vanishes, so does all that could be learnt from k, and
-if it explodes, one step of training ruins the weights (Bengio et al. 1994; Pascanu et al. 2013, section 2).
+By the chain rule, ∂h_t/∂h_k = J_t J_{t−1} … J_{k+1}, where J_j = ∂h_j/∂h_{j−1} is the Jacobian of one step. A gradient
+that travels back from t to k is multiplied by it. If its norm vanishes, nothing can be learnt from k; if it explodes,
+one training step ruins the weights (Bengio et al. 1994; Pascanu et al. 2013, section 2).
 """
 
 from math import inf
@@ -14,36 +14,35 @@ from torch.func import jacrev, vmap
 from regard.models.recurrent.cells import Weights, step_of, unroll, weights_of, zero_state
 from regard.models.recurrent.logistic import Logistic
 
-STEEPEST_TANH = 1.0  # the largest value of tanh′, which it has at zero
-STEEPEST_LOGISTIC = 0.25  # and that of σ′
+STEEPEST_TANH = 1.0  # the largest value of tanh′, at zero
+STEEPEST_LOGISTIC = 0.25  # the largest value of σ′
 
 
 def vanilla_jacobians(hidden: Tensor, of_state: Tensor) -> Tensor:
-    """J_t = diag(1 − h_t²) U for each state of a vanilla cell (time, width): (time, width, width).
+    """Return J_t = diag(1 − h_t²) U for each state of a vanilla cell (time, width): (time, width, width).
 
-    h_t = tanh(a_t) has tanh′(a_t) = 1 − h_t², and a_t depends on h_{t−1} through U alone.
+    h_t = tanh(a_t) has tanh′(a_t) = 1 − h_t², and a_t depends on h_{t−1} only through U.
     """
     return (1 - hidden**2)[:, :, None] * of_state
 
 
 def logistic_jacobians(hidden: Tensor, of_state: Tensor) -> Tensor:
-    """J_t = diag(h_t (1 − h_t)) U for each state of a logistic cell, because σ′ = σ (1 − σ)."""
+    """Return J_t = diag(h_t (1 − h_t)) U for each state of a logistic cell, because σ′ = σ (1 − σ)."""
     return (hidden * (1 - hidden))[:, :, None] * of_state
 
 
 def steepest(module: nn.RNNBase) -> float | None:
-    """Return the largest slope of a cell that is one matrix and one function; None for cells with gates."""
+    """Return the largest slope of a cell without gates; None for cells with gates."""
     if isinstance(module, Logistic):
         return STEEPEST_LOGISTIC
     return STEEPEST_TANH if isinstance(module, nn.RNN) else None
 
 
 def step_jacobians(module: nn.RNNBase, inputs: Tensor, backward: bool = False) -> Tensor:
-    """The Jacobian of every step over inputs (time, depth), first step first: (time, state, state).
+    """Return the Jacobian of every step over inputs (time, depth), first step first: (time, state, state).
 
-    The state of an LSTM is h and c end to end. The Jacobians of vanilla and logistic cells are written out, the others
-    are autograd's.
-    With `backward` the first step is at the last place.
+    The state of an LSTM is h and c concatenated. The Jacobians of vanilla and logistic cells are explicit; the others
+    come from autograd. With `backward`, the first step is at the last place.
     """
     states, _ = unroll(module, inputs[None], backward=backward)
     weights = weights_of(module, backward)
@@ -69,9 +68,9 @@ def _autograd_jacobians(module: nn.RNNBase, inputs: Tensor, before: Tensor, weig
 
 
 def norms_by_distance(jacobians: Tensor, part: slice = slice(None)) -> list[float]:
-    """‖∂h_T/∂h_{T−d}‖₂ for the last state T and d = 0, 1, …, T, the spectral norm; at d = 0 it is one.
+    """Return the spectral norm ‖∂h_T/∂h_{T−d}‖₂ for the last state T and d = 0, 1, …, T; at d = 0 it is one.
 
-    `part` chooses coordinates: those of h in the state of an LSTM give ∂h_T/∂h_k with c_k held fast.
+    `part` chooses coordinates: those of h in the state of an LSTM give ∂h_T/∂h_k with c_k fixed.
     """
     product = torch.eye(jacobians.shape[-1], dtype=jacobians.dtype, device=jacobians.device)
     norms = [1.0]
@@ -82,11 +81,11 @@ def norms_by_distance(jacobians: Tensor, part: slice = slice(None)) -> list[floa
 
 
 def bounds_by_distance(of_state: Tensor, length: int, slope: float = STEEPEST_TANH) -> list[float]:
-    """(slope · ‖U‖₂)^d, which ‖∂h_t/∂h_{t−d}‖₂ of a cell without gates never exceeds (Pascanu et al. 2013, eqs. 6–7).
+    """Return (slope · ‖U‖₂)^d, an upper bound of ‖∂h_t/∂h_{t−d}‖₂ without gates (Pascanu et al. 2013, eqs. 6–7).
 
-    The slope is max |tanh′| = 1 of a vanilla and max σ′ = ¼ of a logistic cell: each factor diag(slopes) U of the
-    product is at most that long. Under one the gradient must vanish; over one it may explode, and may vanish all the
-    same where the function is flat.
+    The slope is max |tanh′| = 1 for a vanilla cell and max σ′ = ¼ for a logistic one; it bounds the norm of each factor
+    diag(slopes) U of the product. Below one the gradient must vanish; above one it may explode, but may still vanish
+    where the function is flat.
     """
     longest = slope * float(torch.linalg.matrix_norm(of_state, ord=2))
     return [_power(longest, distance) for distance in range(length + 1)]

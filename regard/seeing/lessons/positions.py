@@ -10,10 +10,10 @@ from regard.attention.positions import alibi_bias, rotate, sinusoids
 
 
 def encodings(kind: str | None, length: int, width: int, heads: int) -> dict[str, np.ndarray]:
-    """The tables of one kind of positions, `sinusoidal`, `rotary` or `alibi`, or of all.
+    """Return the tables of one kind of positions, `sinusoidal`, `rotary` or `alibi`, or of all.
 
-    What sinusoids add to each place (place, coordinate) and how alike two places are by it; by which angle rotary
-    positions turn each pair of coordinates (place, pair); what ALiBi adds to a score (head, query, key).
+    They are the sinusoids of each place (place, coordinate) and their dot products, the rotary angle of each pair of
+    coordinates (place, pair), and ALiBi's bias of a score (head, query, key).
     """
     places = torch.arange(length)
     tables: dict[str, Tensor] = {}
@@ -28,7 +28,7 @@ def encodings(kind: str | None, length: int, width: int, heads: int) -> dict[str
 
 
 def rotary_angles(length: int, width: int) -> Tensor:
-    """By how much the pair (1, 0) is turned at each place, in radians from 0 to 2π: (place, pair)."""
+    """Return the rotation of the pair (1, 0) at each place, in radians from 0 to 2π: (place, pair)."""
     pairs = torch.zeros(1, 1, length, width)
     pairs[..., 0::2] = 1.0
     turned = rotate(pairs)[0, 0]

@@ -65,8 +65,8 @@ class AlgorithmBatch(HeldBatch):
             strict=True,
         )
         return [
-            AlgorithmBatch(inputs, answers, asked, items, int(asked.sum()) * answers.shape[-1], self.slots)
-            for inputs, answers, asked, items in chunks
+            AlgorithmBatch(inputs, answers, is_asked, items, int(is_asked.sum()) * answers.shape[-1], self.slots)
+            for inputs, answers, is_asked, items in chunks
         ]
 
     # For captured passes
@@ -76,8 +76,8 @@ class AlgorithmBatch(HeldBatch):
         return self.inputs, self.answers, self.asked
 
     def holding(self, tensors: tuple[Tensor, ...]) -> "AlgorithmBatch":
-        inputs, answers, asked = tensors
-        return replace(self, inputs=inputs, answers=answers, asked=asked)
+        inputs, answers, is_asked = tensors
+        return replace(self, inputs=inputs, answers=answers, asked=is_asked)
 
 
 @dataclass(frozen=True)

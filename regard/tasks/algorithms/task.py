@@ -115,9 +115,9 @@ class Algorithms(MembersTask[LearntExamples]):
     def _sums(self, batch: AlgorithmBatch) -> dict[str, Float[Tensor, "member row 2"]]:
         """Return each row's contribution to each metric with its number of bits or sequences, on the host."""
         logits = self._logits(batch).double()
-        asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
-        wrong = ((logits > 0) != (batch.answers > 0.5)) & asked
-        wrong_bits, bits = wrong.sum((2, 3)).double(), asked.sum((2, 3)).double()
+        is_asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
+        wrong = ((logits > 0) != (batch.answers > 0.5)) & is_asked
+        wrong_bits, bits = wrong.sum((2, 3)).double(), is_asked.sum((2, 3)).double()
         nats = self._nats(logits, batch).sum((2, 3))
         parts = {
             "loss": (nats, bits),
@@ -151,7 +151,9 @@ class Algorithms(MembersTask[LearntExamples]):
     def answers(self, batch: AlgorithmBatch) -> list[Answer]:
         """Return the answer to each example, with the probability of all its bits together."""
         probabilities = self._probabilities(batch)
-        return [_answer(row[asked], self.data) for row, asked in zip(probabilities, batch.asked.cpu(), strict=True)]
+        return [
+            _answer(row[is_asked], self.data) for row, is_asked in zip(probabilities, batch.asked.cpu(), strict=True)
+        ]
 
     @torch.no_grad()
     def _probabilities(self, batch: AlgorithmBatch) -> Float[Tensor, "row step bit"]:

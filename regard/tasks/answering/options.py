@@ -68,7 +68,7 @@ class AnsweringRecipe(TextRecipe):
     @model_validator(mode="after")
     def _check_start(self) -> "AnsweringRecipe":
         if self.training.linear_start and not hasattr(self.model, "hops"):
-            raise ValueError(f"training.linear_start is for hops without gates, and a {self.family} has gates")
+            raise ValueError(f"training.linear_start is for hops without gates, but a {self.family} has gates")
         if self.training.linear_start and self.training.supervise_hops:
             raise ValueError("training.supervise_hops is for hops with a softmax, which training.linear_start omits")
         return self

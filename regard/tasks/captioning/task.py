@@ -86,7 +86,7 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         has_own = recipe.data.features == "own"
         expected = (recipe.data.side, recipe.data.frames)
         if has_own != (features.extractor == PIXELS) or (has_own and (features.rows, features.frames) != expected):
-            raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
+            raise Fault(f"The recipe in the model folder needs other features than {FORMAT_FILE} describes.")
         encoder = encoder_of(recipe.model.encoder, features.rows, features.frames) if has_own else None
         depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
         network = build_network(recipe, depth, places, words.size, words.pad)

@@ -19,6 +19,6 @@ class ContextsTraining(TrainingOptions):
 class ContextsRecipe(TextRecipe):
     """Recipe for contextual word vectors: family, data, model and training."""
 
-    data: SpelledData = Field(description="The text and how it is cut into tokens.")
+    data: SpelledData = Field(description="The text and how it is tokenised.")
     model: Any = Field(description="The architecture of the model.")
     training: ContextsTraining = Field(default_factory=ContextsTraining, description="How it is trained.")

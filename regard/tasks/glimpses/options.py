@@ -34,7 +34,7 @@ class GlimpsesRecipe(Recipe):
     @model_validator(mode="after")
     def _check_scene(self) -> "GlimpsesRecipe":
         if self.data.scene is not None and self.data.scene.pictures > 1:
-            raise ValueError("data.scene.pictures is for drawing; a class names one picture")
+            raise ValueError("data.scene.pictures is for drawing; a classifier needs one picture per scene")
         return self
 
     @model_validator(mode="after")

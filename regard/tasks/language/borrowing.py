@@ -1,4 +1,4 @@
-"""What a language model takes from another model: its tokens, and the text it must not learn from."""
+"""Parts that a language model takes from another model: its tokens, and the text it must not learn from."""
 
 from pathlib import Path
 from typing import Any

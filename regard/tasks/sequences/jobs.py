@@ -186,5 +186,5 @@ def _number(word: str, least: int | float, most: int | float) -> float:
     except ValueError:
         raise Fault(f"'{word[:40]}' is not a number.") from None
     if not least <= number <= most:
-        raise Fault(f"{word[:40]} is not from {least:g} to {most:g}.")
+        raise Fault(f"{word[:40]} is not between {least:g} and {most:g}.")
     return number

@@ -67,7 +67,7 @@ class SpokenText:
 def make_batch(spoken: Sequence[SpokenText], voices: Voices, hearing: Hearing) -> SpeechBatch:
     """Return texts and sounds padded to common lengths; without sounds, texts are padded only to the longest."""
     spelled = [voices.spell(item.text).symbols for item in spoken]
-    counts, lengths = [len(item) for item in spelled], [len(each.sound) for each in spoken]
+    counts, lengths = [len(item) for item in spelled], [len(item.sound) for item in spoken]
     symbols = torch.full((len(spoken), _room(max(counts), SYMBOL_ROOM if max(lengths) else 1)), PAD)
     sounds = torch.zeros(len(spoken), _room(max(lengths), voices.rate // SOUNDS_A_SECOND))
     for row, (numbers, item) in enumerate(zip(spelled, spoken, strict=True)):

@@ -40,6 +40,6 @@ class SpeakingTraining(TrainingOptions):
 class SpeakingRecipe(Recipe):
     """Recipe for a model that speaks: family, data, model and training."""
 
-    data: SpeakingData = Field(description="The sounds and what they say.")
+    data: SpeakingData = Field(description="The sounds and their transcripts.")
     model: Any = Field(description="The architecture of the model.")
     training: SpeakingTraining = Field(default_factory=SpeakingTraining, description="How it is trained.")

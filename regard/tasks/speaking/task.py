@@ -125,7 +125,7 @@ class Speaking(NetworkTask[PreparedSpeech]):
             "distance": Measure(
                 Tally(totals["distance"], mean), "lower", f"of log-mel bands, in units of {SPREAD:g} nats"
             ),
-            "stops": Measure(Tally(totals["stops"], mean), "lower", "nats per step, of predicting the last one"),
+            "stops": Measure(Tally(totals["stops"], mean), "lower", "nats a step, of whether it is the last"),
         }
 
     @torch.no_grad()

@@ -194,8 +194,8 @@ class Strokes(DrawingTask):
         way = torch.linspace(0, 1, count, dtype=means.dtype, device=means.device)[:, None]
         return means[:1] + way * (means[-1:] - means[:1])
 
-    def _shown(self, drawings: Sequence[np.ndarray], begun: int = 0) -> list[DrawnStrokes]:
-        return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun) for m in drawings]
+    def _shown(self, drawings: Sequence[np.ndarray], begun_points: int = 0) -> list[DrawnStrokes]:
+        return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun_points) for m in drawings]
 
     @torch.no_grad()
     def redraw(self, batch: StrokeBatch) -> list[float]:

@@ -52,8 +52,8 @@ def measure_spans(right: float, found: float, true: float) -> dict[str, Measure]
     }
 
 
-def _f1(right: float, found: float, true: float) -> float:
-    return _share(2 * right, found + true)
+def _f1(right: float, predicted: float, true: float) -> float:
+    return _share(2 * right, predicted + true)
 
 
 def _share(part: float, whole: float) -> float:

@@ -153,7 +153,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     def read(self, inputs: Sequence[str | Sequence[str] | TaggedSentence], raw: bool = False) -> TagBatch:
         """Return sentences as a batch, each given as a line, raw text, words, or words with columns."""
-        sentences = [read_input(given, self.data, raw) for given in inputs]
+        sentences = [read_input(sentence_or_line, self.data, raw) for sentence_or_line in inputs]
         batch = batch_of_inputs(sentences, self.lexicon, self.tokeniser)
         pieces = int(batch.inputs.piece_lengths.max())
         self._check_length(max(len(sentence.words) for sentence in sentences), pieces, "There is a sentence")

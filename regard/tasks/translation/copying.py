@@ -93,8 +93,10 @@ class CopyingCrossEntropy:
         tallies = {"coverage": Tally((again.detach(), forced.wanted.numel()), mean)} if self.coverage else {}
         return Loss(total, batch.tokens, tallies)
 
-    def _smoothed(self, every: Float[Tensor, "token writable"], targets: Int[Tensor, " token"], known: int) -> Tensor:
-        right, even = every.gather(1, targets[:, None]).sum(), every[:, :known].mean(dim=1).sum()
+    def _smoothed(
+        self, every: Float[Tensor, "token writable"], targets: Int[Tensor, " token"], vocabulary: int
+    ) -> Tensor:
+        right, even = every.gather(1, targets[:, None]).sum(), every[:, :vocabulary].mean(dim=1).sum()
         return -(1 - self.label_smoothing) * right - self.label_smoothing * even
 
 

@@ -24,12 +24,12 @@ from regard.tasks.translation.options import TranslationRecipe
 
 @dataclass(frozen=True)
 class CTCLoss:
-    """−log p(l | x), and how far the frames are from even ones and two passes from each other.
+    """−log p(l | x), with label smoothing of the frames and consistency of two passes.
 
         (1−ε) · −log p(l | x)  −  ε · Σ_t mean over symbols of log y^t        ε: label smoothing
         + α/2 · Σ_t (KL(y‖z) + KL(z‖y))                                       α: consistency, y and z of two passes
 
-    The last is R-Drop on frames (Yao et al. 2024, consistency regularisation of CTC); of two passes all is halved.
+    The last term is R-Drop on frames (Yao et al. 2024, consistency regularisation of CTC); two passes halve the sum.
     """
 
     label_smoothing: float = 0.0

@@ -75,7 +75,7 @@ def refuse_turns(network: TranslationNetwork) -> None:
 
 FEWEST_TOKENS = 16  # of a vocabulary whose size is not known yet
 _USUAL_LENGTH = 30  # tokens of a typical sentence, for the cost per token
-VALIDATION_ROWS = 64  # rows of a batch that is only measured
+VALIDATION_ROWS = 64  # of a batch for measuring only
 IMPOSSIBLE = 1e4  # nats of a token that the model cannot write; finite, so that two losses can be compared
 FILLED = 0.93  # share of a batch's room assumed to hold target tokens; the rest is padding and longer sources
 
@@ -177,7 +177,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         if training.batch_tokens is None:
             raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
-        fast = training.fast and training.precision != "float32"  # in which the kernels outgrow many GPUs
+        fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
         self._material = TrainingPairs(

@@ -16,13 +16,13 @@ from regard.tasks.translation.options import TranslationRecipe
 
 @dataclass(frozen=True)
 class TransducerLoss:
-    """−log p(l | x), and how far the distributions are from even ones and two passes from each other.
+    """−log p(l | x), with label smoothing and consistency of two passes.
 
         (1−ε) · −log p(l | x)  −  ε · Σ_{t,u} γ(t, u) · mean over symbols of log y(t, u)      ε: label smoothing
         + α/2 · Σ_{t,u} γ(t, u) · (KL(y‖z) + KL(z‖y))                α: consistency, y and z of two passes
 
-    γ(t, u) is the probability that an alignment of l comes through this cell, without a gradient, so that each
-    decision counts as often as it is made; of two passes it is their mean, and all is halved.
+    γ(t, u) is the probability that an alignment of l passes through this cell, without a gradient, so that each
+    decision counts as often as it is made. Two passes use the mean of their γ and halve the sum.
     """
 
     label_smoothing: float = 0.0

@@ -63,5 +63,5 @@ def test_models_beside_each_other_by_the_command(tmp_path: Path, capsys: pytest.
 
 
 def test_a_translator_is_asked_for_its_text(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="reads no long sequences; for a seq2seq give --text"):
+    with pytest.raises(Fault, match="does not read long sequences; for a seq2seq, give --text"):
         distances_lesson([untrained(tmp_path, cell="gru")])

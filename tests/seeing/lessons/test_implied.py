@@ -100,7 +100,7 @@ def test_layers_can_be_chosen_and_a_bottleneck_learnt_nothing(tmp_path: Path) ->
     (first,) = implied_matrices(model, TEXT, "Ana")
     (second,) = implied_matrices(model, TEXT, "Ana", layer=2)
     assert not np.allclose(first.weights, second.weights)
-    with pytest.raises(Fault, match="has 2 recurrent layers; --layer 3 is none of them"):
+    with pytest.raises(Fault, match="has 2 recurrent layers; there is no layer 3"):
         implied_matrices(model, TEXT, "Ana", layer=3)
 
 

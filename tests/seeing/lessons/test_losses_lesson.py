@@ -65,5 +65,5 @@ def test_refusals(tmp_path: Path) -> None:
         sentence_loss(model, "", TARGET)
     with pytest.raises(Fault, match="has 31 tokens, but the model takes 20"):
         sentence_loss(model, "Ana " * 30, TARGET)
-    with pytest.raises(Fault, match="The target has 31 tokens, but the model writes 20 at most"):
+    with pytest.raises(Fault, match="The target has 31 tokens, but the model writes at most 20"):
         sentence_loss(model, TEXT, "Ana " * 30)

@@ -56,7 +56,7 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="has 31 tokens, but the model takes 20"):
         read(model, "Ana " * 30, "needed")
     reading = read(model, TEXT, "needed")
-    with pytest.raises(Fault, match="has 1 recurrent layer; --layer 2 is none of them"):
+    with pytest.raises(Fault, match="has 1 recurrent layer; there is no layer 2"):
         reading.layer(2, backward=False)
     with pytest.raises(Fault, match="reads forward only; omit --direction backward"):
         reading.layer(None, backward=True)
