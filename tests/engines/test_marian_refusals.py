@@ -141,7 +141,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
     "larger vocabulary": (config(vocab_size=600), "has the shape ({tokens}, 16), but config.json says (600, 16)"),
-    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its {tokens} pieces"),
+    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is not among its {tokens} pieces"),
     "unknown activation": (
         config(activation_function="mish"),
         "activation is 'mish', but regard supports only relu, gelu, swish",
