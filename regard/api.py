@@ -61,7 +61,7 @@ def train(
 
     - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
     - or text files instead: `source` and `target`, or `pairs`; validation files likewise; `languages` such as "en-pt";
-    - with a recipe, `data` replaces its training files, `valid_data` and `test_data` its other splits;
+    - with a recipe, `data` replaces all files that it names; `valid_data` and `test_data` are further splits;
     - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
     - `from_`: a model folder to fine-tune; with text files, `old_share` mixes in that share of its own training text;
     - `out`: the folder for the run and its model (runs/NAME); if it already holds a run, `resume` continues it and
