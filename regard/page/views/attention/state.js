@@ -117,7 +117,7 @@ export function weightsOf({ heads }, head) {
   return joined;
 }
 
-/** A caption for the displayed attention: it names only what there is more than one of. */
+/** A caption for the displayed attention: it names only what can vary. */
 export function title() {
   const count = block().heads.length;
   const joining = isJoining(state.head) && say(`heads.${state.head}_of`, { count });
