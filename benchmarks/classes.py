@@ -1,4 +1,4 @@
-"""Classes of texts by every family and every input, as the tables in docs/classify.md and docs/bert.md.
+"""Classes of texts by every family and every input, as the tables of docs/ledger.md.
 
     .venv/bin/python benchmarks/classes.py [SET…] [--jobs N] [--device cuda] [--vectors DIR] [--contexts DIR]
                                            [--bert DIR]

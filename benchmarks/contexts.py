@@ -1,4 +1,4 @@
-"""How well the vectors of a word tell its uses apart, layer by layer: the figures that docs/contexts.md quotes.
+"""How well the vectors of a word tell its uses apart, layer by layer: the figures that docs/ledger.md quotes.
 
     python benchmarks/contexts.py runs/bilm-en
 

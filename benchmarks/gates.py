@@ -1,4 +1,4 @@
-"""What the gates of a model do at some words, over many sentences: the means that docs/gates.md quotes.
+"""What the gates of a model do at some words, over many sentences: the means that docs/ledger.md quotes.
 
     python benchmarks/gates.py runs/opinions-ru opinions-ru:test --words но хотя не
     python benchmarks/gates.py runs/lstm-ptb ptb:ptb.valid.txt --words the

@@ -310,7 +310,7 @@ def test_word_vectors_are_read_from_a_file(capsys: Captured, folder: Path) -> No
     [found] = json.loads(capsys.readouterr().out)["scores"]
     assert found["value"] == pytest.approx(100 * (3.6 / 4 * 2.2 / 3 * 1.2 / 2 * 0.6) ** 0.25)
     assert main(["score", *files]) == 2
-    assert "ebleu needs vectors of words" in capsys.readouterr().err
+    assert "ebleu needs word vectors" in capsys.readouterr().err
     assert main(["score", *files, "--vectors", "none.txt"]) == 2
     assert "There is no file none.txt" in capsys.readouterr().err
 

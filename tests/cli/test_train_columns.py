@@ -161,7 +161,7 @@ def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str
         (["bag.toml", "--data", "reviews.csv", "--columns", "nope:stars"], "has no column 'nope'; it has id, review"),
         (["bag.toml", "--data", "reviews.csv", "--languages", "en-pt"], "--languages is for translators."),
         (["ngram.toml", "--data", "reviews.csv", "--columns", "a:b"], "a language model reads one column"),
-        (["ngram.toml", "--data", "reviews.jsonl"], "reviews.jsonl is JSON lines, which is not learnt as text"),
+        (["ngram.toml", "--data", "reviews.jsonl"], "reviews.jsonl is JSON lines, which is not plain text"),
         (["tagger.toml", "--data", "es.conllu", "--header"], "--header is for tables"),
         (["ram-mnist", "--data", "reviews.csv"], "--data is for recipes that learn from text, and a ram does not"),
         (["--pairs", "forms.tsv", "--columns", "1:2:3"], "expected source and target columns, as in 1+3:2"),

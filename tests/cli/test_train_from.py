@@ -161,7 +161,7 @@ def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) ->
     assert main([*NEW_FILES, *QUICKLY]) == 0
     said = _said(capsys)
     assert "80 pairs of en and pt, starting from parent" in said
-    assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to nothing" in said
+    assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to zero" in said
     assert "the existing tokenisers spell" in said
     table = read_recipe(Path("child"))
     assert table["start_from"] == str(Path("parent").resolve())

@@ -197,7 +197,7 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
         (["--set", "gruops=2"], "did you mean 'groups'"),
         (["--sample", "--top-p", "0"], "--top-p is 0.0, expected more than 0.0"),
         (["--sample", "--set", "sampling.min_p=5"], "--set sampling.min_p is 5, expected 1.0 or less"),
-        (["--forbid", ""], "--forbid: nothing is written in it; give some text"),
+        (["--forbid", ""], "--forbid: it is blank; give some text"),
         (["--with", "nowhere"], "There is no model folder at nowhere"),
         (["--required", "WISHES", "--sample"], "Sampling cannot guarantee phrases that must occur"),
         (

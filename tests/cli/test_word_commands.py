@@ -77,7 +77,7 @@ def test_vectors_of_a_file_are_scored(file: str, tmp_path: Path, capsys: pytest.
         (["neighbours", "FILE", "reinha"], "The word 'reinha' is not among the 5 of pt.vec; did you mean 'rainha'?"),
         (["neighbours", "FILE", "rei", "--side", "mean"], "is a file, which has only one set of vectors; omit --side."),
         (["neighbours", "FILE.gone", "rei"], "There is no file"),
-        (["analogy", "FILE", "rei", " ", "rei"], "B: nothing is written in it; give some text"),
+        (["analogy", "FILE", "rei", " ", "rei"], "B: it is blank; give some text"),
         (
             ["evaluate", "FILE"],
             "--analogies or --similarities, as --analogies word-vectors-eval:questions-words.txt.gz",

@@ -37,10 +37,10 @@ def test_idx_files_are_read_plain_and_packed(tmp_path: Path, name: str) -> None:
         (b"", "is not an idx file of pictures: it begins with nothing"),
         (b"\0\0\x08\x01\0\0\0\x01\x07", "is not an idx file of pictures: it begins with 00 00 08 01"),
         (b"\0\0\x08\x03\0\0\0\x02\0", "ends within its head"),
-        (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"1234567", "promises 8 bytes of pictures, but it ends after 7"),
+        (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"1234567", "claims to hold 8 bytes of pictures, but it ends after 7"),
         (b"\0\0\x08\x03" + b"\0\0\0\x02" * 3 + b"123456789", "but more follow"),
         (b"\0\0\x08\x03" + b"\xff\xff\xff\xff" * 3, "can be read"),
-        (b"\0\0\x08\x03\0\0\0\x01\0\0\x10\0\0\0\0\x01" + b"\0" * 4096, "a side has 1 to 1024"),
+        (b"\0\0\x08\x03\0\0\0\x01\0\0\x10\0\0\0\0\x01" + b"\0" * 4096, "a side must have 1 to 1024"),
     ],
 )
 def test_an_idx_file_that_is_not_what_it_promises_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
@@ -58,7 +58,7 @@ def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
 
 def test_pictures_and_labels_of_different_counts_are_refused(tmp_path: Path) -> None:
     data = options(train=write_set(tmp_path, PICTURES, LABELS[:9]))
-    with pytest.raises(Fault, match=r"train-pictures\.gz holds 10 pictures, but .*train-labels 9 labels"):
+    with pytest.raises(Fault, match=r"train-pictures\.gz holds 10 pictures, but .*train-labels holds 9 labels"):
         prepare_pictures(data, tmp_path / "prepared", silent)
 
 
@@ -156,7 +156,7 @@ def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None
     [
         ({"valid": {"listing": "other.tsv"}}, "has the label 'bird', which no training picture has"),
         ({"scene": {"side": 3}}, r"data\.scene\.side is 3, but the pictures of .* have 3 × 4 pixels"),
-        ({"scene": {"side": 9, "clutter": 1}}, r"data\.scene\.clutter needs pictures of 8 pixels a side"),
+        ({"scene": {"side": 9, "clutter": 1}}, r"data\.scene\.clutter needs pictures of 8 pixels per side"),
     ],
 )
 def test_sets_that_do_not_fit_together_are_refused(

@@ -122,7 +122,7 @@ def test_to_validate_by_answers_that_nobody_learnt_is_refused(tmp_path: Path) ->
         lines = [f"1 Ana is at {place}.\n2 Where is Ana?\t{place}\t1\n" for place in places]
         (tmp_path / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
     data = StoryData(train=[str(tmp_path / "train.txt")], valid=[str(tmp_path / "valid.txt")])
-    with pytest.raises(Fault, match="No validation question has an answer that occurs in the training questionsve"):
+    with pytest.raises(Fault, match="No validation question has an answer that occurs in the training questions"):
         prepare_stories(data, tmp_path / "ready", silent, None)
 
 

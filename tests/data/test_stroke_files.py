@@ -112,10 +112,10 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         ("[[]]", "line 1: the drawing is empty"),
         ("[[[1, 2, 3]]]", r"a drawing must be a list of strokes, each a list of points \[x, y\]"),
         ("[[[1, true]]]", "each a list of points"),
-        ('{"lines": []}', "a drawing is a list of strokes"),
+        ('{"lines": []}', "a drawing must be a list of strokes"),
         ("[[[1, NaN]]]", "is not JSON"),
         ("[[[1, 1e999]]]", "a coordinate must be a number of at most 1,000,000"),
-        ("[[[1, 2]]]\n[[[3]]]", "line 2: a drawing is"),
+        ("[[[1, 2]]]\n[[[3]]]", "line 2: a drawing must be"),
     ],
 )
 def test_what_is_no_drawing_is_refused_with_its_line(tmp_path: Path, content: str, words: str) -> None:

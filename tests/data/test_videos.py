@@ -70,7 +70,7 @@ def test_a_video_that_is_too_long_is_refused_before_it_is_decoded(monkeypatch: p
 
 
 def test_a_folder_with_hardly_anything_in_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="The folder it holds no frame; a video has several"):
+    with pytest.raises(Fault, match="The folder it holds no frame; a video needs several"):
         greys(tmp_path, 4)
 
 

@@ -141,7 +141,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
     "larger vocabulary": (config(vocab_size=600), "has the shape ({tokens}, 16), but config.json says (600, 16)"),
-    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its {tokens} pieces"),
+    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is not among its {tokens} pieces"),
     "unknown activation": (
         config(activation_function="mish"),
         "activation is 'mish', but regard supports only relu, gelu, swish",
@@ -163,7 +163,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "learned places": (pickled(learned_places), "does not hold sinusoids"),
     "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged or holds more than weights, so it is not loaded"),
-    "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged, or holds more than weights"),
+    "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged or holds more than weights"),
     "a cut pickle": (
         pickled(lambda folder: b"PK\\3\\4", lambda made, file: file.write(made)),
         "pytorch_model.bin is dam",
@@ -172,10 +172,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         pickled(lambda folder: b"", lambda made, file: file.write(made)),
         "holds more than weights, so it is not loaded: its pickles do not end",
     ),
-    "a packed pickle": (packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)), "records are packed"),
+    "a packed pickle": (
+        packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)),
+        "records are compressed",
+    ),
     "a long pickle": (
         packed_again(zipfile.ZIP_STORED, lambda pickle: b"\x80\2" + b"]" * HUGE),
-        "describes more tensors",
+        "describes too many tensors",
     ),
     "records on records": (claiming_more, "its records claim to be larger than the file"),
     "two lists of records": (two_lists, "it does not end like torch's archives"),

@@ -131,7 +131,7 @@ def test_stored_and_loaded(tmp_path: Path) -> None:
         ("[]", "it does not hold a vocabulary of a Marian model"),
         ("{", "damaged"),
         ("[" * 100_000, "damaged"),
-        ('{"pieces": [], "pad": 0}', "it holds no vocabulary"),
+        ('{"pieces": [], "pad": 0}', "it does not hold a vocabulary"),
         ('{"pieces": [1], "pad": 0, "unknown": 0, "begin": 0, "end": 0, "code": ""}', "it holds no list of pieces"),
         ('{"pieces": ["a", "a"], "pad": 0, "unknown": 0, "begin": 0, "end": 0, "code": ""}', "a piece twice"),
         ('{"pieces": ["a"], "pad": 0, "unknown": 1, "begin": 0, "end": 0, "code": ""}', "its unknown is 1, which is"),

@@ -105,7 +105,7 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
     assert 'src="data:audio/wav;base64,' in cut._repr_html_()
     with pytest.raises(Fault, match="No speaker is named 'eve'; this model can speak as ann, bob"):
         model.speak(["a"], "eve")
-    with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is none of the letters a b c"):
+    with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is not among the letters a b c"):
         model.speak(["a", "d"])
     with pytest.raises(TypeError, match="a list of texts"):
         model.speak("a")
@@ -215,5 +215,5 @@ def test_voices_that_are_not_learnt_are_refused(tmp_path: Path) -> None:
     table = TOYS["tacotron"].table(tmp_path) | {"family": "tacotron"}
     (tones,) = table["data"]["train"]
     table["data"] = table["data"] | {"train": [tones | {"speakers": ["ann"]}]}
-    with pytest.raises(Fault, match="'bob' speaks in the valid data alone"):
+    with pytest.raises(Fault, match="'bob' speaks only in the valid data"):
         open_run(check_recipe(table), tmp_path / "run", False, silent, lambda remark: None)

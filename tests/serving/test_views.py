@@ -76,7 +76,7 @@ def test_attention_is_refused_in_words(client: httpx.Client) -> None:
     assert "no layer 3" in refused(client, "attention", layers=[3])
     assert "give one of the two" in refused(client, "attention", output="a", tokens=["Eu"])
     assert "omit it" in refused(client, "attention", tokens=["Eu", "</s>"])
-    assert "nothing is written in it" in refused(client, "attention", text=" ")
+    assert "it is blank" in refused(client, "attention", text=" ")
     assert "longer than" in refused(client, "attention", text="books " * 300)
     assert "sides[0] is 'across'" in refused(client, "attention", sides=["across"])
 
@@ -144,7 +144,7 @@ def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.Model) 
 
 def test_the_beam_is_refused_in_words(client: httpx.Client) -> None:
     assert "here it may be at most 8" in refused(client, "beam", beam=9)
-    assert "nothing is written in it" in refused(client, "beam", text="")
+    assert "it is blank" in refused(client, "beam", text="")
 
 
 # Models

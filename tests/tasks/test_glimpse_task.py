@@ -149,7 +149,7 @@ def test_a_network_that_draws_nothing_is_not_told_how(tmp_path: Path, option: di
 
 def test_a_run_starts_from_a_model_of_the_same_classes_and_size_only(tmp_path: Path) -> None:
     task = made(tmp_path)
-    with pytest.raises(Fault, match="knows other classes: 0, 1"):
+    with pytest.raises(Fault, match="has other classes: 0, 1"):
         task.labels.refuse_others(task.labels.model_copy(update={"classes": ["a", "b"]}))
     with pytest.raises(Fault, match=r"reads pictures of 8 × 16 pixels; these have 9 × 16"):
         task.labels.refuse_others(task.labels.model_copy(update={"height": 9}))

@@ -107,7 +107,7 @@ def test_captions_that_cannot_be_read_are_refused(caption: str, words: str) -> N
     ("data", "words"),
     [
         ({}, "give either labelled 'pictures' or generated 'shapes'"),
-        ({"shapes": {}, "names": ["a"]}, "names are those of the classes of 'pictures'"),
+        ({"shapes": {}, "names": ["a"]}, "names are for the classes of 'pictures'"),
         ({"shapes": {"side": 10}}, "which makes cells of 4 × 4 pixels; pictures of 10 × 10 cannot be divided"),
     ],
 )
@@ -144,7 +144,7 @@ def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["draw", model, "-o", str(tmp_path / "none.png")]) == 2
     assert "give it one as a prompt, and no strokes" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "green", "-o", str(tmp_path / "none.png")]) == 2
-    assert "'green' is not a word that this model knows" in capsys.readouterr().err
+    assert "This model does not know the word 'green'" in capsys.readouterr().err
     assert main(["look", model, "a black flag"]) == 0
     assert "flag" in capsys.readouterr().out
     assert main(["look", model, "a black flag", "--side", "decoder"]) == 0

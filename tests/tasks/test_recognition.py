@@ -97,7 +97,7 @@ def test_an_option_without_effect_is_refused(changes: dict[str, Any], words: str
     [
         (
             [{"label": "a", "strokes": [[[0, 0], [1, 1]]]}] * 20,
-            "The drawings of data.train have one class; 2 to 10,000",
+            "The drawings of data.train have one class; a classifier needs 2 to 10,000",
         ),
         ([[[[0, 0], [1, 1]]]] * 20, "No drawing of data.train has a label; write each as"),
         (

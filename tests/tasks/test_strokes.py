@@ -121,7 +121,7 @@ def test_a_drawing_that_is_too_long_or_too_wide_is_refused(tmp_path: Path, moves
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"data": {"cells": 5}}, "cells is for coding = 'grid', and coding is 'triples'"),
+        ({"data": {"cells": 5}}, "cells is for coding = 'grid', but coding is 'triples'"),
         ({"training": {"divergence": 0.5}}, "training.divergence is for autoencoders"),
         ({"data": {"coding": "grid"}, "model": {"gaussians": 3}}, "model.gaussians is for data.coding = 'triples'"),
     ],

@@ -1,1 +1,1 @@
-"""Parts of all verbs' requests: fields, rules on which go together, and names in refusals."""
+"""Shared parts of verbs' requests: fields, rules for combining them, and their names in refusals."""

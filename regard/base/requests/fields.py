@@ -1,4 +1,4 @@
-"""Kinds of fields that several requests have."""
+"""Types of fields that several requests have."""
 
 from base64 import b64decode
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ LengthPenalty = Annotated[float, Field(ge=0, le=5)]
 
 
 def content_of(text: str) -> bytes:
-    """The bytes that stand in base64."""
+    """Decode base64."""
     return b64decode(text, validate=True)
 
 
@@ -29,7 +29,7 @@ Base64 = Annotated[str, AfterValidator(_check_base64), Field(json_schema_extra={
 
 @dataclass(frozen=True)
 class Held:
-    """Something that a program has in its hands: the name of a file, an array, another model; no JSON can hold it."""
+    """An object that only a program can pass, not JSON: a file name, an array, another model."""
 
     content: Any
 
@@ -47,10 +47,10 @@ Texts = Annotated[list[str], BeforeValidator(_to_list), WithJsonSchema(_ONE_OR_M
 
 def _refuse_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("nothing is written in it; give some text")
+        raise ValueError("it is blank; give some text")
     return text
 
 
-# Python's own notion of white space, which is neither that of JSON Schema nor that of pydantic's patterns.
+# Python's white space, which differs from that of JSON Schema and of pydantic's patterns.
 _INK = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 Phrase = Annotated[str, AfterValidator(_refuse_blank), WithJsonSchema({"type": "string", "pattern": _INK})]

@@ -1,8 +1,8 @@
-"""Which fields of a request go together, said once: the rules that refuse a request are also its description.
+"""Rules for combining the fields of a request; they refuse a request and also describe it.
 
-A field is *given* when it is not what it would be without it. Rules name fields as JSON does, and sentences name them
-in braces, so that each is told by the name that whoever asks knows it by. What JSON Schema cannot say, such as that two
-numbers are equal, a rule refuses all the same.
+A field is *given* if it differs from its default. Rules name fields as JSON does, and sentences name them in braces, so
+that every caller sees the names it uses. Rules also refuse what JSON Schema cannot express, such as two numbers that
+must be equal.
 """
 
 from abc import ABC, abstractmethod
@@ -23,10 +23,10 @@ Fields = dict[str, Any]
 
 
 class Rule(ABC):
-    """One thing that must be true of the fields of a request together."""
+    """A condition on the fields of a request."""
 
     @abstractmethod
-    def refuse(self, given: Fields, names: Names) -> None:
+    def refuse(self, fields: Fields, names: Names) -> None:
         """Raise a fault if these fields break the rule."""
 
     @abstractmethod
@@ -36,18 +36,18 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class Clash(Rule):
-    """Where a field is given (or has one of some values), none of the others may be; `{other}` names the first."""
+    """If a field is given (or has one of some values), none of the others may be; `{other}` names the first."""
 
     field: str
     others: Sequence[str]
     sentence: str
     values: Sequence[Any] = ()
 
-    def refuse(self, given: Fields, names: Names) -> None:
-        if self.field not in given or (self.values and given[self.field] not in self.values):
+    def refuse(self, fields: Fields, names: Names) -> None:
+        if self.field not in fields or (self.values and fields[self.field] not in self.values):
             return
         for other in self.others:
-            if other in given:
+            if other in fields:
                 raise Fault(names.fill(self.sentence, other=names.name(other)))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
@@ -58,16 +58,16 @@ class Clash(Rule):
 
 @dataclass(frozen=True)
 class ClashInside(Rule):
-    """Where a field is given, a table in another may not have some names; `{other}` is the first."""
+    """If a field is given, a table in another may not have some names; `{other}` is the first."""
 
     field: str
     table: str
     inner: Sequence[str]
     sentence: str
 
-    def refuse(self, given: Fields, names: Names) -> None:
+    def refuse(self, fields: Fields, names: Names) -> None:
         for name in self.inner:
-            if self.field in given and name in given.get(self.table, {}):
+            if self.field in fields and name in fields.get(self.table, {}):
                 raise Fault(names.fill(self.sentence, other=names.name(f"{self.table}.{name}")))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
@@ -77,9 +77,9 @@ class ClashInside(Rule):
 
 @dataclass(frozen=True)
 class Need(Rule):
-    """A field that may be given only beside another.
+    """A field that may only be given together with another.
 
-    Generators of requests give a schema up that has too many such pairs, so that one may be left undescribed.
+    Generators of requests give up on a schema with too many such pairs, so one may be left undescribed.
     """
 
     field: str
@@ -87,8 +87,8 @@ class Need(Rule):
     sentence: str
     is_described: bool = True
 
-    def refuse(self, given: Fields, names: Names) -> None:
-        if self.field in given and self.other not in given:
+    def refuse(self, fields: Fields, names: Names) -> None:
+        if self.field in fields and self.other not in fields:
             raise Fault(names.fill(self.sentence))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
@@ -97,13 +97,13 @@ class Need(Rule):
 
 @dataclass(frozen=True)
 class OfOneText(Rule):
-    """A field that belongs to one text."""
+    """A field that applies to a single text."""
 
     field: str
 
-    def refuse(self, given: Fields, names: Names) -> None:
-        if self.field in given and len(given["text"]) != 1:
-            raise Fault(f"{names.name(self.field)} belongs to one output; give one text.")
+    def refuse(self, fields: Fields, names: Names) -> None:
+        if self.field in fields and len(fields["text"]) != 1:
+            raise Fault(f"{names.name(self.field)} applies to one output; give one text.")
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
         return {"if": _given(self.field, defaults), "then": _texts(1, 1)}
@@ -111,20 +111,20 @@ class OfOneText(Rule):
 
 @dataclass(frozen=True)
 class OneForEach(Rule):
-    """A list that has one for all texts, or one for each; where it `nests`, only a list of lists is meant."""
+    """A list with one entry for all texts, or one for each; if it `nests`, only a list of lists counts."""
 
     field: str
     nests: bool = False
 
-    def refuse(self, given: Fields, names: Names) -> None:
-        values, texts = given.get(self.field), len(given["text"])
+    def refuse(self, fields: Fields, names: Names) -> None:
+        values, texts = fields.get(self.field), len(fields["text"])
         if values is None or len(values) in (1, texts) or (self.nests and not (values and isinstance(values[0], list))):
             return
         name = names.name(self.field)
         raise Fault(f"There are {len(values)} of {name} for {texts} texts; give one for all, or one for each.")
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
-        """Return the schema: several need several texts, and none no text; how many, no schema can compare."""
+        """Return the schema: several entries need several texts, none needs no text; it cannot compare counts."""
         items = {"items": {"type": "array"}} if self.nests else {}
         several = {"properties": {self.field: {"type": "array", "minItems": 2, **items}}, "required": [self.field]}
         rules = [{"if": several, "then": _texts(2)}]
@@ -136,21 +136,21 @@ class OneForEach(Rule):
 
 @dataclass(frozen=True)
 class NoMore(Rule):
-    """A number that may not be above another, or what that is by default; it matters beside a third field alone."""
+    """A number that may not exceed another, or its default; it only applies if a third field is given."""
 
     field: str
     most: str
     default: int
     beside: str
-    sentence: str  # of {value} and {limit}
+    sentence: str  # with {value} and {limit}
 
-    def refuse(self, given: Fields, names: Names) -> None:
-        value, limit = given.get(self.field, 0), given.get(self.most, self.default)
-        if self.beside in given and value > limit:
+    def refuse(self, fields: Fields, names: Names) -> None:
+        value, limit = fields.get(self.field, 0), fields.get(self.most, self.default)
+        if self.beside in fields and value > limit:
             raise Fault(names.fill(self.sentence, value=value, limit=limit))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
-        return {}  # no schema can compare two numbers
+        return {}  # JSON Schema cannot compare two
 
 
 def _given(field: str, defaults: Fields) -> JsonSchemaValue:
@@ -158,21 +158,21 @@ def _given(field: str, defaults: Fields) -> JsonSchemaValue:
 
 
 def _texts(least: int, most: int | None = None) -> JsonSchemaValue:
-    """So many texts; one need not be a list."""
+    """Return the schema of this many texts; one need not be a list."""
     several = {"type": "array", "minItems": least, **({} if most is None else {"maxItems": most})}
     return {"properties": {"text": several if least > 1 else {"anyOf": [{"type": "string"}, several]}}}
 
 
 class VerbRequest(Options):
-    """A request to a verb; its fields must agree by its rules."""
+    """A request to a verb; its fields must satisfy its rules."""
 
-    verb: ClassVar[str] = ""  # that it asks for
-    items: ClassVar[str] = ""  # the field whose values are answered one by one
+    verb: ClassVar[str] = ""  # name of the verb
+    items: ClassVar[str] = ""  # field whose values are answered one by one
     rules: ClassVar[tuple[Rule, ...]] = ()
 
     @classmethod
     def read(cls, table: dict[str, Any], names: Names = JSON) -> Self:
-        """The request that a table holds, or one fault that names all that is wrong with it as `names` does."""
+        """Make a request from a table, or raise one fault that lists everything wrong with it."""
         return check(cls, table, names.whole, names.place, context=names, table_word=names.table_word)
 
     @model_validator(mode="after")
@@ -182,9 +182,9 @@ class VerbRequest(Options):
 
     def refuse_clashes(self, names: Names = JSON) -> None:
         """Refuse fields that break a rule together."""
-        given = self._given_fields()
+        fields = self._given_fields()
         for rule in self.rules:
-            rule.refuse(given, names)
+            rule.refuse(fields, names)
 
     def has_any(self, *names: str) -> bool:
         """Return True if any of these fields is given."""
@@ -207,7 +207,7 @@ class VerbRequest(Options):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler(core)
-        own = handler.resolve_ref_schema(schema)
+        definition = handler.resolve_ref_schema(schema)
         rules = [described for rule in cls.rules if (described := rule.schema(cls._defaults()))]
-        own |= {"allOf": rules} if rules else {}
+        definition |= {"allOf": rules} if rules else {}
         return schema

@@ -89,8 +89,7 @@ def copy_example(content: np.ndarray) -> Examples:
 
 
 def repeat_example(content: np.ndarray, repeats: int, most: int) -> Examples:
-    """Return examples of repeat-copy: items, a marker with the number of repeats, the repeated items, and an end
-    marker.
+    """Return examples of repeat-copy: items, a marker with the number of repeats, repeated items, and an end marker.
 
     The number is scaled to mean 0 and deviation 1 over the training range, as in Graves et al. 2014, section 4.2.
     """

@@ -14,7 +14,7 @@ from regard.data.prepared import open_kept
 
 FORMAT_FILE = "features.json"
 COMPONENTS_FILE = "components.npz"
-PIXELS = "pixels"  # the extractor of features that are the pixels themselves
+PIXELS = "pixels"  # extractor name if the pixels themselves are the features
 MOST_PLACES = 2**16
 MOST_FRAMES = 64
 WIDEST = 2**14

@@ -1,1 +1,1 @@
-"""Text files made into a corpus that opens at once: read, cleaned, cut, kept in shards, put into batches."""
+"""Prepare text files as a corpus that opens at once: read, clean, tokenise, store in shards, make batches."""

@@ -121,7 +121,7 @@ def split_long(text: str, measure: Callable[[str], int], longest: int, language:
     return _assemble(clusters, starts)
 
 
-# Where sentences begin
+# Starts of sentences
 
 
 def _sentence_starts(clusters: Sequence[str], language: str) -> list[int]:
@@ -172,7 +172,7 @@ def _goes_on(text: str, start: int, border: int, abbreviations: frozenset[str]) 
     return is_small and not was_small and bool(_ENDS_SENTENCE.search(last))
 
 
-# Where to cut what is too long
+# Places to cut long text
 
 
 def _kinds(clusters: Sequence[str], sentence_starts: frozenset[int]) -> list[int]:
@@ -218,7 +218,7 @@ def _middle(kinds: Sequence[int], start: int, end: int, parts: int) -> int | Non
     return min(near or places, key=lambda place: (kinds[place], abs(place - middle)), default=None)
 
 
-# Putting together
+# Joining
 
 
 def _assemble(clusters: Sequence[str], starts: Sequence[int]) -> list[Sentence]:

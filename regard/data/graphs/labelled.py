@@ -42,7 +42,7 @@ class Features:
 
 @dataclass(frozen=True)
 class LabelledGraph:
-    """`looks` (2, edge): the node looks[0, e] sees the node looks[1, e]; sorted, each once, no node itself."""
+    """A graph with `looks` (2, edge): node looks[0, e] sees node looks[1, e]; sorted, distinct, never itself."""
 
     features: Features
     looks: np.ndarray

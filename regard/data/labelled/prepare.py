@@ -321,7 +321,7 @@ def check_tokens(options: LabelledData, tokens: Sequence[int], place: str) -> No
     if not tokens:
         raise Fault(f"{place}: the text has no word.")
     if len(tokens) > options.longest:
-        raise Fault(f"{place}: the text has {len(tokens):,} tokens, more than the {options.longest:,} of data.longest.")
+        raise Fault(f"{place}: the text has {len(tokens):,} tokens, more than data.longest ({options.longest:,}).")
 
 
 def _laid_out(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:

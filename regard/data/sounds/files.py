@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("WAV", "WAVEX", "FLAC")
 LONGEST = 600  # seconds of a sound
-LOWEST_RATE, HIGHEST_RATE = 1000, 384_000  # samples in a second
-MOST_SAMPLES = LONGEST * 48_000  # of one channel
+LOWEST_RATE, HIGHEST_RATE = 1000, 384_000  # samples per second
+MOST_SAMPLES = LONGEST * 48_000  # per channel
 MOST_CHANNELS = 64
 FULL_SCALE = 2**15  # divisor of 16-bit samples
 _BLOCK = 2**16

@@ -98,7 +98,7 @@ def test_a_folder_of_datasets(tmp_path: Path, is_stream: bool) -> None:
     assert "holds the splits train of a data set; name one of them" in refusal(corpus(pairs=tmp_path / "wmt"))
     (folder / "a.arrow").write_bytes(b"nothing of the kind")
     assert "state.json does not list the files" in refusal(corpus(pairs=tmp_path / "bare", columns=columns))
-    assert "a.arrow is damaged or no table" in refusal(corpus(pairs=folder, columns=columns))
+    assert "a.arrow is damaged or not a table" in refusal(corpus(pairs=folder, columns=columns))
     (tmp_path / "text.parquet").write_bytes(b"one\ttwo\n" * 20)
     assert not refusal(corpus(pairs=tmp_path / "text.parquet", columns=columns)).endswith("..")
 

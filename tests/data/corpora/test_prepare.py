@@ -433,6 +433,6 @@ def test_pairs_to_hold_out_that_are_too_long_are_no_validation_data(files: Path,
         options = options_for(files, train=str(files / "c.tsv"), valid=[], cleaning={"longest": 2})
         outcomes.append(refusal(options, tmp_path / str(number)))
     assert sorted(outcome.split(":")[0] for outcome in outcomes) == [
-        "No training pair is left",
         "All pairs held out for validation are too long or too uneven; give some as data.valid.",
+        "No training pair is left",
     ]

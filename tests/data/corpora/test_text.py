@@ -113,7 +113,7 @@ def test_pairs_of_one_file(tmp_path: Path) -> None:
     with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab; each line must hold"):
         list(read_pairs(corpus))
     written(tmp_path / "a.tsv", b"one\tum\ntwo dois\nthree\ttr\xeas\n\nfour\n")
-    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab \(nor in 2 more\); a line must hold"):
+    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab \(nor in 2 more\); each line must hold"):
         next(read_chunks(corpus, 2)).pairs()
 
 

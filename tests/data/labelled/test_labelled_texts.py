@@ -148,7 +148,7 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
         (
             "1 good\n0 bad\n0 " + "word " * 11,
             {"longest": 10, "hold_out": 0.4},
-            "the text has 11 tokens, more than the 10",
+            "the text has 11 tokens, more than data.longest",
         ),
         ("\n\n", {}, r"data\.train holds no text: .* has nothing but blank lines\."),
         ("1 good\n0 bad\n", {}, "data.train has 2 texts, too few to hold some out; name data.valid."),

@@ -91,7 +91,7 @@ def test_a_listing_names_files_texts_and_speakers(tmp_path):
         ),
         ({"train": {"numbers": [7, 9]}}, "holds no sound of these speakers and numbers"),
         ({"valid": {"numbers": [1, 2]}}, "6 sounds of the valid data are also in the training data"),
-        ({"test": [{"speakers": ["bob"]}] * 2}, "Two parts of the test data are called"),
+        ({"test": [{"speakers": ["bob"]}] * 2}, "Two parts of the test data are named"),
     ],
 )
 def test_parts_that_make_no_sense_are_refused(tmp_path, more, sentence):

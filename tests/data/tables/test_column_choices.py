@@ -39,7 +39,7 @@ def test_what_is_no_choice_is_refused(text: str) -> None:
         (Column(number=3), ["a", "b"], r"f has 2 columns \(a, b\); there is no column 3\."),
         (Column("c"), [], "f does not name its columns, so 'c' is unknown; choose them by number"),
         (Column("texd"), ["text", "b"], "f has no column 'texd'; it has text, b. Did you mean 'text'?"),
-        (Column("a"), ["a", "a"], "f has the name 'a' for the columns 1 and 2; choose one by its number"),
+        (Column("a"), ["a", "a"], "f uses the name 'a' for the columns 1 and 2; choose one by its number"),
     ],
 )
 def test_a_column_that_is_not_there_is_refused(column: Column, names: list[str], sentence: str) -> None:

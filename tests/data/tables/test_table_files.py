@@ -98,7 +98,7 @@ def test_a_header_of_words_gives_their_columns_names() -> None:
         ("f.jsonl", '{"a": "\\ud800"}\n', "a", "half of a surrogate pair"),
         ("f.json", '[\n{"a": 1}\n]\n', "a", "f.json is one JSON list; write an object on each line"),
         ("f.conllu", "1\tHola\thola\n", "form:upos", "line 1 has 3 columns, separated by tabs; a CoNLL-U file"),
-        ("f.conllu", CONLLU.replace("3\t10", "x\t10"), "form:upos", "line 7: 'x' is no number of a word"),
+        ("f.conllu", CONLLU.replace("3\t10", "x\t10"), "form:upos", "line 7: 'x' is not a word number"),
         ("f.iob", "a N O\nb N\n", "1:3", "f.iob, line 2: 'b N' has 2 columns, separated by spaces, expected 3 columns"),
         ("f.iob", "a N O\n", "word:tag", "f.iob does not name its columns"),
     ],

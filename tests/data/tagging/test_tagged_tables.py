@@ -73,7 +73,7 @@ def test_rows_of_tables_are_sentences(tmp_path: Path) -> None:
     assert sentences_of(tmp_path / "a.jsonl", as_json, columns="tokens:tags") == expected
     as_csv = "text,tags\nAda writes,B-PER O\n"
     assert sentences_of(tmp_path / "a.csv", as_csv, columns="text:tags") == expected
-    with pytest.raises(Fault, match="line 2: there are 2 words and 1 of 'tag'; each word needs one"):
+    with pytest.raises(Fault, match="line 2: there are 2 words, but 1 values of 'tag'; each word needs one"):
         sentences_of(tmp_path / "b.csv", "text,tags\nAda writes,O\n", columns="text:tags")
 
 

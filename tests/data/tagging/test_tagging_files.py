@@ -194,7 +194,7 @@ def test_a_lexicon_folds_words_and_keeps_letters() -> None:
     assert len(lexicon.spell("x" * 100)) == LONGEST_WORD + 2
     assert lexicon.spell("R") != lexicon.spell("r")
     assert open_lexicon(lexicon.files(), columns=1) == lexicon
-    with pytest.raises(Fault, match=r"lexicon.json of the model folder has 1 column, its recipe 0\."):
+    with pytest.raises(Fault, match=r"lexicon.json of the model folder has 1 column, but its recipe has 0\."):
         open_lexicon(lexicon.files(), columns=0)
     with pytest.raises(Fault, match=r"lexicon.json of the model folder is missing or damaged\."):
         open_lexicon({"lexicon.json": b'{"words": ["a", "a"]}'}, columns=0)

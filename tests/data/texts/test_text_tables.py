@@ -46,5 +46,5 @@ def test_a_table_is_not_learnt_as_text(tmp_path: Path, name: str, text: str, kin
 def test_other_columns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="there is no column 0; columns are counted from 1"):
         lines_of(tmp_path / "a.tsv", "a\n", column=0)
-    with pytest.raises(Fault, match="are several texts"):
+    with pytest.raises(Fault, match="names several texts"):
         lines_of(tmp_path / "a.tsv", "a\n", column="a:b")

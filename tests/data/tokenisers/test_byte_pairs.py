@@ -104,7 +104,7 @@ def test_tokens_are_those_of_transformers(tmp_path: Path) -> None:
         ([*WORDS, "h"], PAIRS, 3, "its vocabulary holds a word twice"),
         (WORDS[1:], PAIRS, 3, "its vocabulary has no word for the byte 0x00"),
         (WORDS, [*PAIRS, ("w", "x")], 3, "it joins 'w' and 'x', but its vocabulary has no 'wx'"),
-        (WORDS, PAIRS, 999, "its end is 999, which is none of its 270 words"),
+        (WORDS, PAIRS, 999, "its end is 999, which is not among its 270 words"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(

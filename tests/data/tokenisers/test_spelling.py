@@ -58,5 +58,5 @@ def test_the_shares_are_said_in_one_line() -> None:
 
 def test_text_that_is_mostly_unknown_is_refused() -> None:
     Spelling(words=10, apart=0, unknown=5, example="дом").check("source")
-    with pytest.raises(Fault, match=r"60% of the source's words have characters .* as 'дом'; begin from nothing"):
+    with pytest.raises(Fault, match=r"60% of the source's words have characters .* such as 'дом'; train from scratch"):
         Spelling(words=10, apart=0, unknown=6, example="дом").check("source")

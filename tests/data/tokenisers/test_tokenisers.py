@@ -373,7 +373,7 @@ def test_a_list_of_words_that_is_none_is_refused(contents: str, tmp_path: Path) 
         ({"target_kind": "word", "shared": False}, "target_kind is 'word', expected one of 'unigram', 'bpe', 'char"),
         (
             {"target_kind": "bytes", "shared": False, "sampling": 0.1},
-            "sampling needs kind unigram or bpe, for bytes can be cut in one way only",
+            "sampling needs kind unigram or bpe, since bytes has only one way to split a text",
         ),
         (
             {"kind": "words", "target_kind": "characters", "shared": False, "vocabulary": 100},

@@ -162,7 +162,7 @@ def test_two_threads_learn_as_much_as_one(tmp_path: Path) -> None:
         (sentences(), {"model": {"negatives": 3, "loss": "softmax"}}, "negatives is for loss = 'negative'"),
         (sentences(), {"training": {"steps": 5}}, "training.steps belongs to models that learn by gradient"),
         (sentences(), {"training": {"lowest_rate": 0.2}}, "lowest_rate is 0.2, above the learning_rate of 0.1"),
-        (sentences(), {"data": {"tokeniser": {"kind": "bytes"}}}, "vectors are of words"),
+        (sentences(), {"data": {"tokeniser": {"kind": "bytes"}}}, "vectors are for words"),
     ],
     ids=["empty", "blank", "one word", "no word", "a long line", "negatives", "steps", "rates", "bytes"],
 )
