@@ -138,7 +138,7 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ChoicesStart:
-    """How a page starts, and the examples it offers, as sampling options by name."""
+    """Initial state of a page, and the examples it offers, as sampling options by name."""
 
     options: Mapping[str, float] = field(default_factory=dict)
     examples: Sequence[Mapping[str, float]] = ()
