@@ -119,11 +119,7 @@ def draw_strip(
             for place, frame in enumerate(strip.frames):
                 left = place * (1 + _GAP)
                 share = 1.0 if row_weights is None else float(row_weights[place] / (row_weights.max() or 1.0))
-                axes.imshow(
-                    fade(frame, share),
-                    extent=(left, left + 1, top + tall, top),
-                    interpolation="nearest",
-                )
+                axes.imshow(fade(frame, share), extent=(left, left + 1, top + tall, top), interpolation="nearest")
                 # Without an outline, the edge of a white frame would be invisible.
                 edge = Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6)
                 axes.add_patch(edge)
