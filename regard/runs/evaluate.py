@@ -115,8 +115,8 @@ def has_part(data: Any, split: str) -> bool:
 @contextmanager
 def own_data(
     model: Loaded, folder: Path, progress: Progress, remark: Remark, is_prepared: bool = True
-) -> Iterator[Any]:
-    """Give a loaded model's task batches of its recipe's data while the block runs, and yield the prepared data.
+) -> Iterator[None]:
+    """Give a loaded model's task batches of its recipe's data while the block runs.
 
     The data prepared for the run is used if it still exists; otherwise the data is prepared in a temporary folder.
     """
@@ -128,4 +128,4 @@ def own_data(
         place_of_data = place if is_prepared and place.exists() else Path(elsewhere)
         prepared = task.prepare(recipe, place_of_data, progress, remark, files)
         task.learn_from(prepared, recipe)
-        yield prepared
+        yield

@@ -34,7 +34,10 @@ _NARROW = 22  # terminal cells of a column that is never wrapped
 
 @dataclass(frozen=True)
 class NumberTable:
-    """Numbers (row, column) with a name for each row and column; `digits` are those after the point."""
+    """Numbers (row, column) with a name for each row and column; `digits` are those after the point.
+
+    With `around_zero`, its colours are those of a table with negative numbers, so that both can be compared.
+    """
 
     title: str
     rows: Sequence[str]
@@ -42,6 +45,7 @@ class NumberTable:
     values: np.ndarray
     caption: str = ""
     digits: int = 2
+    around_zero: bool = False
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.rows), len(self.columns)) or not self.values.size:
@@ -54,7 +58,7 @@ class NumberTable:
 
     @property
     def is_signed(self) -> bool:
-        return bool(self.values.min() < 0)
+        return self.around_zero or bool(self.values.min() < 0)
 
     @property
     def most(self) -> float:
@@ -120,8 +124,20 @@ def _wrapped(table: WordTable, width: int) -> list[list[str]]:
     room = max((width - narrow) // len(wide), _NARROW) if wide else width
     lines = []
     for row in table.rows:
-        cells = [textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) for cell in row]
-        lines += [list(line) for line in zip_longest(*cells, fillvalue="")]
+        lines += [list(line) for line in zip_longest(*(_items(cell, room) for cell in row), fillvalue="")]
+    return lines
+
+
+def _items(cell: str, room: int) -> list[str]:
+    """Return the lines of a list with commas, broken between its items."""
+    lines = [""]
+    for item in cell.split(", "):
+        joined = f"{lines[-1]}, {item}" if lines[-1] else item
+        if lines[-1] and cell_len(joined) >= room:
+            lines[-1] += ","
+            lines.append(item)
+        else:
+            lines[-1] = joined
     return lines
 
 

@@ -66,3 +66,18 @@ def test_all_kinds_are_drawn_in_one_picture(tmp_path: Path, suffix: str) -> None
 def test_numbers_must_fit_their_names() -> None:
     with pytest.raises(ValueError, match=r"\(2, 2\) numbers for 1 rows and 2 columns"):
         NumberTable("wrong", ["a"], ["x", "y"], np.zeros((2, 2)))
+
+
+def test_long_lists_continue_on_the_next_line_between_items() -> None:
+    table = WordTable("t", ["unit", "on"], [["1", "first word 1.00, second 2.00, third 3.00"], ["2", "one"]])
+    assert tables_lines(TableLesson("t", [table]), 34)[3:] == [
+        "unit  on",
+        "   1  first word 1.00,",
+        "      second 2.00, third 3.00",
+        "   2  one",
+    ]
+
+
+def test_a_table_of_positive_numbers_can_have_the_colours_of_others() -> None:
+    plain, around = (NumberTable("t", ["a"], ["x"], np.ones((1, 1)), around_zero=zero) for zero in (False, True))
+    assert (plain.is_signed, around.is_signed) == (False, True)

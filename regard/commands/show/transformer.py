@@ -129,19 +129,22 @@ def show_learnt_positions(model: Path, length: int, out: Path | None, as_json: b
 
 
 def _own_texts(model: "Loaded", folder: Path) -> list[str]:
-    """Return texts of the model's own data that it did not learn from, or those that its folder keeps."""
+    """Return validation texts of the data prepared for the run if it still exists, else those that the folder keeps."""
     from itertools import islice
 
     from regard.base.progress import ignore_remark
     from regard.runs.about import read_about
-    from regard.runs.evaluate import own_data
+    from regard.runs.open import data_folder
 
-    try:
-        with console_progress() as progress, own_data(model, folder, progress, ignore_remark) as prepared:
+    texts, place = list[str](), data_folder(model.recipe, folder)
+    if place.exists():
+        try:
+            with console_progress() as progress:
+                prepared = model.task.prepare(model.recipe, place, progress, ignore_remark, None)
             texts = [text for text in islice(prepared.unlearnt_texts(), _OWN_TEXTS) if text.strip()]
-    except Fault:  # the data is no longer there
-        texts = read_about(folder).examples or []
-    return texts or [_own_example(folder)]
+        except Fault:  # the files it was prepared from are gone
+            texts = []
+    return texts or read_about(folder).examples or [_own_example(folder)]
 
 
 def _own_example(folder: Path) -> str:

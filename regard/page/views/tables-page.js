@@ -71,7 +71,7 @@ function field({ rows, columns, values, most, isSigned }, title) {
 /** @type {(table: WordTable) => HTMLElement} */
 function wordTable({ columns, rows }) {
   const lines = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", { dir: "auto" }, cell))));
-  return element("table", { class: "lesson-table" }, head(columns), element("tbody", {}, ...lines));
+  return element("table", { class: "lesson-table words" }, head(columns), element("tbody", {}, ...lines));
 }
 
 const data = enclosed();

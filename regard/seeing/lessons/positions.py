@@ -65,7 +65,9 @@ def learnt_lesson(model: Loaded, length: int) -> TableLesson:
             "sinusoids of the same width": similarity(sinusoids(torch.arange(count), width).double()),
         }
         places = [str(place) for place in range(count)]
-        shown += [NumberTable(title, places, places, cosines) for title, cosines in similarities.items()]
+        shown += [
+            NumberTable(title, places, places, cosines, around_zero=True) for title, cosines in similarities.items()
+        ]
         shown.append(_by_distance(similarities, count, f"{name}: the first {count} of {len(table)} places"))
     return TableLesson("Learnt positions next to sinusoids: the cosine of each pair of places", shown)
 
