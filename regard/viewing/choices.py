@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import (
-    FAINT,
-    INK,
-    canvas,
-    check_suffix,
-    missing_glyphs,
-    save_figure,
-    show_word,
-    word_widths,
-)
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word, word_widths
 from regard.viewing.sealed import SealedPage, named_language
 from regard.viewing.written import cell_len, fit_text, percent, visible, visible_name
 

@@ -1,19 +1,26 @@
 """`regard show`: lessons about cells and positions in general, and about one trained model."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.base.faults import Fault
-from regard.base.files import finite, write_file
+from regard.commands.show.view import (
+    AsJson,
+    AsTokens,
+    ModelFolder,
+    OutFile,
+    Overwrite,
+    RecurrentLayer,
+    Sentence,
+    View,
+    check_out,
+    show_view,
+)
 from regard.console import (
     console_progress,
-    print_json,
     refuse_existing,
-    refuse_folder,
     remark,
     remark_written,
     say_table,
@@ -29,51 +36,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
 
-SUFFIXES = (".png", ".svg", ".json")
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
 _TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are printed in the terminal, besides the last
-
-_Model = Annotated[Path, typer.Argument(help="A model folder.")]
-_Text = Annotated[str, typer.Option(help="A sentence for the model to read.")]
-_Out = Annotated[
-    Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; otherwise print to the terminal.")
-]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
-_Layer = Annotated[int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; the first by default.")]
-_Tokens = Annotated[bool, typer.Option("--tokens", help="Show tokens instead of whole words.")]
-_Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-
-
-@dataclass(frozen=True)
-class View:
-    """A lesson in its three forms: numbers, a picture, and lines in the terminal."""
-
-    numbers: Callable[[], dict[str, Any]]
-    draw: Callable[[Path], set[str]]  # returns the characters that no font here can draw
-    say: Callable[[], None]
-
-
-def _show(view: View, out: Path | None, as_json: bool) -> None:
-    """Print the numbers if asked to, write a file if one is named, otherwise print lines to read."""
-    if as_json:
-        print_json(view.numbers())
-    if out is None:
-        if not as_json:
-            view.say()
-    elif out.suffix.lower() == ".json":
-        import json
-
-        write_file(out, (json.dumps(finite(view.numbers()), ensure_ascii=False, indent=1) + "\n").encode())
-        remark_written(out)
-    else:
-        remark_written(out, view.draw(out))
 
 
 @app.command("gradients")
 def gradients(
     context: typer.Context,
-    out: _Out = None,
+    out: OutFile = None,
     cells: Annotated[
         str, typer.Option(help=f"Which of {', '.join((*CELLS, *FURTHER[:-1]))} and {FURTHER[-1]}, separated by commas.")
     ] = ",".join(CELLS),
@@ -98,8 +69,8 @@ def gradients(
         typer.Option(help="A trained seq2seq model to use instead, or one or more models of the task sequences."),
     ] = None,
     text: Annotated[str | None, typer.Option(help="The sentence for the seq2seq model.")] = None,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw how gradients vanish and explode.
 
@@ -108,15 +79,15 @@ def gradients(
     with --model they are those of a trained encoder, over the tokens of --text. For models of long sequences it is the
     gradient of the last loss with respect to the input d steps before.
     """
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     from regard.seeing.lessons.gradients import Experiment, gradients_lesson
 
     if model or text is not None:
         _refuse_drawing(context)
-        _show(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
+        show_view(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
-    _show(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
+    show_view(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
 
 
 def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
@@ -197,11 +168,11 @@ def positions(
     length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
     width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
     heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw position encodings: sinusoidal, rotary and ALiBi."""
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     if out is None and not as_json:
         raise Fault(
             "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
@@ -213,21 +184,21 @@ def positions(
 
     encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
     tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    _show(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
+    show_view(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
 
 
 @app.command("gates")
 def gates(
-    model: _Model,
-    text: _Text,
-    out: _Out = None,
-    layer: _Layer = None,
+    model: ModelFolder,
+    text: Sentence,
+    out: OutFile = None,
+    layer: RecurrentLayer = None,
     direction: Annotated[
         Literal["forward", "backward"], typer.Option(help="Reading direction of the layer.")
     ] = "forward",
-    tokens: _Tokens = False,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    tokens: AsTokens = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw the gates of recurrent layers, word by word.
 
@@ -235,7 +206,7 @@ def gates(
     Shows the mean over the units, and each unit. For a text classifier, also the answer it would give if the text ended
     at each word.
     """
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     from regard.model import load
     from regard.seeing.lessons.gates import gates_of
     from regard.viewing.gates import draw_gates, gates_table, gates_to_json
@@ -245,26 +216,26 @@ def gates(
     view = View(
         lambda: gates_to_json(gates_by_word), lambda path: draw_gates(gates_by_word, path), lambda: say_table(*table)
     )
-    _show(view, out, as_json)
+    show_view(view, out, as_json)
 
 
 @app.command("implied")
 def implied(
-    model: _Model,
-    text: _Text,
+    model: ModelFolder,
+    text: Sentence,
     target: Annotated[str | None, typer.Option(help="The output to look at; by default the model's own.")] = None,
-    out: _Out = None,
-    layer: _Layer = None,
-    tokens: _Tokens = False,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    out: OutFile = None,
+    layer: RecurrentLayer = None,
+    tokens: AsTokens = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw the attention that a GRU implies.
 
     A GRU's state is a weighted sum of all earlier candidates; the weights are products of its gates. Each unit has its
     own weights; the picture shows their mean, next to the attention that the model learnt, if it has any.
     """
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     from regard.seeing.lessons.implied import CAPTION, implied_matrices
     from regard.verbs.translate.model import load_translation_model
     from regard.viewing.beside import draw_beside
@@ -274,7 +245,7 @@ def implied(
     view = View(
         lambda: to_json(matrices), lambda path: draw_beside(matrices, path, CAPTION), lambda: _say_matrices(matrices)
     )
-    _show(view, out, as_json)
+    show_view(view, out, as_json)
 
 
 def _say_matrices(matrices: "list[Matrix]") -> None:
@@ -288,27 +259,27 @@ def _say_matrices(matrices: "list[Matrix]") -> None:
 
 @app.command("loss")
 def loss(
-    model: _Model,
-    text: _Text,
+    model: ModelFolder,
+    text: Sentence,
     target: Annotated[str, typer.Option(help="Its translation, whose tokens are scored.")],
-    out: _Out = None,
+    out: OutFile = None,
     others: Annotated[int, typer.Option(min=0, max=20, help="Number of likelier tokens to show next to each.")] = 3,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the loss of a sentence, token by token.
 
     Each token is scored given the true tokens before it, as in training, and shown with the tokens that the model found
     most likely instead. The loss is -log p in nats, without label smoothing.
     """
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     from regard.seeing.lessons.losses import sentence_loss
     from regard.verbs.translate.model import load_translation_model
     from regard.viewing.losses import draw_losses, losses_to_json
 
     losses = sentence_loss(load_translation_model(model), text, target, others)
     view = View(lambda: losses_to_json(losses), lambda path: draw_losses(losses, path), lambda: _say_losses(losses))
-    _show(view, out, as_json)
+    show_view(view, out, as_json)
 
 
 def _say_losses(losses: "SentenceLoss") -> None:
@@ -331,21 +302,21 @@ def _say_losses(losses: "SentenceLoss") -> None:
 
 @app.command("convolution")
 def convolution(
-    out: _Out = None,
+    out: OutFile = None,
     kernel: Annotated[int, typer.Option(min=1, max=9, help="Size of the filters; odd.")] = 3,
     model: Annotated[
         Path | None, typer.Option(help="A model whose heads attend by position alone, to draw next to them.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the filters and the picture.")] = 1,
-    overwrite: _Overwrite = False,
-    as_json: _Json = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw how attention heads can form a convolution.
 
     Self-attention whose heads attend by position alone, each at its own offset, is a convolution once the heads are
     sharp enough: one head for each cell of the filter. With --model, the heads that it learnt are drawn too, by block.
     """
-    _check_out(out, overwrite)
+    check_out(out, overwrite)
     if kernel % 2 == 0:
         raise Fault(f"--kernel is {kernel}, but a filter needs a centre; give an odd number.")
     from regard.model import load
@@ -356,7 +327,7 @@ def convolution(
     view = View(
         lambda: lesson_to_json(lesson), lambda path: draw_head_places(lesson, path), lambda: _say_convolution(lesson)
     )
-    _show(view, out, as_json)
+    show_view(view, out, as_json)
 
 
 def _say_convolution(lesson: "ConvolutionLesson") -> None:
@@ -377,11 +348,11 @@ def _say_convolution(lesson: "ConvolutionLesson") -> None:
 
 @app.command("gallery")
 def gallery(
-    model: _Model,
+    model: ModelFolder,
     out: Annotated[Path, typer.Option("-o", "--out", help="An .html file, which will contain the pictures.")],
     split: Annotated[Literal["test", "valid"], typer.Option(help="Split of the recipe's data.")] = "test",
     count: Annotated[int, typer.Option(min=1, max=200, help="Number of best and of worst captions.")] = 12,
-    overwrite: _Overwrite = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a page of the captions with the highest and lowest CIDEr, with their pictures and attention.
 
@@ -401,11 +372,3 @@ def gallery(
         captions = caption_gallery(loaded, model, split, count, progress, remark)
     gallery_page(captions).write(out)
     remark_written(out)
-
-
-def _check_out(out: Path | None, overwrite: bool) -> None:
-    if out is not None:
-        refuse_folder(out)
-        refuse_existing(out, overwrite)
-        if out.suffix.lower() not in SUFFIXES:
-            raise Fault(f"{out} does not end in .png, .svg or .json; the suffix chooses the format.")
