@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.show.attention import attention
 from regard.commands.show.view import (
     AsJson,
     AsTokens,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from regard.viewing.matrix import Matrix
 
 app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
+app.command("attention")(attention)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
