@@ -263,9 +263,7 @@ def _expected(fault: ErrorDetails, table_word: str) -> str | None:
         case "model_type" | "model_attributes_type" | "dict_type":
             return table_word
         case kind if kind == OTHER_KIND:
-            *others, last = dict.fromkeys(
-                _expected(kind_fault, table_word) or kind_fault["msg"] for kind_fault in about["kinds"]
-            )
+            *others, last = dict.fromkeys(_expected(other, table_word) or other["msg"] for other in about["kinds"])
             return f"{', '.join(others)} or {last}" if others else last
         case fault_type if fault_type in _EXPECTED:
             return _EXPECTED[fault_type].format(**about)

@@ -182,7 +182,7 @@ def _computes_on(torch: dict[str, Any]) -> str:
     processor = f"the CPU, {torch['threads']} threads"
     if not torch["cuda"]:
         return f"{processor}; no CUDA device"
-    return f"{', '.join([*torch['cuda'], processor])}({torch['threads_beside_gpu']} next to a GPU)"
+    return f"{', '.join([*torch['cuda'], processor])} ({torch['threads_beside_gpu']} next to a GPU)"
 
 
 def command(

@@ -78,9 +78,7 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     processes: Processes = None,
     restarts: Restarts = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only check the recipe, the batches and the memory.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
     """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs."""
     began = time.monotonic()  # the imports below take seconds, which count towards --minutes

@@ -1,4 +1,4 @@
-// What programs can ask: the description of the interface (OpenAPI), as a page for people.
+// The description of the HTTP interface (OpenAPI) as a readable page.
 
 import { byId, element } from "./parts/common.js";
 import { fillTexts } from "./parts/filling.js";
@@ -13,7 +13,7 @@ import { tryingForm } from "./docs/trying.js";
 const JSON_KIND = "application/json";
 
 /**
- * A part of the page under a heading, which can be linked to.
+ * A section of the page with a heading that can be linked to.
  * @type {(id: string, heading: Child[], ...children: Node[]) => HTMLElement}
  */
 function linkable(id, heading, ...children) {
@@ -22,7 +22,7 @@ function linkable(id, heading, ...children) {
 }
 
 /**
- * Text of the description, which is in English.
+ * Text from the description, which is in English.
  * @type {(text: string) => HTMLSpanElement}
  */
 const described = (text) => element("span", { lang: "en" }, text);
@@ -63,7 +63,7 @@ function heading(key, kinds) {
 }
 
 /**
- * A command that asks this of this very server.
+ * A shell command that sends this request to this server.
  * @type {(document: Described, path: string, method: string, schema?: Schema) => string}
  */
 function command(document, path, method, schema) {

@@ -1,4 +1,4 @@
-// The page of `regard serve`: a desk for each thing that the models can do, and what they have in common.
+// The page of `regard serve`: a desk for each task that the models can perform, and what the desks share.
 
 import { remember, wished } from "./parts/address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./desks/answer.js";
@@ -18,7 +18,7 @@ import { followTranslating, mountTranslating, translateAll } from "./desks/trans
 /** @typedef {(models: Model[], limits: Record<string, number>) => void} Mount */
 /** @typedef {{ holder: string, mount: Mount, follow: () => void, again: () => void }} Desk */
 
-// What models can do -> the element that holds it, and what mounts it, follows the address and asks anew.
+// Each task -> the element that holds its desk, and how to mount it, follow the address and repeat the request.
 /** @type {Record<string, Desk>} */
 const DESKS = {
   translate: {
@@ -71,10 +71,10 @@ const DESKS = {
   },
 };
 
-let open = ""; // the desk that is shown
+let open = ""; // the visible desk
 
 /**
- * Show the desk that the address asks for, or the first.
+ * Show the desk that the address names, or the first.
  * @type {(verbs: string[]) => void}
  */
 function openWished(verbs) {
@@ -93,7 +93,7 @@ function showOpen(verbs) {
 }
 
 /**
- * A tab for each thing to do; where there is only one, nobody needs to choose.
+ * Make a tab for each task; with a single task there are no tabs.
  * @type {(verbs: string[]) => void}
  */
 function mountVerbs(verbs) {
@@ -136,7 +136,7 @@ function openDesks({ models, limits, needs_key: needsKey }) {
     DESKS[open].again();
   });
   mountVerbs(verbs);
-  openWished(verbs); // before anything is mounted, which may measure how much room there is
+  openWished(verbs); // before mounting, because mounting may measure the available space
   for (const verb of verbs) DESKS[verb].mount(models.filter(({ can }) => can.includes(verb)), limits);
   const follow = () => verbs.forEach((verb) => DESKS[verb].follow());
   addEventListener("hashchange", () => {

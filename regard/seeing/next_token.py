@@ -1,4 +1,4 @@
-"""What a model may write: the beam as a tree, and the distribution of the next token."""
+"""Views of the output: the beam search as a tree, and the distribution of the next token."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -9,7 +9,7 @@ SHORTEST_KEY = 8  # characters
 
 
 class Batching(Options):
-    """How sentences of several requests share batches."""
+    """Options for sharing batches between the sentences of several requests."""
 
     rows: int = Field(default=0, ge=0, description="Maximum sentences per batch; 0 is 32 per core.")
     turn: float = Field(

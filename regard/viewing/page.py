@@ -28,7 +28,7 @@ MOST_WEIGHTS = 4_000_000  # in all matrices together; such a page has about ten 
 
 @dataclass(frozen=True)
 class Start:
-    """How a page starts; parts that the page lacks are ignored."""
+    """Initial state of a page; parts that the page lacks are ignored."""
 
     side: str = "cross"
     layer: int | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from regard.viewing.seen import Block, Joining, block_named, joined_weights
 from regard.viewing.sides import Video
 from regard.viewing.view import Drawing, DrawingRequest, HeadsDrawing
 from regard.viewing.written import cell_len, fit_text, legend_of_shades, shade_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "strip-page.js"
@@ -103,8 +106,6 @@ def draw_strip(
     which, weights = strip.one(layer, head, heads)
     texts = [strip.title, *strip.words]
     with canvas(texts) as new_figure:
-        from matplotlib.patches import Rectangle
-
         count, high, wide, _ = strip.frames.shape
         across = min(_WIDE / count, _TALLEST * wide / high)
         line = across * high / wide + across * (_BAR + _GAP)
@@ -117,25 +118,9 @@ def draw_strip(
             row_weights = None if row == 0 else weights[row - 1]
             top = row * step
             for place, frame in enumerate(strip.frames):
-                left = place * (1 + _GAP)
                 share = 1.0 if row_weights is None else float(row_weights[place] / (row_weights.max() or 1.0))
-                axes.imshow(
-                    fade(frame, share),
-                    extent=(left, left + 1, top + tall, top),
-                    interpolation="nearest",
-                )
-                # Without an outline, the edge of a white frame would be invisible.
-                edge = Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6)
-                axes.add_patch(edge)
-                if row_weights is not None:
-                    axes.bar(
-                        left,
-                        _BAR * row_weights[place],
-                        bottom=top + tall + _GAP / 2,
-                        width=1,
-                        align="edge",
-                        color=_COLOUR,
-                    )
+                bar = None if row_weights is None else float(row_weights[place])
+                _draw_frame(axes, fade(frame, share), place * (1 + _GAP), top, bar)
         ticks = [row * step + tall / 2 for row in range(lines)]
         axes.set_yticks(ticks, ["", *map(show_token, strip.words)])
         axes.set_xticks(
@@ -154,6 +139,18 @@ def draw_strip(
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
+
+
+def _draw_frame(axes: "Axes", frame: np.ndarray, left: float, top: float, bar: float | None) -> None:
+    """Draw a frame of width 1 with its upper left corner at (left, top) and, if it has a weight, a bar under it."""
+    from matplotlib.patches import Rectangle
+
+    tall = frame.shape[0] / frame.shape[1]
+    axes.imshow(frame, extent=(left, left + 1, top + tall, top), interpolation="nearest")
+    # Without an outline, the edge of a white frame would be invisible.
+    axes.add_patch(Rectangle((left, top), 1, tall, fill=False, edgecolor=FAINT, linewidth=0.6))
+    if bar is not None:
+        axes.bar(left, _BAR * bar, bottom=top + tall + _GAP / 2, width=1, align="edge", color=_COLOUR)
 
 
 def fade(frame: np.ndarray, share: float) -> np.ndarray:

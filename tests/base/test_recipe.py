@@ -125,7 +125,7 @@ def test_settings() -> None:
 
 @pytest.mark.parametrize("setting", ["seed", "=3", "a..b=1", ".a=1"])
 def test_settings_of_another_form_are_refused(setting: str) -> None:
-    with pytest.raises(Fault, match="is not of the form name=value"):
+    with pytest.raises(Fault, match="must have the form name=value"):
         apply_settings({}, [setting])
 
 

@@ -154,7 +154,7 @@ def test_an_error_under_tensorboard_is_told_once(
         patch.setattr(threading, "excepthook", cli._hear_thread)  # as the program sets it
         assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an error" in said
+    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an input/output error" in said
     assert "Traceback" not in said
 
 

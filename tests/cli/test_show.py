@@ -244,7 +244,7 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["gradients", "--gains", "1e9"], "expected at most six numbers from 0.05 to 10"),
         (["gradients", "--gains", "1,2,3,4,5,6,7"], "expected at most six numbers"),
         (["gradients", "--text", TEXT], "--text needs one --model"),
-        (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale says how weights are"),
+        (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale is for random weights"),
         (["gradients", "--model", "transformer", "--text", TEXT], "has no recurrent layers"),
         (["positions"], "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json"),
         (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),

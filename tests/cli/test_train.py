@@ -381,7 +381,7 @@ BAD = {
     "out of range": (["train", "demo", "--set", "model.dropout=1.5"], "model.dropout is 1.5, expected less than 1"),
     "contradiction": (["train", "demo", "--set", "model.heads=3"], "width 128 cannot be shared out among 3 heads"),
     "unknown family": (["train", "demo", "--set", "family=transfomer"], "family is 'transfomer', expected one of"),
-    "not a setting": (["train", "demo", "--set", "steps"], "is not of the form name=value"),
+    "not a setting": (["train", "demo", "--set", "steps"], "must have the form name=value"),
     "unknown measure": (["train", "demo", "--set", "training.best_by=belu"], "training.best_by is 'belu'"),
     "unknown device": (["train", "demo", "--set", "training.device=gpu"], "There is no device 'gpu'"),
     "half a pair": (

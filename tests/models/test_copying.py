@@ -168,9 +168,9 @@ def test_nothing_copied_has_a_finite_gradient() -> None:
     ("table", "words"),
     [
         ({"decoder": "bottleneck"}, "a bottleneck has no attention, so copies would do nothing"),
-        ({"window": "monotonic"}, "so not with window"),
-        ({"hard": "straight-through"}, "so not with hard"),
-        ({"own_tokens": 0.5}, "so not with own_tokens"),
+        ({"window": "monotonic"}, "so not window"),
+        ({"hard": "straight-through"}, "so not hard"),
+        ({"own_tokens": 0.5}, "so not own_tokens"),
         ({"coverage": 1.0, "score": "dot"}, "coverage is part of the additive score"),
         ({"copies": False, "coverage": 1.0}, "only models that copy have coverage"),
     ],

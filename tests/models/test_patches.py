@@ -105,4 +105,4 @@ def test_people_see_rollout_heads_and_learnt_places(tmp_path: Path, capsys: pyte
 
 def test_the_lesson_refuses_filters_without_a_middle(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "convolution", "--kernel", "4"]) == 2
-    assert "--kernel is 4, but a filter needs a middle" in capsys.readouterr().err
+    assert "--kernel is 4, but a filter needs a centre" in capsys.readouterr().err

@@ -213,7 +213,7 @@ def test_a_manifest_cannot_reach_outside(model_folder: Path) -> None:
 def test_weights_of_another_shape_are_refused(model_folder: Path) -> None:
     weights = _weights(model_folder)
     name = next(iter(weights))
-    for changed, words in (({name: torch.zeros(2, 2)}, "is of shape"), ({}, "has no")):
+    for changed, words in (({name: torch.zeros(2, 2)}, "has shape"), ({}, "has no")):
         others = {key: tensor for key, tensor in weights.items() if key != name} | changed
         update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(others)})
         with pytest.raises(Fault, match=words):

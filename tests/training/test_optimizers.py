@@ -156,7 +156,7 @@ def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({}, "training.optimizer.kind is 'adam', which cannot use the sparse gradients .* choose 'sgd' or 'adagrad'"),
+        ({}, "training.optimizer.kind is 'adam', which cannot use the sparse gradients .* Choose 'sgd' or 'adagrad'"),
         ({"kind": "sgd", "momentum": 0.9}, "momentum does not work with this model's sparse gradients"),
         ({"kind": "adagrad", "weight_decay": 0.1}, "weight_decay does not work with this model's sparse"),
     ],

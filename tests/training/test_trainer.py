@@ -232,7 +232,7 @@ def test_out_of_memory_splits_and_changes_nothing(error: Exception) -> None:
     trainer(tight, Memory(), options(), log).run()
     for one, two in zip(weights(plain), weights(tight), strict=True):
         torch.testing.assert_close(one, two)
-    assert "in 2 pieces" in log.of(Remarked)[0].text
+    assert "in 2 parts" in log.of(Remarked)[0].text
 
 
 def test_resumed_after_a_split_is_never_stopped() -> None:

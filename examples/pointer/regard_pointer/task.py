@@ -41,7 +41,7 @@ class PointingRecipe(Recipe):
     """All that decides a pointer network."""
 
     data: PointingData = Field(default_factory=PointingData, description="What is pointed at.")
-    model: Any = Field(description="What the model is built like.")
+    model: Any = Field(description="The architecture of the model.")
     training: SequenceTraining = Field(default_factory=SequenceTraining, description="How it is trained.")
 
 

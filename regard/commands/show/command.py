@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show import measured
+from regard.commands.show import measured, transformer
+from regard.commands.show.attention import attention
 from regard.commands.show.tables import lesson_view
 from regard.commands.show.view import (
     AsJson,
@@ -39,9 +40,16 @@ if TYPE_CHECKING:
     from regard.viewing.matrix import Matrix
 
 app = typer.Typer(
-    add_completion=False,
-    help="Draw lessons: gradients, Jacobians, gates, positions, costs, decoding, losses, convolutions.",
+    add_completion=False, help="Draw lessons: gradients, gates, attention, costs, decoding, losses and others."
 )
+
+app.command("attention")(attention)
+app.command("embedding")(transformer.embedding)
+app.command("feed-forward")(transformer.feed_forward)
+app.command("permutation")(transformer.permutation)
+app.command("cost")(measured.cost)
+app.command("jacobians")(measured.jacobians)
+app.command("decoding")(measured.decoding)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
@@ -153,18 +161,34 @@ def _gains(numbers: str) -> list[float]:
 
 @app.command("positions")
 def positions(
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file.")] = None,
+    context: typer.Context,
+    out: transformer.AnyForm = None,
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
     length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
     width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
     heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
+    model: Annotated[
+        Path | None, typer.Option(help="A model with learnt positions, to compare with sinusoids.")
+    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw position encodings: sinusoidal, rotary and ALiBi."""
-    check_out(out, overwrite)
+    """Draw position encodings: sinusoidal, rotary and ALiBi.
+
+    With --model, the learnt positions of a trained model are shown next to sinusoids of the same width: the cosine of
+    each pair of places, and its mean by distance.
+    """
+    check_out(out, overwrite, has_page=True)
+    if model is not None:
+        refuse_given(
+            context,
+            set(context.params) - {"kind", "width", "heads"},
+            "is for computed encodings; omit it with --model.",
+        )
+        transformer.show_learnt_positions(model, length, out, as_json)
+        return
     if out is None and not as_json:
         raise Fault(
             "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
@@ -172,11 +196,17 @@ def positions(
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.seeing.lessons.positions import encodings
-    from regard.viewing.positions import draw_positions
+    from regard.viewing.positions import draw_positions, positions_page
 
     encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
     tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    show_view(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
+    view = View(
+        lambda: tables,
+        lambda path: draw_positions(encodings_by_name, path),
+        lambda: None,
+        lambda: positions_page(encodings_by_name),
+    )
+    show_view(view, out, as_json)
 
 
 @app.command("gates")
@@ -364,8 +394,3 @@ def gallery(
         captions = caption_gallery(loaded, model, split, count, progress, remark)
     gallery_page(captions).write(out)
     remark_written(out)
-
-
-app.command("cost")(measured.cost)
-app.command("jacobians")(measured.jacobians)
-app.command("decoding")(measured.decoding)

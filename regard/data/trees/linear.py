@@ -71,7 +71,7 @@ def _read(line: str) -> tuple[Tree, str]:
             if len(phrases) <= DEEPEST:
                 phrases.append((token[1:], []))
             else:
-                faults.append(f"more than {DEEPEST} phrases are inside one another")
+                faults.append(f"more than {DEEPEST} phrases are nested")
         elif token.startswith(")") and len(token) > 1:
             if token[1:] != phrases[-1][0]:
                 faults.append(f"'{token}' does not close what was opened last")

@@ -1,4 +1,4 @@
-// Answering: an input, the answers with their probabilities, and beneath them what the model looked at.
+// Answering: an input, the answers with their probabilities, and below them what the model attended to.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -16,7 +16,7 @@ import { duration, say } from "../parts/texts.js";
 /** @import { Model } from "../parts/server.js" */
 
 const SHOWN = 10; // answers, the most probable first
-// What a model reads -> how the field for it is filled.
+// The kind of input a model reads -> the attributes of the field for it.
 /** @type {Record<string, Attributes>} */
 const FIELDS = {
   nodes: { type: "number", min: 0, step: 1, inputmode: "numeric" },
@@ -33,7 +33,7 @@ let models = [];
 /** @type {Record<string, number>} */
 let limits = {};
 /** @type {any} */
-let shown = null; // the answer that is shown
+let shown = null; // the displayed answer
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -42,7 +42,7 @@ const model = () => models.find(({ name }) => name === byId("answerer").value) ?
 /** @type {(model: Model) => string} */
 const kindOfField = ({ reads }) => (reads === "drawing" || Object.hasOwn(FIELDS, reads) ? reads : "text");
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
@@ -53,7 +53,7 @@ export function followAnswering() {
 }
 
 /**
- * Put an input into its field; of a pair of texts, the second into the other.
+ * Put an input into its field; the second text of a pair goes into the second field.
  * @type {(input: string) => void}
  */
 function fillField(input) {
@@ -61,11 +61,11 @@ function fillField(input) {
   [byId("input").value, byId("second").value] = [first, second ?? ""];
 }
 
-/** The field for an input of the model that is chosen. */
+/** Build the input field for the chosen model. */
 function makeField() {
   const kind = kindOfField(model());
   byId("input-title").textContent = say(`answer.${kind}`);
-  for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // a sheet asks by itself
+  for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // sent after each stroke
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
@@ -86,7 +86,7 @@ function makeField() {
 }
 
 /**
- * A field of lines: Enter ends a fact, and behind a question it asks.
+ * Set up a field with several lines: Enter ends a fact, and after a question it submits.
  * @type {(field: HTMLTextAreaElement) => void}
  */
 function openForTelling(field) {
@@ -106,7 +106,7 @@ function showPreview(file) {
   else byId("preview").removeAttribute("src");
 }
 
-/** What is in the field, as the server takes it; nothing where it is empty. */
+/** The content of the field in the server's format, or nothing if it is empty. */
 async function given() {
   if (model().reads === "drawing") return sketched();
   const field = byId("input");
@@ -118,20 +118,20 @@ async function given() {
   return { picture: await encoded(file, limits.picture, "answer.too_large") };
 }
 
-/** Ask for the answer to what is in the field; what was asked for before and did not come yet is forgotten. */
+/** Ask for the answer to the input; an earlier request that is still pending is cancelled. */
 export async function answerAgain() {
   const asked = model();
   await asking.attempt(async (signal) => {
     const input = await given();
     if (signal.aborted) return;
-    if (input === "") return hideAnswer(); // what there is is an answer to something else
+    if (input === "") return hideAnswer(); // the displayed answer belongs to another input
     if (typeof input !== "object") remember({ input });
     /** @type {Record<string, object>} */
     const manners = { tokens: { raw: byId("raw").checked }, text: { unfold: true } };
     const manner = manners[asked.reads];
     const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
-    byId("looking").hidden = true; // which is of the input before
+    byId("looking").hidden = true; // it belongs to the previous input
     showAnswer(found, input);
     if (asked.can.includes("look")) await showLooking(asked.name, input, signal);
   });
@@ -149,19 +149,19 @@ function showAnswer(found, input) {
   byId("answers").hidden = "answers" in answer;
   if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
   else showClasses(found.answers, found.answers.length > 1 ? found.inputs.map(aspectOf) : []);
-  const remark = answer.remark ? ` · ${answer.remark}` : ""; // of what was done to a picture
+  const remark = answer.remark ? ` · ${answer.remark}` : ""; // how a picture was changed
   byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}${remark}`;
   byId("answer-part").hidden = false;
 }
 
 /**
- * What a text is asked about: what stands in brackets.
+ * The part of a text that the question is about: the part in brackets.
  * @type {(text: string) => string}
  */
 const aspectOf = (text) => /\[([^[\]]+)\]/.exec(text)?.[1] ?? text;
 
 /**
- * The best class of each answer in a line, and the probabilities of all beneath; where there are aspects, for each.
+ * The best class of each answer on one line, with all probabilities below; if there are aspects, for each of them.
  * @type {(answers: any[], aspects: string[]) => void}
  */
 function showClasses(answers, aspects) {
@@ -192,7 +192,7 @@ function answerLine(name, share, isBest) {
 }
 
 /**
- * Make room for the desk, and offer the models that answer.
+ * Mount the desk and list the models that answer.
  * @type {(served: Model[], granted: Record<string, number>) => void}
  */
 export function mountAnswering(served, granted) {
@@ -219,10 +219,10 @@ export function mountAnswering(served, granted) {
   byId("answer-desk").append(form, knowing, preview, trouble, part, looking);
   savable(part, "answer", () => shown);
   mountLooking(looking);
-  preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
+  preview.addEventListener("error", () => (preview.hidden = true)); // not a picture; the server says so too
   choice.addEventListener("change", () => {
     remember({ answerer: choice.value, input: null });
-    forgetAnswer(); // which was another model's
+    forgetAnswer(); // it came from another model
     makeField();
     answerAgain();
   });

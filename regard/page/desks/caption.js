@@ -1,4 +1,4 @@
-// Captioning: a picture that one chooses, drops or pastes, what it shows in words, and where each word looked.
+// Captioning: a picture that the user selects, drops or pastes, its caption, and the attention of each word.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -17,8 +17,8 @@ import { duration, say } from "../parts/texts.js";
 /** @typedef {(looks: any, wish: Wish) => void} Show */
 /** @typedef {{ mount: (holder: HTMLElement) => void, show: Show, point: (place: number | null) => void }} View */
 
-const LARGEST_SIDE = 640; // pixels of a picture that is made smaller before it is sent
-// What was looked at in a picture, and in a video: what makes room for it, shows it, and points at a word.
+const LARGEST_SIDE = 640; // pixels; larger pictures are scaled down before they are sent
+// The views of attention in a picture and in a video: how to mount one, show data in it, and highlight a word.
 /** @type {Record<string, View>} */
 const VIEWS = {
   overlay: { mount: mountOverlay, show: showOverlay, point: pointAtWord },
@@ -30,10 +30,10 @@ let models = [];
 /** @type {Record<string, number>} */
 let limits = {};
 /** @type {File | null} */
-let picture = null; // the file that is asked about
+let picture = null; // the file to be captioned
 /** @type {any} */
-let shown = null; // the caption that is shown
-let view = VIEWS.overlay; // of what its words looked at
+let shown = null; // the displayed caption
+let view = VIEWS.overlay; // of the attention of its words
 
 const asking = oneAtATime("caption-part", "caption-trouble", () => {
   for (const part of ["caption-part", "caption-looks"]) byId(part).hidden = true;
@@ -41,7 +41,7 @@ const asking = oneAtATime("caption-part", "caption-trouble", () => {
 /** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("captioner").value) ?? models[0];
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followCaptioning() {
   const { captioner } = wished();
   if (models.some(({ name }) => name === captioner)) byId("captioner").value = captioner;
@@ -53,7 +53,7 @@ export function followCaptioning() {
 }
 
 /**
- * Take a file for the picture that is asked about.
+ * Use a file as the picture to be captioned.
  * @type {(file: File | null | undefined) => void}
  */
 function take(file) {
@@ -67,7 +67,7 @@ function take(file) {
 }
 
 /**
- * A picture as the server takes it; one with too many bytes or pixels is made smaller first, unless it may move.
+ * A picture in the server's format; one with too many bytes or pixels is scaled down first, unless it may be animated.
  * @type {(file: File) => Promise<Record<string, string>>}
  */
 async function sendable(file) {
@@ -78,7 +78,7 @@ async function sendable(file) {
 /** @type {(file: File) => Promise<Blob>} */
 async function shrink(file) {
   const whole = await createImageBitmap(file).catch(() => null);
-  if (!whole) return file; // the server says what is wrong with it
+  if (!whole) return file; // the server reports what is wrong with it
   if (file.size <= limits.picture && whole.width * whole.height <= limits.pixels) return file;
   const share = Math.min(1, LARGEST_SIDE / Math.max(whole.width, whole.height));
   const canvas = element("canvas", { width: Math.ceil(whole.width * share), height: Math.ceil(whole.height * share) });
@@ -86,7 +86,7 @@ async function shrink(file) {
   return new Promise((done) => canvas.toBlob((blob) => done(/** @type {Blob} */ (blob)), "image/jpeg", 0.92));
 }
 
-/** Ask what the picture shows; what was asked for before and did not come yet is forgotten. */
+/** Ask for a caption of the picture; an earlier request that is still pending is cancelled. */
 export async function captionAgain() {
   const chosen = picture;
   if (!chosen) return;
@@ -95,7 +95,7 @@ export async function captionAgain() {
     const sent = await sendable(chosen);
     const found = await ask("v1/caption", { model: name, pictures: [sent] }, signal);
     if (signal.aborted) return;
-    byId("caption-looks").hidden = true; // which are of the words before
+    byId("caption-looks").hidden = true; // they belong to the previous caption
     showCaption(found);
     if (!can.includes("look")) return;
     const sight = await ask("v1/look", { model: name, input: sent }, signal);
@@ -127,7 +127,7 @@ function showCaption(found) {
 }
 
 /**
- * Make room for the desk, and offer the models that say what pictures show.
+ * Mount the desk and list the models that caption pictures.
  * @type {(served: Model[], granted: Record<string, number>) => void}
  */
 export function mountCaptioning(served, granted) {
@@ -154,14 +154,14 @@ export function mountCaptioning(served, granted) {
     followCaptioning();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
+  preview.addEventListener("error", () => (preview.hidden = true)); // not a picture; the server says so too
   file.addEventListener("change", () => take(file.files?.[0]));
   listenForFiles(desk);
   listenToCaption(text);
 }
 
 /**
- * Pictures that are dropped on the desk, or pasted while it is open.
+ * Accept pictures that are dropped on the desk, or pasted while it is open.
  * @type {(desk: HTMLElement) => void}
  */
 function listenForFiles(desk) {
@@ -181,7 +181,7 @@ function listenForFiles(desk) {
 }
 
 /**
- * The words of the caption, each of which shows where it looked when it is pointed at or reached by a key.
+ * Show the attention of a word of the caption while the pointer is over it or it has the keyboard focus.
  * @type {(text: HTMLElement) => void}
  */
 function listenToCaption(text) {

@@ -1,5 +1,5 @@
-// Drawing: a sheet of paper on which a person begins and a model goes on, or a picture that comes to be by itself, from
-// nothing or as a text asks.
+// Drawing: a sheet of paper on which a person starts a drawing and a model continues it, or a picture that the model
+// draws alone, with or without a text that describes it.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -24,7 +24,7 @@ const model = () => models.find(({ name }) => name === byId("drawer").value) ?? 
 const drawsStrokes = () => model().reads === "drawing";
 const readsText = () => model().reads === "text";
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followDrawing() {
   const { drawer } = wished();
   if (models.some(({ name }) => name === drawer)) byId("drawer").value = drawer;
@@ -44,25 +44,25 @@ function takeModel() {
   offerButtons();
 }
 
-/** What can be gone on with or taken back, where there is something. */
+/** Enable the buttons that continue or undo if there is something to continue or undo. */
 function offerButtons() {
   byId("draw-on").disabled = !paper.own.length;
   byId("draw-undo").disabled = !paper.own.length && !paper.added.length;
 }
 
-/** A person draws on, or takes something back: what a model was to add belonged to another beginning. */
+/** The person drew or undid a stroke, so a pending continuation of the earlier drawing is dropped. */
 function beginAnew() {
   asking.forget();
   offerButtons();
 }
 
-/** Ask anew for what was asked for last: to go on where there is a beginning. */
+/** Repeat the last request: a continuation if there are strokes to continue. */
 export function drawAgain() {
   return drawFrom(drawsStrokes() && paper.own.length ? ownStrokes(paper) : null);
 }
 
 /**
- * Let the model draw, from nothing or on from strokes; what was asked for before and did not come yet is forgotten.
+ * Let the model draw, from nothing or continuing strokes; an earlier request that is still pending is cancelled.
  * @type {(strokes: Stroke[] | null) => Promise<void>}
  */
 async function drawFrom(strokes) {
@@ -98,7 +98,7 @@ function showDrawn({ model: name, seconds, drawings }) {
 }
 
 /**
- * Make room for the desk, and offer the models that draw.
+ * Mount the desk and list the models that draw.
  * @type {(served: Model[]) => void}
  */
 export function mountDrawing(served) {

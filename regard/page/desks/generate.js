@@ -1,4 +1,4 @@
-// Writing with language models: a prompt, what each model finds likely to come next, and how each goes on with it.
+// Writing with language models: a prompt, the likeliest next tokens of each model, and how each continues the prompt.
 
 import { remember, wished, wishedAll } from "../parts/address.js";
 import { button, byId, element } from "../parts/common.js";
@@ -10,22 +10,22 @@ import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
 
 /** @import { Model } from "../parts/server.js" */
 
-const PAUSE = 250; // milliseconds without a key, then the prompt is read
-const MOST_AT_FIRST = 3; // models side by side when nobody has said which
+const PAUSE = 250; // milliseconds without a key press before the prompt is sent
+const MOST_AT_FIRST = 3; // models side by side by default
 
 /** @type {Model[]} */
 let models = [];
 /** @type {any[]} */
-let writers = []; // of the models that are chosen, side by side
+let writers = []; // one for each chosen model, side by side
 /** @type {{ before: string, after: string }[]} */
-let steps = []; // what was added to the prompt by choosing: the text before and after each
+let steps = []; // additions to the prompt that can be undone: the text before and after each
 /** @type {number | undefined} */
-let waiting; // for a pause in the typing
+let waiting; // timer for a pause in the typing
 
 /** @type {() => string} */
 const prompt = () => byId("prompt").value;
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followGenerating() {
   const wish = wished();
   followSearch(wish);
@@ -35,7 +35,7 @@ export function followGenerating() {
   onceSeen(byId("generate-desk"), generateAgain);
 }
 
-/** Let every model read what is in the field. */
+/** Send the prompt to every model. */
 export function generateAgain() {
   clearTimeout(waiting);
   remember({ prompt: prompt() || null });
@@ -47,7 +47,7 @@ export function generateAgain() {
 const read = (writer) => readPrompt(writer, prompt(), { ...drawingWanted(), ...fullnessWanted(writer.model) });
 
 /**
- * Let a model go on; where it has not read the prompt yet, it does so first.
+ * Let a model continue the prompt; if it has not read the prompt yet, it reads it first.
  * @type {(writer: any) => Promise<void>}
  */
 async function write(writer) {
@@ -57,7 +57,7 @@ async function write(writer) {
 }
 
 /**
- * Have the prompt be another text, as a step that can be undone; not where something was typed since it was read.
+ * Replace the prompt, as a step that can be undone; ignored if something was typed after the prompt was read.
  * @type {(from: any, text: string, called: string) => void}
  */
 function choose(from, text, called) {
@@ -68,7 +68,7 @@ function choose(from, text, called) {
   generateAgain();
 }
 
-/** Go back by one step; what was typed since the last one is a step too. */
+/** Undo one step; text typed since the last step counts as a step too. */
 function undo() {
   const last = steps[steps.length - 1];
   const wasTyped = prompt() !== last.after;
@@ -83,7 +83,7 @@ function showState() {
   byId("stop-writing").disabled = !writers.some(({ isWriting }) => isWriting);
 }
 
-// Which models stand side by side
+// Which models are shown side by side
 
 /** @type {(names: string[]) => void} */
 function chooseModels(names) {
@@ -97,7 +97,7 @@ function chooseModels(names) {
 }
 
 /**
- * A panel for each model that is chosen; those that stay keep what they have.
+ * Make a panel for each chosen model; panels of models that stay chosen keep their content.
  * @type {(names: string[]) => void}
  */
 function arrangeWriters(names) {
@@ -120,7 +120,7 @@ function modelChoice() {
   choice.addEventListener("change", (/** @type {any} */ { target }) => {
     const boxed = /** @type {NodeListOf<HTMLInputElement>} */ (choice.querySelectorAll("input:checked"));
     const checked = [...boxed].map(({ value }) => value);
-    if (!checked.length) target.checked = true; // one at least stays
+    if (!checked.length) target.checked = true; // at least one stays checked
     const names = checked.length ? checked : [target.value];
     const usual = models.slice(0, MOST_AT_FIRST).map(({ name }) => name);
     remember({ writers: String(names) === String(usual) ? null : names });
@@ -131,7 +131,7 @@ function modelChoice() {
 }
 
 /**
- * Make room for the desk, and offer the models that go on with a prompt.
+ * Mount the desk and list the models that continue a prompt.
  * @type {(served: Model[], limits: Record<string, number>) => void}
  */
 export function mountGenerating(served, limits) {

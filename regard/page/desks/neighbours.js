@@ -1,4 +1,4 @@
-// Words and their vectors: the neighbours of a word, what completes an analogy, and a map.
+// Words and their vectors: the neighbours of a word, analogies, and a map.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -11,13 +11,13 @@ import { duration, say, sayParts } from "../parts/texts.js";
 /** @import { Child } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
 
-const COUNT = 15; // words that are shown
-const ANALOGY = ["like", "as", "third"]; // the fields of an analogy, in the order in which they are read
+const COUNT = 15; // words to show
+const ANALOGY = ["like", "as", "third"]; // the fields of an analogy, in reading order
 
 /** @type {Model[]} */
 let models = [];
 /** @type {any} */
-let shown = null; // the answer that is shown
+let shown = null; // the displayed answer
 
 const hideWords = () => (byId("words-part").hidden = true);
 const asking = oneAtATime("words-part", "words-trouble", hideWords);
@@ -26,7 +26,7 @@ const model = () => models.find(({ name }) => name === byId("lexicon").value) ??
 /** @type {(id: string) => string} */
 const valueIn = (id) => byId(id).value.trim();
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followNeighbouring() {
   const wish = wished();
   if (models.some(({ name }) => name === wish.lexicon)) byId("lexicon").value = wish.lexicon;
@@ -35,7 +35,7 @@ export function followNeighbouring() {
   neighbourAgain();
 }
 
-/** Ask for what is in the fields: an analogy where one is filled in, else neighbours. */
+/** Send a request: an analogy if its fields are filled in, otherwise neighbours. */
 export function neighbourAgain() {
   if (ANALOGY.some(valueIn)) completeAnalogy();
   else if (valueIn("word")) findNeighbours();
@@ -46,7 +46,7 @@ export function neighbourAgain() {
 }
 
 /**
- * Ask for the neighbours of a word; where it was chosen on the map, that stays as it is.
+ * Ask for the neighbours of a word; if it was chosen on the map, the map does not move.
  * @type {(isOnMap?: boolean) => Promise<void>}
  */
 function findNeighbours(isOnMap = false) {
@@ -103,7 +103,7 @@ function neighbourLine([word, cosine]) {
 }
 
 /**
- * Show the neighbours of a word that was chosen somewhere.
+ * Show the neighbours of a word that was chosen in a list or on the map.
  * @type {(word: string, isOnMap: boolean) => void}
  */
 function lead(word, isOnMap) {
@@ -126,7 +126,7 @@ function wordForm() {
   return askingForm("wording", () => findNeighbours(), choice, label, go);
 }
 
-/** The three words of an analogy, in a sentence with gaps. */
+/** The form for an analogy: a sentence with gaps for three words. */
 function analogyForm() {
   /** @type {(id: string) => HTMLElement} */
   const gap = (id) => {
@@ -150,7 +150,7 @@ function askingForm(id, submit, ...children) {
 }
 
 /**
- * Make room for the desk, and offer the models that have word vectors.
+ * Mount the desk and list the models that have word vectors.
  * @type {(served: Model[]) => void}
  */
 export function mountNeighbouring(served) {

@@ -1,4 +1,4 @@
-// Speaking: a text, who is to say it, a player for the sound, and beneath it what was looked at over time.
+// Speaking: a text, a speaker, a player for the sound, and below it the attention over time.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -18,7 +18,7 @@ const asking = oneAtATime("sound-part", "speak-trouble", hideSound);
 /** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("voice").value) ?? models[0];
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followSpeaking() {
   const { voice, spoken, speaker } = wished();
   if (models.some(({ name }) => name === voice)) byId("voice").value = voice;
@@ -28,7 +28,7 @@ export function followSpeaking() {
   speakAgain();
 }
 
-/** The people whose voices the chosen model has. */
+/** List the speakers of the chosen model. */
 function offerSpeakers() {
   /** @type {{ speakers: string[] }} */
   const { speakers } = model();
@@ -40,7 +40,7 @@ function offerSpeakers() {
   });
 }
 
-/** Ask for the sound of what is in the field; what was asked for before and did not come yet is forgotten. */
+/** Ask for the sound of the text; an earlier request that is still pending is cancelled. */
 export async function speakAgain() {
   const text = byId("spoken").value.trim();
   if (!text) {
@@ -53,7 +53,7 @@ export async function speakAgain() {
   await asking.attempt(async (signal) => {
     const found = await ask("v1/speak", { model: name, text, speaker }, signal);
     if (signal.aborted) return;
-    byId("speak-frames").hidden = true; // which are of the sound before
+    byId("speak-frames").hidden = true; // they belong to the previous sound
     showSound(found);
     if (!can.includes("look")) return;
     const { looks } = await ask("v1/look", { model: name, input: text, speaker }, signal);
@@ -78,7 +78,7 @@ function showSound({ model: name, seconds, sounds: [sound] }) {
 }
 
 /**
- * Make room for the desk, and offer the models that speak.
+ * Mount the desk and list the models that speak.
  * @type {(served: Model[]) => void}
  */
 export function mountSpeaking(served) {

@@ -1,4 +1,4 @@
-// Transcribing: a sound that one chooses and hears, what is said in it, and beneath it which frames say what.
+// Transcribing: a sound file with a player, its transcript, and below it the alignment of frames and symbols.
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
@@ -17,14 +17,14 @@ let models = [];
 /** @type {Record<string, number>} */
 let limits = {};
 /** @type {any} */
-let shown = null; // the transcript that is shown
+let shown = null; // the displayed transcript
 
 const hideTranscript = () => ["transcript-part", "transcribe-frames"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("transcript-part", "transcribe-trouble", hideTranscript);
 /** @type {() => Model} */
 const model = () => models.find(({ name }) => name === byId("transcriber").value) ?? models[0];
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followTranscribing() {
   const { transcriber } = wished();
   if (models.some(({ name }) => name === transcriber)) byId("transcriber").value = transcriber;
@@ -32,7 +32,7 @@ export function followTranscribing() {
   transcribeAgain();
 }
 
-/** The sound that is chosen, as the server takes it; nothing where there is none. */
+/** The chosen sound in the server's format, or nothing if none is chosen. */
 async function chosenSound() {
   const [file] = byId("sound-file").files;
   const heard = byId("heard");
@@ -43,7 +43,7 @@ async function chosenSound() {
   return { sound: await encoded(file, limits.sound, "transcribe.too_large") };
 }
 
-/** Ask what the chosen sound says; what was asked for before and did not come yet is forgotten. */
+/** Ask for a transcript of the chosen sound; an earlier request that is still pending is cancelled. */
 export async function transcribeAgain() {
   const { name, can } = model();
   await asking.attempt(async (signal) => {
@@ -52,7 +52,7 @@ export async function transcribeAgain() {
     if (!sound) return hideTranscript();
     const found = await ask("v1/transcribe", { model: name, sounds: [sound] }, signal);
     if (signal.aborted) return;
-    byId("transcribe-frames").hidden = true; // which are of the sound before
+    byId("transcribe-frames").hidden = true; // they belong to the previous sound
     showTranscript(found);
     if (!can.includes("look")) return;
     const { looks } = await ask("v1/look", { model: name, input: sound }, signal);
@@ -79,7 +79,7 @@ function showTranscript(found) {
 }
 
 /**
- * Make room for the desk, and offer the models that transcribe.
+ * Mount the desk and list the models that transcribe.
  * @type {(served: Model[], granted: Record<string, number>) => void}
  */
 export function mountTranscribing(served, granted) {

@@ -1,4 +1,4 @@
-// Translating: type, and translations appear; point and choose, and see why.
+// Translating: translations appear as the user types; words can be pointed at, replaced and explained.
 
 import { remember, wished } from "../parts/address.js";
 import { chosenModels, choosePair, mountChoosing, sideNames } from "./translate/choosing.js";
@@ -17,14 +17,14 @@ import { mountWriting, sentenceAtCaret, showSentences, writeText, writtenText } 
 /** @import { Choice } from "./translate/picks.js" */
 /** @import { Place } from "./translate/writing.js" */
 
-const PAUSE = 250; // milliseconds without a key, then it is translated
+const PAUSE = 250; // milliseconds without a key press before the text is translated
 
 /** @type {Panel[]} */
 let panels = [];
 /** @type {number | undefined} */
-let waiting; // for a pause in the typing
-let isTyping = false; // what is explained then is the sentence at the caret
-const subject = { model: "", sentence: 0 }; // whose translation, and which sentence, is explained
+let waiting; // timer for a pause in the typing
+let isTyping = false; // if so, the sentence at the caret is explained
+const subject = { model: "", sentence: 0 }; // the model and the sentence that are explained
 
 const subjectPanel = () => panels.find(({ model }) => model.name === subject.model) ?? panels[0];
 
@@ -32,12 +32,12 @@ const subjectPanel = () => panels.find(({ model }) => model.name === subject.mod
 
 function typed() {
   isTyping = true;
-  byId("views").setAttribute("aria-busy", true); // what it shows is of another text
+  byId("views").setAttribute("aria-busy", true); // its content belongs to the previous text
   clearTimeout(waiting);
   waiting = setTimeout(translateAll, PAUSE);
 }
 
-/** Translate what is written, anew. */
+/** Translate the text again. */
 export function translateAll() {
   clearTimeout(waiting);
   const text = writtenText();
@@ -45,7 +45,7 @@ export function translateAll() {
   panels.forEach((panel) => translate(panel, text));
 }
 
-/** A panel for each model that is chosen; those that stay keep what they have. */
+/** Make a panel for each chosen model; panels of models that stay chosen keep their content. */
 function arrangePanels() {
   const kept = new Map(panels.map((panel) => [panel.model.name, panel]));
   panels.filter(({ model }) => !chosenModels().includes(model)).forEach(stop);
@@ -90,7 +90,7 @@ function settled(panel) {
 // Explaining
 
 /**
- * Explain the sentence that is chosen, or the nearest there is.
+ * Explain the chosen sentence, or the nearest one that exists.
  * @type {(place?: number) => Promise<void> | undefined}
  */
 function showSubject(place) {
@@ -115,7 +115,7 @@ function showSubject(place) {
 }
 
 /**
- * The place of the next sentence in one direction that there is something to say about.
+ * The place of the next sentence in one direction that can be explained.
  * @type {(step: number) => number | undefined}
  */
 function neighbour(step) {
@@ -154,7 +154,7 @@ function chooseSubject(model, sentence, place) {
 }
 
 /**
- * A word of a translation was chosen: what could stand there? Who chose it by a key goes on from there.
+ * Show the alternatives for a chosen word; if it was chosen by keyboard, the focus moves to them.
  * @type {(panel: Panel, place: Place, byKey: boolean) => Promise<void>}
  */
 async function opened(panel, { sentence, word: at }, byKey) {
@@ -167,7 +167,7 @@ async function opened(panel, { sentence, word: at }, byKey) {
 }
 
 /**
- * Something else was chosen for a sentence, wherever it stands in the text.
+ * Apply a choice to every occurrence of a sentence in the text.
  * @type {(model: Model, text: string, choice: Choice | null) => void}
  */
 function picked({ name }, text, choice) {
@@ -186,9 +186,9 @@ function listenToSubject() {
   });
 }
 
-// Beginning
+// Setting up
 
-/** Show what the address asks for. */
+/** Show the state that the address describes. */
 export function followTranslating() {
   const { text, model, sentence, view, at } = wished();
   readPicks();
@@ -201,7 +201,7 @@ export function followTranslating() {
 }
 
 /**
- * Offer the models that translate.
+ * Mount the desk and list the models that translate.
  * @type {(models: Model[], limits: Record<string, number>) => void}
  */
 export function mountTranslating(models, limits) {

@@ -1,4 +1,4 @@
-// JSON Schemas for people: what a value may be, the fields of a record, and a small value that fits.
+// JSON Schemas in readable form: the type of a value, the fields of a record, and a small example.
 
 import { element } from "../parts/common.js";
 import { say } from "../parts/texts.js";
@@ -9,8 +9,8 @@ import { say } from "../parts/texts.js";
 /** @typedef {{ name: string, schema: Schema, isRequired: boolean }} Field */
 
 const REFERENCE = "#/components/schemas/";
-const DEEPEST = 4; // records in one another of a sample
-const LARGE = 2 ** 31; // no bound that anybody comes to
+const DEEPEST = 4; // levels of nested records in an example
+const LARGE = 2 ** 31; // bounds from here on are not shown
 
 /** @type {(schema: Schema) => string} */
 const nameOf = (schema) => (schema.$ref?.startsWith(REFERENCE) ? schema.$ref.slice(REFERENCE.length) : "");
@@ -18,7 +18,7 @@ const nameOf = (schema) => (schema.$ref?.startsWith(REFERENCE) ? schema.$ref.sli
 const resolved = (document, schema) => (nameOf(schema) ? document.components.schemas[nameOf(schema)] : schema);
 
 /**
- * What a value may be, with links to records.
+ * The type of a value, with links to records.
  * @type {(document: Described, schema: Schema) => Child[]}
  */
 export function typeParts(document, schema) {
@@ -79,7 +79,7 @@ function fieldLine(document, name, field, isRequired) {
 }
 
 /**
- * The fields of what is sent, if anything is: their names and schemas, and whether they must be given.
+ * The fields of the request body, if it has one: their names and schemas, and whether they are required.
  * @type {(document: Described, schema?: Schema) => Field[]}
  */
 export function requestFields(document, schema) {
@@ -90,7 +90,7 @@ export function requestFields(document, schema) {
 }
 
 /**
- * Of the kinds of value that a schema allows the first that is more than nothing.
+ * The first type that a schema allows, other than null.
  * @type {(document: Described, schema: Schema) => Schema}
  */
 export function plainOf(document, schema) {
@@ -100,7 +100,7 @@ export function plainOf(document, schema) {
 }
 
 /**
- * A small value that fits a schema: of a record the fields that must be given.
+ * A small value that fits a schema; a record has only its required fields.
  * @type {(document: Described, schema?: Schema, depth?: number) => any}
  */
 export function sampleOf(document, schema, depth = 0) {

@@ -1,4 +1,4 @@
-// A form for one address of the interface, made from its description, which asks this very server.
+// A form for one path of the interface, made from its description; it sends requests to this server.
 
 import { element } from "../parts/common.js";
 import { plainOf, requestFields, sampleOf } from "./schemas.js";
@@ -8,10 +8,10 @@ import { say } from "../parts/texts.js";
 /** @import { Described, Field, Schema } from "./schemas.js" */
 /** @typedef {{ name: string, isRequired: boolean, read: () => unknown, line: HTMLElement }} Filled a field */
 
-const MOST = 20_000; // letters of an answer that are shown
+const MOST = 20_000; // characters of an answer to show
 
 /**
- * The form of an operation; one without a schema of what to send has nothing to fill in.
+ * The form of an operation; without a schema for the request body there are no fields.
  * @type {(document: Described, path: string, method: string, schema?: Schema) => HTMLFormElement}
  */
 export function tryingForm(document, path, method, schema) {
@@ -33,7 +33,7 @@ export function tryingForm(document, path, method, schema) {
 }
 
 /**
- * One field: a line of the form, and `read`, which gives its value, or nothing where nothing is filled in.
+ * One field: a line of the form, and `read`, which returns its value, or nothing if it is empty.
  * @type {(document: Described, field: Field, of: string) => Filled}
  */
 function fieldOf(document, { name, schema, isRequired }, of) {
@@ -62,7 +62,7 @@ function inputOf(type) {
 }
 
 /**
- * What may be chosen, as JSON; at first nothing.
+ * A select element with these values as JSON; initially none is selected.
  * @type {(values: unknown[]) => HTMLSelectElement}
  */
 function choiceOf(values) {
@@ -71,7 +71,7 @@ function choiceOf(values) {
 }
 
 /**
- * Ask, and tell what came back.
+ * Send the request and show the answer.
  * @type {(path: string, method: string, fields?: Filled[]) => Promise<Child[]>}
  */
 async function answerParts(path, method, fields) {

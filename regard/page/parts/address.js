@@ -1,26 +1,26 @@
-// What is shown stands in the fragment of the address, which no server is ever told.
+// The state of the page is kept in the fragment of the address, which browsers never send to a server.
 
-/** @typedef {Record<string, any>} Wish what is wished for, by name; from an address, texts */
+/** @typedef {Record<string, any>} Wish the requested state, by name; strings if it comes from an address */
 
 /** @type {string | null} */
-let aside = null; // the same, where the address cannot be changed: in a notebook a page stands in a frame without one
+let aside = null; // the fragment if the address cannot be changed, as in the frames of a notebook
 
 const written = () => new URLSearchParams(aside ?? location.hash.slice(1));
 
 /**
- * What the fragment asks for; of what is named twice, the last.
+ * The state in the fragment; if a name occurs twice, the last value counts.
  * @returns {Wish}
  */
 export const wished = () => Object.fromEntries(written());
 
 /**
- * All values that the fragment has under a name.
+ * All values of a name in the fragment.
  * @param {string} name
  */
 export const wishedAll = (name) => written().getAll(name);
 
 /**
- * Put values into the fragment: a list under one name, null for none; what else stands there stays.
+ * Put values into the fragment: a list gives several values, null removes a name, all other names stay.
  * @param {Wish} values
  */
 export function remember(values) {
@@ -36,6 +36,6 @@ export function remember(values) {
     history.replaceState(null, "", `#${fragment}`);
     aside = null;
   } catch {
-    aside = String(fragment); // some browsers also allow only so many changes in a while
+    aside = String(fragment); // some browsers also limit the rate of changes
   }
 }

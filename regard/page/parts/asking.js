@@ -1,4 +1,4 @@
-// One question at a time: what was asked for before and did not come yet is forgotten, and a refusal is told.
+// One request at a time: a new request cancels the pending one, and a refusal is shown.
 
 import { byId } from "./common.js";
 import { Refusal } from "./server.js";
@@ -6,7 +6,7 @@ import { Refusal } from "./server.js";
 /** @typedef {(work: (signal: AbortSignal) => Promise<void>) => Promise<void>} Attempt */
 
 /**
- * What asks for a part of the page, busy meanwhile; a refusal is told in `trouble` once `refused` left nothing old.
+ * Run requests for `part`, marked as busy meanwhile; a refusal calls `refused` and is then shown in `trouble`.
  * @type {(part: string, trouble: string, refused?: () => void) => { attempt: Attempt, forget: () => void }}
  */
 export function oneAtATime(part, trouble, refused = () => {}) {

@@ -1,4 +1,4 @@
-// What all views use. Words become text nodes, never markup.
+// What all views share. Words become text nodes, never markup.
 
 import { decimal, isSaid, language, say } from "./texts.js";
 
@@ -6,13 +6,13 @@ import { decimal, isSaid, language, say } from "./texts.js";
 /** @typedef {string | Node} Child */
 
 /**
- * The element with this id, which is there; of which kind it is, whoever asks for it knows.
+ * The element with this id, which must exist; the caller knows its type.
  * @type {(id: string) => any}
  */
 export const byId = (id) => document.getElementById(id);
 
 /**
- * A new element with attributes, holding texts and other elements.
+ * A new element with attributes and children (texts or elements).
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {Attributes} attributes
@@ -23,7 +23,7 @@ export function element(name, attributes = {}, ...children) {
 }
 
 /**
- * A new element of a drawing, likewise.
+ * The same for an SVG element.
  * @template {keyof SVGElementTagNameMap} Name
  * @param {Name} name
  * @param {Attributes} attributes
@@ -46,14 +46,14 @@ function filled(made, attributes, children) {
 }
 
 /**
- * A button that does no more than it is told to.
+ * A button that does not submit a form.
  * @param {Attributes} attributes
  * @param {Child[]} children
  */
 export const button = (attributes, ...children) => element("button", { type: "button", ...attributes }, ...children);
 
 /**
- * A part of a page under a heading.
+ * A section of a page with a heading.
  * @param {string} name
  * @param {string} title
  * @param {Child[]} children
@@ -64,28 +64,28 @@ export function section(name, title, ...children) {
 }
 
 /**
- * Where in a model something was looked at: by its name in the language of the page, or as the code calls it.
+ * The name of a place of attention in a model, in the language of the page, or else its name in the code.
  * @param {string} where
  */
 export const partName = (where) => (isSaid(`places.${where}`) ? say(`places.${where}`) : element("code", {}, where));
 
 /**
- * Text in another language inside a sentence of ours, kept from turning that sentence about.
+ * Text in another language inside a sentence of the page, isolated so that it cannot change the sentence's direction.
  * @param {string} text
  * @param {string} language
  */
 export const word = (text, language) => element("bdi", { lang: language }, text);
 
 /**
- * Tokens that stand for no letters -> what they are called.
+ * Special tokens -> the keys of their names.
  * @type {Record<string, string>}
  */
 const SYMBOLS = { "</s>": "end", "<s>": "begin", "<unk>": "unknown", "▁": "space" };
 
-const BYTE = /^<0x([0-9A-F]{2})>$/; // a part of a letter that the vocabulary lacks
+const BYTE = /^<0x([0-9A-F]{2})>$/; // one byte of a character that the vocabulary lacks
 
 /**
- * What a token that stands for no letters is called, and nothing of others.
+ * The name of a special token; nothing for other tokens.
  * @param {string} token
  */
 function symbolName(token) {
@@ -95,13 +95,13 @@ function symbolName(token) {
 }
 
 /**
- * A token as one says it: without the sign of a space, which only shows where a word begins.
+ * A token as plain text: without the space sign, which only marks the start of a word.
  * @param {string} token
  */
 export const spokenToken = (token) => symbolName(token) || token.replaceAll("▁", " ").trim();
 
 /**
- * The parts of a token as one sees it: a space is a faint sign, and what stands for no letters has a name.
+ * A token as displayed parts: a space is a faint sign, and special tokens are named.
  * @param {string} token
  */
 export function tokenParts(token) {
@@ -113,7 +113,7 @@ export function tokenParts(token) {
 }
 
 /**
- * A token inside a sentence of ours.
+ * A token inside a sentence of the page.
  * @param {string} token
  * @param {string} spelled the language it is spelled in
  */
@@ -123,7 +123,7 @@ export const tokenWord = (token, spelled) => element("bdi", { lang: spelled }, .
 export const signed = (value) => decimal(value, 2).replace("-", "−");
 
 /**
- * A probability in percent, as exactly as one reads it.
+ * A probability in percent, with as many digits as are useful.
  * @param {number} probability
  */
 export function percent(probability) {
@@ -132,8 +132,8 @@ export function percent(probability) {
 }
 
 /**
- * A group of radio buttons that look like segments; made anew only when there is something else to choose from.
- * `nameOf` says what an option is called, where that is not what it is.
+ * Fill a group of radio buttons that look like segments; it is rebuilt only if the options change.
+ * `nameOf` gives the label of an option if it differs from the value.
  * @param {HTMLFieldSetElement} group
  * @param {string[]} options
  * @param {string | number | null} chosen
@@ -153,13 +153,13 @@ export function offer(group, options, chosen, nameOf = String) {
 }
 
 /**
- * What a choice among heads or steps is called: a number is itself, all of them or how they are joined has a name.
+ * The label of a choice among heads or steps: numbers stay as they are, "all", "mean" and "max" have names.
  * @param {string} value
  */
 export const choiceName = (value) => (isSaid(`choices.${value}`) ? say(`choices.${value}`) : value);
 
 /**
- * Of several things that Tab reaches as one, make this the one it leads to.
+ * In a group that Tab reaches as one stop, make this element the one that gets the focus.
  * @param {HTMLOrSVGElement[]} things
  * @param {HTMLOrSVGElement | null} [chosen]
  */
@@ -168,7 +168,7 @@ export function reachable(things, chosen) {
 }
 
 /**
- * Let arrow keys, Home and End lead along the things inside of a holder.
+ * Let arrow keys, Home and End move the focus between the elements inside `holder`.
  * @param {HTMLElement} holder
  * @param {string} selector
  */

@@ -1,10 +1,10 @@
-// Files as the server takes them.
+// Files in the server's format.
 
 import { Refusal } from "./server.js";
 import { say } from "./texts.js";
 
 /**
- * The bytes of a file as base64; where there are more than `most`, that is refused in these words.
+ * The bytes of a file as base64; if there are more than `most`, throws a refusal with this text.
  * @type {(file: Blob, most: number, words: string) => Promise<string>}
  */
 export async function encoded(file, most, words) {

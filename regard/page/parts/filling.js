@@ -1,11 +1,11 @@
-// The texts that stand in the page itself, before any script has made something.
+// The texts in the HTML of the page itself, as opposed to elements that scripts create.
 
 import { byId } from "./common.js";
 import { languageChoice, say } from "./texts.js";
 
 const KINDS = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
 
-/** Fill texts, names for screen readers and hints in fields, and offer the languages. */
+/** Fill in texts, labels for screen readers and placeholders of fields, and list the languages. */
 export function fillTexts() {
   /** @type {NodeListOf<any>} */
   const marked = document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]");

@@ -1,20 +1,20 @@
-// Which block and head of a look is shown: the choice of them, and the weights of one head or of all joined.
+// Choosing a block and a head of attention, and the weights of one head or of all heads combined.
 
 import { byId, choiceName, element, offer, partName } from "./common.js";
 import { say, sayParts } from "./texts.js";
 
 /** @import { Wish } from "./address.js" */
 
-const WEIGHT_OF_ONE = 10_000; // as it comes
+const WEIGHT_OF_ONE = 10_000; // how the server encodes a weight of 1
 const JOINED = ["mean", "max"];
 
-/** @typedef {number | string} Head the number of a head, or how all are joined: "mean" or "max" */
-/** @typedef {{ where: string, heads: number[][] }} Block weights of each head, row after row */
+/** @typedef {number | string} Head the number of a head, or how all are combined: "mean" or "max" */
+/** @typedef {{ where: string, heads: number[][] }} Block the weights of each head, row by row */
 /** @typedef {{ layer: number, head: Head }} Chosen */
 /** @typedef {{ blocks: Block[], start: Chosen }} Looks */
 
 /**
- * A form in which block and head of a view are chosen, with more controls behind; `changed` hears of what is.
+ * A form to choose the block and the head of a view, followed by more controls; `changed` is called with the choice.
  * @param {string} view
  * @param {(wish: Wish) => void} changed
  * @param {Node[]} more
@@ -34,7 +34,7 @@ export function headControls(view, changed, ...more) {
 }
 
 /**
- * The block and head nearest to what is wished for, shown in the controls and in the caption of the view.
+ * The valid block and head nearest to the requested ones; also shows them in the controls and the caption of the view.
  * @param {string} view
  * @param {Looks} looks
  * @param {Wish} wish
@@ -53,7 +53,7 @@ export function settleHead(view, { blocks, start }, wish) {
 }
 
 /**
- * The weights of one head or of all joined, as shares, from one place to another.
+ * The weights of one head or of all combined, as shares, from one place to another.
  * @param {{ blocks: Block[] }} looks
  * @param {Chosen} chosen
  * @param {number} [from]

@@ -1,4 +1,4 @@
-// What models know: their description, what they learnt from, how large they are and how well they did; texts to try.
+// Facts about models: description, training data, size and scores; also texts to try.
 
 import { button, element } from "./common.js";
 import { inPageLanguage } from "./refusals.js";
@@ -6,7 +6,7 @@ import { decimal, isSaid, say, sayParts } from "./texts.js";
 
 /** @typedef {{ metric: string, value: number, split: string }} Score */
 /**
- * @typedef {object} Known what the server says of a model
+ * @typedef {object} Known the server's description of a model
  * @property {string} name
  * @property {string} reads
  * @property {string} description
@@ -19,12 +19,12 @@ import { decimal, isSaid, say, sayParts } from "./texts.js";
  * @property {{ validated: boolean } | null} [hardly_trained]
  */
 
-// The first of these that there is is told, where weights were chosen by none of the scores, or by a loss.
+// The first of these that exists is shown if the weights were chosen by a loss or by none of the scores.
 const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"];
-const NO_TEXT = ["nodes", "picture", "video", "sound", "drawing", "words"]; // what models read that is none
+const NO_TEXT = ["nodes", "picture", "video", "sound", "drawing", "words"]; // kinds of input that are not text
 
 /**
- * Say what models know, and offer texts to try; `take` hears of one that is chosen.
+ * Show facts about models, and texts to try; `take` is called with a chosen text.
  * @type {(holder: HTMLElement, models: Known[], take: (text: string) => void) => void}
  */
 export function showKnowledge(holder, models, take) {
@@ -55,7 +55,7 @@ function paragraph(model) {
 }
 
 /**
- * What a model learnt from, as far as its folder says so.
+ * The training data of a model, as far as its folder records it.
  * @type {(model: Known) => string}
  */
 function learntFrom({ amount, data }) {
@@ -67,7 +67,7 @@ function learntFrom({ amount, data }) {
 }
 
 /**
- * A warning of a model that has hardly been trained.
+ * A warning about a model that has hardly been trained.
  * @type {(model: Known) => string}
  */
 function caution({ hardly_trained: course }) {
@@ -76,7 +76,7 @@ function caution({ hardly_trained: course }) {
 }
 
 /**
- * The score by which weights were chosen, or else the one that tells people most, on a test or on validation data.
+ * The score by which the weights were chosen, or else the most informative one, on test or validation data.
  * @type {(model: Known) => string}
  */
 function score({ scores = [], best_by: chosen }) {

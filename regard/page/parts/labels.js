@@ -1,20 +1,20 @@
-// Names beside points, none of which covers another; what finds no room is left out.
+// Labels beside points without overlaps; labels that do not fit are omitted.
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
-/** @typedef {{ x: number, y: number, width: number, height: number }} Named a point, and how large its name is */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Named a point, and the size of its label */
 
 // Right of the point, left of it, above, below, and at its corners.
 const SIDES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]];
-const CELL = 64; // pixels of a square in which boxes are looked for
+const CELL = 64; // pixels; side of the grid squares that index the boxes
 
 /**
- * Where a name begins along one axis, from its point: after it, before it, or around it.
+ * The start of a label along one axis, relative to its point: after it, before it, or centred.
  * @type {(side: number, length: number, gap: number) => number}
  */
 const start = (side, length, gap) => (side > 0 ? gap : side < 0 ? -gap - length : -length / 2);
 
 /**
- * Which squares a box touches.
+ * The grid squares that a box touches.
  * @type {(box: Box) => string[]}
  */
 function squares({ left, top, right, bottom }) {
@@ -31,7 +31,7 @@ const meet = (one, other) => {
 };
 
 /**
- * The boxes of names beside points, or null for each that finds no room; who comes first chooses first.
+ * The boxes of the labels, or null for each that does not fit; earlier points take precedence.
  * @type {(points: Named[], gap: number) => (Box | null)[]}
  */
 export function placeLabels(points, gap) {

@@ -1,4 +1,4 @@
-// How a page that is one file begins: its data lie in it, its heading tells the texts, and it follows its address.
+// Start-up of a page in a single file: it contains its data, its heading shows the texts, and it follows the address.
 
 import { wished } from "./address.js";
 import { byId, element, word } from "./common.js";
@@ -8,13 +8,13 @@ import { languageChoice, say } from "./texts.js";
 /** @typedef {{ text: string, language: string }} Text */
 
 /**
- * What the page was made with.
+ * The data embedded in the page.
  * @type {() => any}
  */
 export const enclosed = () => JSON.parse(byId("data").textContent);
 
 /**
- * The heading: what is read, and what is written or was so far.
+ * The heading: the source text, and the target text, which may be unfinished.
  * @type {(title: string, pair: { source: Text, target: Text }, ending?: string) => void}
  */
 export function openPage(title, { source, target }, ending = "") {
@@ -31,7 +31,7 @@ export function openPage(title, { source, target }, ending = "") {
 }
 
 /**
- * The heading of a page that is about one thing, and not about a pair of texts.
+ * The heading of a page about one subject instead of a pair of texts.
  * @type {(title: string, subject: string) => void}
  */
 export function openPlainPage(title, subject) {
@@ -42,7 +42,7 @@ export function openPlainPage(title, subject) {
 }
 
 /**
- * Follow the fragment when someone changes it by hand.
+ * Follow the fragment when it is edited by hand.
  * @type {(change: (wish: Wish) => void) => void}
  */
 export function followAddress(change) {
@@ -50,8 +50,8 @@ export function followAddress(change) {
 }
 
 /**
- * Lay out anew when what is shown has another width; the height changes with it. A holder that is hidden has none, and
- * is laid out once it is seen.
+ * Lay out again when the width of the holder changes; the height follows from it. A hidden holder has no width, and
+ * is laid out once it becomes visible.
  * @type {(layOut: () => void, holder?: HTMLElement) => void}
  */
 export function followWidth(layOut, holder = document.body) {

@@ -1,4 +1,4 @@
-// Outputs, best first: the list beside a tree, and the n-best list of a sentence.
+// Outputs, best first: used for the list beside a tree and for the n-best list of a sentence.
 
 import { button, element, signed, word } from "./common.js";
 

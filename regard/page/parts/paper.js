@@ -9,7 +9,7 @@ import { drawing } from "./common.js";
  * @property {number} side
  * @property {Stroke[]} own what a person drew
  * @property {Stroke[]} added what a model added
- * @property {Stroke | null} stroke the one that is being drawn
+ * @property {Stroke | null} stroke the one being drawn
  * @property {Point} pen
  * @property {() => void} changed
  * @property {SVGElement} lines
@@ -17,14 +17,14 @@ import { drawing } from "./common.js";
  * @property {SVGSVGElement} root
  */
 
-export const ROOM = 1.25; // sides of a usual drawing that a sheet has
-const STEP = 1 / 40; // of its side, that an arrow key moves the pen
-const FINEST = 1 / 120; // of its side, by which a line may differ from what was drawn
+export const ROOM = 1.25; // side of a sheet, relative to a typical drawing
+const STEP = 1 / 40; // of the side; how far an arrow key moves the pen
+const FINEST = 1 / 120; // of the side; how far a simplified line may be from the drawn one
 /** @type {Record<string, Point>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * A sheet with a name for those who cannot see it; `changed` is told when a stroke begins or ends.
+ * A sheet with a label for screen readers; `changed` is called when a stroke begins or ends.
  * @type {(id: string, label: string, changed: () => void) => Paper}
  */
 export function makePaper(id, label, changed) {
@@ -41,7 +41,7 @@ export function makePaper(id, label, changed) {
 }
 
 /**
- * Take a clean sheet whose side has so many units.
+ * Clear the sheet and set the length of its side in units.
  * @type {(paper: Paper, side?: number) => void}
  */
 export function clearPaper(paper, side = paper.side) {
@@ -51,7 +51,7 @@ export function clearPaper(paper, side = paper.side) {
 }
 
 /**
- * Take back the last stroke, and first what the model added.
+ * Undo the last stroke; strokes added by the model are removed first.
  * @type {(paper: Paper) => void}
  */
 export function undoStroke(paper) {
@@ -61,7 +61,7 @@ export function undoStroke(paper) {
 }
 
 /**
- * Show what a model drew: `begun` of its points are those that were given to it, and the first of them is known.
+ * Show what a model drew: the first `begun` of its points are those of the given strokes.
  * @type {(paper: Paper, strokes: Stroke[], begun: number) => void}
  */
 export function addDrawn(paper, strokes, begun) {
@@ -70,7 +70,7 @@ export function addDrawn(paper, strokes, begun) {
   let count = 0;
   for (const stroke of strokes) {
     const placed = stroke.map(([x, y]) => [x + left, y + top]);
-    const skipped = Math.max(0, begun - count - 1); // one that was given belongs to the line that goes on from it
+    const skipped = Math.max(0, begun - count - 1); // keeps one given point, where the new line starts
     if (count + stroke.length > begun) paper.added.push(count >= begun ? placed : placed.slice(skipped));
     count += stroke.length;
   }
@@ -78,7 +78,7 @@ export function addDrawn(paper, strokes, begun) {
 }
 
 /**
- * Where a drawing must begin to lie in the middle.
+ * Where a drawing must start to be centred.
  * @type {(paper: Paper, strokes: Stroke[]) => Point}
  */
 function middleOf(paper, strokes) {
@@ -89,13 +89,13 @@ function middleOf(paper, strokes) {
 }
 
 /**
- * The strokes that a person drew, without points that a straight line passes by anyway.
+ * The strokes that a person drew, without points that lie close to a straight line.
  * @type {(paper: Paper) => Stroke[]}
  */
 export const ownStrokes = (paper) => paper.own.map((stroke) => simplify(stroke, paper.side * FINEST));
 
 /**
- * The line of Ramer, Douglas and Peucker: it keeps the ends, and what lies farther off than `finest`.
+ * Simplify a line (Ramer, Douglas and Peucker): keep the ends and the points farther away than `finest`.
  * @type {(points: Stroke, finest: number) => Stroke}
  */
 export function simplify(points, finest) {
@@ -109,7 +109,7 @@ export function simplify(points, finest) {
 }
 
 /**
- * How far a point lies from the line between two others.
+ * The distance of a point from the line between two others.
  * @type {(point: Point, one: Point, other: Point) => number}
  */
 function distance([x, y], [x1, y1], [x2, y2]) {
@@ -123,7 +123,7 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 function showPaper(paper) {
   /** @type {(kind: string) => (stroke: Stroke) => SVGElement} */
   const line = (kind) => (stroke) => {
-    const points = stroke.length > 1 ? stroke : [stroke[0], stroke[0]]; // a dot is a line that goes nowhere
+    const points = stroke.length > 1 ? stroke : [stroke[0], stroke[0]]; // a dot is a line of length 0
     return drawing("polyline", { class: kind, points: points.map((point) => point.join(",")).join(" ") });
   };
   const own = paper.stroke ? [...paper.own, paper.stroke] : paper.own;
@@ -185,7 +185,7 @@ function listenToKeys(paper) {
   paper.root.addEventListener("keydown", (event) => {
     const arrow = ARROWS[event.key];
     if (!arrow && event.key !== " ") return;
-    event.preventDefault(); // or the page would scroll
+    event.preventDefault(); // otherwise the page would scroll
     if (!arrow) return paper.stroke ? end(paper) : begin(paper, paper.pen);
     moveTo(paper, arrow.map((way, axis) => paper.pen[axis] + way * paper.side * STEP));
   });

@@ -1,11 +1,11 @@
-// A slider with its name and its value, as one of the controls of a view.
+// A slider with its label and its value, for the controls of a view.
 
 import { element } from "./common.js";
 
-const PAUSE = 200; // milliseconds without a move, then it counts
+const PAUSE = 200; // milliseconds without a move before the value takes effect
 
 /**
- * A slider from 1 to `most`; `moved` hears of its value once it stays.
+ * A slider from 1 to `most`; `moved` is called with its value once it stops moving.
  * @type {(id: string, name: string, most: number, moved: (value: number) => void) => HTMLDivElement}
  */
 export function range(id, name, most, moved) {

@@ -1,20 +1,20 @@
-// Pictures of pixels on canvases.
+// Pixel images on canvases.
 
 /** @typedef {{ width: number, height: number, bytes: number[] }} Picture */
 
 /**
- * What draws on a canvas.
+ * The 2D context of a canvas.
  * @param {HTMLCanvasElement} canvas
  */
 export const brushOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** The colour of tints, as the style of the page has it: red, green and blue. */
+/** The tint colour from the style of the page: red, green and blue. */
 export const tintColour = () => {
   return getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
 };
 
 /**
- * Fill a canvas with a picture: bytes of grey, or of red, green and blue, row after row; all as grey if asked for.
+ * Fill a canvas with a picture: bytes of grey, or of red, green and blue, row by row; converted to grey if asked.
  * @param {HTMLCanvasElement} canvas
  * @param {Picture} picture
  */
@@ -33,14 +33,14 @@ export function paintPicture(canvas, { width, height, bytes }, isGrey = false) {
 }
 
 /**
- * Fill a canvas with one colour, a pixel for each weight, fuller where it is larger.
+ * Fill a canvas with one colour, a pixel for each weight; larger weights are more opaque.
  * @param {HTMLCanvasElement} canvas
  * @param {number} columns
  * @param {number[]} weights
  * @param {number[]} colour
  */
 export function paintTint(canvas, columns, weights, [red, green, blue]) {
-  const most = weights.reduce((largest, weight) => Math.max(largest, weight), 0) || 1; // too many for arguments
+  const most = weights.reduce((largest, weight) => Math.max(largest, weight), 0) || 1; // too many to spread
   const picture = new ImageData(columns, weights.length / columns);
   weights.forEach((weight, place) => picture.data.set([red, green, blue, (205 * weight) / most], place * 4));
   [canvas.width, canvas.height] = [picture.width, picture.height];

@@ -1,17 +1,17 @@
-// What the server says in English, in the language of the page: refusals, and the descriptions of regard's own models.
-// The English texts of the page are the patterns; a sentence that fits none of them stays as it is.
+// Translates the server's English texts to the language of the page: refusals, and descriptions of regard's own models.
+// The English texts of the page are the patterns; a sentence that matches none of them stays as it is.
 
 import { inLanguage, language, original, originalNames, say } from "./texts.js";
 import { HOLE } from "./wording.js";
 
-const GROUPED = /^\d{1,3}(,\d{3})+$/; // a large number as English writes it
+const GROUPED = /^\d{1,3}(,\d{3})+$/; // a large number in English notation
 const NUMBERED = /^Text (\d+): (.*)$/su;
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
- * A pattern for the sentences that a text with holes stands for, whatever fills them.
+ * A pattern that matches a text with any values in its gaps.
  * @param {string} text
  */
 export function patternOf(text) {
@@ -36,7 +36,7 @@ function patternsOf(group) {
 const shown = (value) => (GROUPED.test(value) ? inLanguage(Number(value.replaceAll(",", ""))) : value);
 
 /**
- * A sentence of the server in the language of the page, where there is a text for it in this group.
+ * A sentence of the server in the language of the page, if this group has a text for it.
  * @param {string} sentence
  * @returns {string}
  */

@@ -1,17 +1,17 @@
-// Every part of a page can be kept: as a link to just this view, as a picture, as a drawing, as numbers.
+// Every part of a page can be saved: as a link to this view, as a PNG, as an SVG, or as its data.
 
 import { button, element, reachable, walkable } from "./common.js";
 import { brushOf } from "./raster.js";
 import { snapshot } from "./snapshot.js";
 import { say } from "./texts.js";
 
-const SHARPNESS = 2; // pixels of a picture for one on the screen
-const LARGEST = 16_000; // pixels of a side of a picture
+const SHARPNESS = 2; // pixels of a picture per pixel on the screen
+const LARGEST = 16_000; // pixels; longest side of a picture
 const KINDS = ["link", "png", "svg", "json"];
 
 /**
- * Give a part of the page its buttons; `name` is what files of it are called, or gives that, `numbers` what is behind
- * it, `link` the address that leads to it.
+ * Add the save buttons to a part of the page; `name` is the file name, or a function that returns it, `numbers` returns
+ * the data, `link` the address of the view.
  * @param {HTMLElement} part
  * @param {string | (() => string)} name
  * @param {() => unknown} numbers
@@ -46,7 +46,7 @@ export function savable(part, name, numbers, link = () => location.href) {
 }
 
 /**
- * Say for a moment, on the button that was pressed, that it is done.
+ * Show briefly, on the pressed button, that the action is done.
  * @param {HTMLElement} pressed
  * @param {string} done
  */
@@ -67,7 +67,7 @@ export function tellDone(pressed, done) {
 }
 
 /**
- * Put a text where one can paste it from; the old way where the new one is not allowed.
+ * Copy a text to the clipboard; with the old method if the new one is not allowed.
  * @param {string} text
  */
 export async function copy(text) {
@@ -90,7 +90,7 @@ const jsonFile = (value) => new Blob([JSON.stringify(value, null, 1), "\n"], { t
 const svgFile = (svg) => new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
 
 /**
- * A drawing as a picture of pixels.
+ * An SVG as a PNG.
  * @param {SVGElement} svg
  * @returns {Promise<Blob>}
  */

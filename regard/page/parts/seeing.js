@@ -1,7 +1,7 @@
-// Work that waits until its desk is seen: what nobody looks at is not asked for, and has no width to be laid out in.
+// Work that waits until its desk is visible: hidden desks send no requests, and have no width to lay out in.
 
 /** @type {Map<Element, () => void>} */
-const due = new Map(); // desks that are hidden, each with the work that waits for it
+const due = new Map(); // hidden desks, each with its waiting work
 
 const watcher = new ResizeObserver((entries) => {
   for (const { target } of entries) {
@@ -13,7 +13,7 @@ const watcher = new ResizeObserver((entries) => {
 });
 
 /**
- * Do some work now, or as soon as its desk is seen; of what waits for a desk only the last is done.
+ * Do some work now, or as soon as its desk is visible; only the last work that waits for a desk is done.
  * @type {(desk: HTMLElement, work: () => void) => void}
  */
 export function onceSeen(desk, work) {

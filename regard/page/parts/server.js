@@ -1,14 +1,14 @@
-// Talking to the server: questions and answers as JSON, streams of events, and every failure as a sentence.
+// Talking to the server: requests and answers as JSON, streams of events, and every failure as a sentence.
 
 import { inPageLanguage } from "./refusals.js";
 import { say } from "./texts.js";
 
 const KEY = "regard-key";
 
-/** @typedef {any} Model what the server says of a model, as /v1/models has it */
-/** @typedef {Record<string, (value: any) => void>} Heard what is done with each kind of event */
+/** @typedef {any} Model the description of a model in /v1/models */
+/** @typedef {Record<string, (value: any) => void>} Heard a handler for each kind of event */
 
-/** What the server refused, or could not do, in a sentence; `wait` is how many seconds it asks for. */
+/** A refusal or failure of the server, in a sentence; `wait` is how many seconds to wait before the next request. */
 export class Refusal extends Error {
   /** @param {string} sentence */
   constructor(sentence, status = 0, wait = 0) {
@@ -19,7 +19,7 @@ export class Refusal extends Error {
 }
 
 /** @type {string | null} */
-let key = null; // that was given on this page; a tab keeps it too, where the browser lets it
+let key = null; // the key entered on this page; also in the tab's session storage if the browser allows it
 
 /** @param {string} given */
 export function keepKey(given) {
@@ -27,11 +27,11 @@ export function keepKey(given) {
   try {
     sessionStorage.setItem(KEY, given);
   } catch {
-    // A browser that keeps nothing asks anew on the next page.
+    // Without storage, the browser asks again on the next page.
   }
 }
 
-/** The key that was given, here or earlier in this tab. */
+/** The key that was entered here or earlier in this tab. */
 function keptKey() {
   try {
     return key ?? sessionStorage.getItem(KEY);
@@ -41,7 +41,7 @@ function keptKey() {
 }
 
 /**
- * What failed on the way, as a sentence, unless nobody wants it any more.
+ * Throw a network failure as a sentence, unless the request was cancelled.
  * @type {(error: Error) => never}
  */
 const tellSilence = (error) => {
@@ -49,14 +49,14 @@ const tellSilence = (error) => {
 };
 
 /**
- * Get what needs no question.
+ * Send a GET request.
  * @param {string} path
  * @returns {Promise<any>}
  */
 export const get = async (path) => (await answered(path, {})).json().catch(tellSilence);
 
 /**
- * Ask a question and get its answer.
+ * Send a request with a JSON body and return the answer.
  * @param {string} path
  * @param {object} question
  * @param {AbortSignal} signal
@@ -92,8 +92,8 @@ async function answered(path, request) {
 }
 
 /**
- * Ask for a stream, and hear of each of its events as it comes: `heard` has a function for each kind of event. The last
- * is `done`; a stream that ends without it was cut.
+ * Request a stream and handle each event as it arrives: `heard` has a function for each kind of event. The last
+ * is `done`; a stream that ends without it was cut off.
  * @param {string} path
  * @param {object} question
  * @param {AbortSignal} signal
@@ -101,7 +101,7 @@ async function answered(path, request) {
  */
 export async function listen(path, question, signal, heard) {
   const answer = await answered(path, asked({ ...question, stream: true }, signal));
-  const body = /** @type {ReadableStream} */ (answer.body); // which every answer to a POST has
+  const body = /** @type {ReadableStream} */ (answer.body); // every answer to a POST has one
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let [waiting, isDone] = ["", false];
   for (;;) {
@@ -115,7 +115,7 @@ export async function listen(path, question, signal, heard) {
 }
 
 /**
- * Tell one event of a stream, a kind and some data (HTML, section 9.2.6), and say which kind it is.
+ * Handle one event of a stream, a kind and some data (HTML, section 9.2.6), and return its kind.
  * @param {string} event
  * @param {Heard} heard
  */

@@ -1,6 +1,6 @@
-// The outlines of drawings: bows between two points, and a shape for each class.
+// Outlines in drawings: curves between two points, and a shape for each class.
 
-// The corners of each shape, and how far it is turned; one without corners is a circle.
+// The corners of each shape, and its rotation; one without corners is a circle.
 const SHAPES = [[0, 0], [4, 0.125], [3, 0], [4, 0], [3, 0.5], [5, 0], [6, 0], [8, 0.0625], [5, 0.5], [7, 0]];
 
 export const KINDS_OF_SHAPES = SHAPES.length;
@@ -12,7 +12,7 @@ export const KINDS_OF_SHAPES = SHAPES.length;
 const point = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
 /**
- * A curve between two points whose middle lies so far beside the straight line.
+ * A curve between two points whose middle lies `offset` beside the straight line.
  * @param {number[]} from
  * @param {number[]} to
  * @param {number} offset
@@ -25,7 +25,7 @@ export function bow([x1, y1], [x2, y2], offset) {
 }
 
 /**
- * The shape of a class around a point; fewer corners reach farther, so that all look equally large.
+ * The shape of a class around a point; shapes with fewer corners extend farther, so that all look equally large.
  * @param {number} kind
  * @param {number} x
  * @param {number} y

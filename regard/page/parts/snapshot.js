@@ -1,4 +1,4 @@
-// A part of the page as a drawing: its boxes, words, canvases and curves, where and as the browser has laid them out.
+// A part of the page as an SVG: its boxes, words, canvases and curves, as the browser has laid them out.
 
 import { drawing } from "./common.js";
 import { brushOf } from "./raster.js";
@@ -8,17 +8,17 @@ import { brushOf } from "./raster.js";
 /** @typedef {{ text: string, box: DOMRect, right: number }} Line */
 
 const LEFT_OUT = "[hidden], .unsaved, .unseen, input, select, textarea, details, script, style";
-const FIGURES = "path, line, circle, text"; // of which drawings inside the page are made
+const FIGURES = "path, line, circle, text"; // the elements of the drawings inside the page
 const FIGURE_STYLE = [
   "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "fill", "fill-opacity", "opacity",
   "vector-effect", "font-size", "font-family", "text-anchor",
 ];
-const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // what XML cannot hold
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // characters that XML does not allow
 
 const measuring = brushOf(document.createElement("canvas"));
 
 /**
- * The SVG element of a part of the page, all of it, whatever of it is scrolled out of sight.
+ * A part of the page as an SVG element, including what is scrolled out of sight.
  * @type {(root: HTMLElement) => SVGSVGElement}
  */
 export function snapshot(root) {
@@ -38,7 +38,7 @@ export function snapshot(root) {
 }
 
 /**
- * An element and all in it; what lies farther out than anything before widens the extent.
+ * An element and everything in it; `extent` grows to contain it.
  * @type {(node: any, extent: Extent) => SVGElement[]}
  */
 function drawn(node, extent) {
@@ -62,7 +62,7 @@ function widen(extent, { right, bottom }) {
 }
 
 /**
- * What is turned is measured as if it were not, and turned in the drawing.
+ * A rotated element is measured without its rotation and rotated in the drawing.
  * @type {(node: HTMLElement, style: CSSStyleDeclaration, extent: Extent) => SVGElement}
  */
 function turned(node, style, extent) {
@@ -79,7 +79,7 @@ function turned(node, style, extent) {
 }
 
 /**
- * The ground and the border of an element.
+ * The background and the border of an element.
  * @type {(style: CSSStyleDeclaration, box: DOMRect, extent: Extent) => SVGElement[]}
  */
 function framed(style, box, extent) {
@@ -99,7 +99,7 @@ function framed(style, box, extent) {
 }
 
 /**
- * A border above alone.
+ * A border at the top only.
  * @type {(style: CSSStyleDeclaration, box: DOMRect, extent: Extent, height: number) => SVGElement}
  */
 function rule(style, box, extent, height) {
@@ -118,14 +118,14 @@ function picture(canvas, box, extent) {
 }
 
 /**
- * The shapes of a drawing inside the page, with the style and the scale they have there.
+ * The shapes of a drawing inside the page, with their style and scale.
  * @type {(root: SVGElement, box: DOMRect, extent: Extent) => SVGElement}
  */
 function curves(root, box, extent) {
   const kept = [...root.querySelectorAll(FIGURES)].filter((shape) => !shape.hasAttribute("hidden"));
   const copies = kept.map((shape) => {
     const copy = /** @type {SVGElement} */ (shape.cloneNode(true));
-    ["class", "style"].forEach((name) => copy.removeAttribute(name)); // which mean nothing outside of the page
+    ["class", "style"].forEach((name) => copy.removeAttribute(name)); // they have no meaning outside the page
     const style = getComputedStyle(shape);
     for (const name of FIGURE_STYLE) copy.setAttribute(name, style.getPropertyValue(name));
     return copy;
@@ -137,7 +137,7 @@ function curves(root, box, extent) {
 }
 
 /**
- * The words of a text node, one text for each line that they stand in.
+ * The words of a text node, one SVG text per line.
  * @type {(node: Text, extent: Extent) => SVGElement[]}
  */
 function lettering(node, extent) {

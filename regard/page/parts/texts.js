@@ -1,4 +1,4 @@
-// What pages say, in the language of whoever reads them. The tables of texts lie in the page; no other text is shown.
+// The texts of the page in the reader's language. The tables of texts are embedded in the page; no other text is shown.
 
 import { decimalIn, fill } from "./wording.js";
 
@@ -6,12 +6,12 @@ import { decimalIn, fill } from "./wording.js";
 
 const KEPT_AS = "regard-language";
 
-/** @typedef {Record<string, any>} Values what the gaps of a text are filled with */
+/** @typedef {Record<string, any>} Values the values for the gaps of a text */
 
 /** @type {Record<string, Record<string, Text>>} */
 const tables = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page-texts")).textContent ?? "");
 
-/** The language that was chosen before; none where the browser keeps nothing. */
+/** The language that was chosen before, if the browser has stored it. */
 function keptLanguage() {
   try {
     return localStorage.getItem(KEPT_AS);
@@ -20,7 +20,7 @@ function keptLanguage() {
   }
 }
 
-/** The language of the page: what was chosen, or the first of the browser's that there are texts in. */
+/** The language of the page: the chosen one, or the first of the browser's languages that has texts. */
 export const language =
   [keptLanguage(), ...navigator.languages]
     .map((tag) => tag?.split("-")[0])
@@ -28,14 +28,14 @@ export const language =
 document.documentElement.lang = language;
 
 /**
- * A number with so many decimals, or a large one by its power of ten, as the language writes it.
+ * A number in the notation of the language, with this many decimals; large ones with a power of ten.
  * @param {number} value
  * @param {number} digits
  */
 export const decimal = (value, digits) => decimalIn(language, value, digits);
 
 /**
- * A number as the language writes it.
+ * A number in the notation of the language.
  * @param {number} value
  */
 export const inLanguage = (value) => value.toLocaleString(language);
@@ -56,7 +56,7 @@ export function duration(seconds) {
 export const isSaid = (key) => Object.hasOwn(tables[language], key);
 
 /**
- * A text in English, in which servers speak.
+ * A text in English, the language of the server.
  * @param {string} key
  */
 export const original = (key) => tables.en[key];
@@ -68,7 +68,7 @@ export const original = (key) => tables.en[key];
 export const originalNames = (group) => Object.keys(tables.en).filter((key) => key.startsWith(`${group}.`));
 
 /**
- * A text as a list of strings and of whatever its gaps are filled with; `count` chooses the form for that number.
+ * A text as a list of strings and of the values in its gaps; `count` selects the plural form.
  * @param {string} key
  * @param {Values} [values]
  */
@@ -81,7 +81,7 @@ export const sayParts = (key, values) => fill(tables[language][key], values, lan
  */
 export const say = (key, values) => sayParts(key, values).join("");
 
-/** A choice of language, which is kept; the page begins anew in it, with what its address says. */
+/** A select element for the language, which is stored; the page reloads in it with the state of the address. */
 export function languageChoice() {
   const choice = document.createElement("select");
   choice.setAttribute("aria-label", say("language.choose"));
@@ -95,7 +95,7 @@ export function languageChoice() {
     try {
       localStorage.setItem(KEPT_AS, choice.value);
     } catch {
-      return; // A browser that keeps nothing goes on with its own.
+      return; // Without storage, the browser's own language stays.
     }
     location.reload();
   });

@@ -1,9 +1,9 @@
-// Texts with gaps, and numbers as a language writes them; which language that is, others say.
+// Texts with gaps, and numbers in the notation of a given language.
 
-/** @typedef {string | Record<string, string>} Text one text, or a form of it for each kind of number */
+/** @typedef {string | Record<string, string>} Text one text, or a form for each plural category */
 
 export const HOLE = /\{(\w+)\}/; // where a value goes
-const LARGE = 1e6; // from here on a number is told by its power of ten
+const LARGE = 1e6; // from here on, numbers are written with a power of ten
 
 /** @type {Map<string, Intl.PluralRules>} */
 const plurals = new Map();
@@ -11,7 +11,7 @@ const plurals = new Map();
 const formats = new Map();
 
 /**
- * What was made for a key before, or now.
+ * The cached value for a key, made if it is missing.
  * @template Kind
  * @param {Map<string, Kind>} made
  * @param {string} key
@@ -25,7 +25,7 @@ function cached(made, key, make) {
 }
 
 /**
- * A number with so many decimals, or a large one by its power of ten.
+ * A number with this many decimals; large ones with a power of ten.
  * @param {string} language
  * @param {number} value
  * @param {number} digits
@@ -42,7 +42,7 @@ export function decimalIn(language, value, digits) {
 }
 
 /**
- * A text as a list of strings and of whatever its gaps are filled with; `count` chooses the form for that number.
+ * A text as a list of strings and of the values in its gaps; `count` selects the plural form.
  * @param {Text} text
  * @param {Record<string, any>} [values]
  * @param {string} [language]

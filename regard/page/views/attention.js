@@ -1,4 +1,4 @@
-// What a model looks at: lines with links, the matrix, and the sheet of all blocks and heads, with one set of controls.
+// Attention: lines with links, the matrix, and the sheet of all blocks and heads, with one set of controls.
 
 import { element } from "../parts/common.js";
 import { layOutLines, mountLines, showLines } from "./attention/lines.js";
@@ -11,7 +11,7 @@ import { block, mountControls, shown, sight, state, take, title } from "./attent
 /** @import { Sight } from "./attention/state.js" */
 
 /**
- * Make room for the view; `lacking` is told of a mode that is offered but not here yet.
+ * Mount the view; `lacking` is called with a mode that is offered but not loaded yet.
  * @type {(holder: HTMLElement, lacking?: (mode: string) => void) => void}
  */
 export function mountAttention(holder, lacking = () => {}) {
@@ -29,13 +29,13 @@ export function mountAttention(holder, lacking = () => {}) {
 }
 
 /**
- * What a file of what is shown is called: its side, block and head are part of the name.
+ * The file name for the displayed attention: side, block and head are part of it.
  * @type {(kind: string) => string}
  */
 const fileName = (kind) => `attention-${kind}-${state.side}-block-${state.layer}-head-${state.head}`;
 
 /**
- * Show what was seen: `modes` with their sides, and the texts of source and target.
+ * Show the attention: `modes` with their sides, and the texts of source and target.
  * @type {(seen: Sight, wish: Wish) => void}
  */
 export function showAttention(seen, wish) {
@@ -48,14 +48,14 @@ function drawAttention() {
   showSheet();
 }
 
-/** Draw it anew for another width of the window. */
+/** Draw again for another width of the window. */
 export function layOutAttention() {
   layOutLines();
   layOutMatrix();
   layOutSheet();
 }
 
-/** What the lines and the matrix show, as numbers. */
+/** The data of the lines and the matrix. */
 function oneMatrix() {
   const { rows, columns } = shown();
   const { where, heads, entropy } = block();

@@ -1,4 +1,4 @@
-// The page of `regard look --contexts`: one word in several contexts, and where its vectors lie in every layer.
+// The page of `regard look --contexts`: one word in several contexts, and its vectors in every layer.
 
 import { remember, wished } from "../parts/address.js";
 import { button, byId, drawing, element, reachable, section, signed, walkable } from "../parts/common.js";
@@ -9,7 +9,7 @@ import { say } from "../parts/texts.js";
 /** @import { Wish } from "../parts/address.js" */
 /** @typedef {{ title: string, points: number[][], nearest: number[] | null, cosines: number[][] }} Layer */
 
-const REACH = 1.2; // of a plane, beyond its farthest point
+const REACH = 1.2; // size of a plane, relative to its farthest point
 const RADIUS = 0.085;
 
 /** @type {{ title: string, contexts: string[][], layers: Layer[] }} */
@@ -17,7 +17,7 @@ const data = enclosed();
 /** @type {number | null} */
 let kept = null; // the context that was clicked
 /** @type {number | null} */
-let over = null; // the one that is pointed at
+let over = null; // the one under the pointer
 
 openPlainPage(say("contexts.page"), data.title);
 byId("views").append(contextList(), ...data.layers.map(layerPart));
@@ -26,7 +26,7 @@ keep(wished());
 followAddress(keep);
 
 /**
- * Keep the context that is wished for, if there is one.
+ * Select the requested context, if there is one.
  * @param {Wish} wish
  */
 function keep({ context }) {
@@ -34,7 +34,7 @@ function keep({ context }) {
   mark();
 }
 
-/** The contexts, the word under the word. */
+/** Show the contexts with the word aligned in one column. */
 function contextList() {
   const lines = data.contexts.map(([before, shown, after], number) => {
     const parts = [
@@ -75,7 +75,7 @@ function spotOf([x, y], number) {
   return drawing("g", { "data-context": number }, drawing("circle", { cx: x, cy: -y, r: RADIUS }), name);
 }
 
-/** Let the context that is pointed at, or was clicked, stand out in all layers, and what is most like it there. */
+/** Highlight the context under the pointer or the clicked one in all layers, with its nearest neighbour in each. */
 function mark() {
   const at = over ?? kept;
   const marked = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-context]"));

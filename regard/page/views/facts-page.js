@@ -1,4 +1,4 @@
-// The page of `regard look` for a model that looks through the facts of a story.
+// The page of `regard look` for a model that attends to the facts of a story.
 
 import { byId } from "../parts/common.js";
 import { mountFacts, showFacts } from "./facts.js";

@@ -1,4 +1,4 @@
-// Hops through a story: a line for each fact, and beside it how much every hop looks at it.
+// Hops through a story: a line for each fact, and beside it the attention of each hop.
 
 import { byId, element, percent, section } from "../parts/common.js";
 import { savable } from "../parts/saving.js";
@@ -6,10 +6,10 @@ import { say } from "../parts/texts.js";
 
 /** @typedef {{ facts: string[], forgotten: string[], question: string, answer: string, hops: number[][] }} Story */
 
-const ONE = 10_000; // a weight of 1, as it comes
+const ONE = 10_000; // how the server encodes a weight of 1
 
 /** @type {Story} */
-let story; // what is shown
+let story; // the displayed story
 
 /**
  * Show a story and the hops through it.
@@ -44,7 +44,7 @@ function factLine(fact, place) {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountFacts(holder) {

@@ -1,4 +1,4 @@
-// What the frames of a sound look at: its waveform, and under it the weights of every row along the same time.
+// Attention over the frames of a sound: its waveform, and below it the weights of every row on the same time axis.
 
 import { remember } from "../parts/address.js";
 import { byId, drawing, element, percent, section } from "../parts/common.js";
@@ -12,17 +12,17 @@ import { inLanguage, say } from "../parts/texts.js";
 /** @typedef {{ low: number[], high: number[], height: number }} Wave */
 /** @typedef {{ rows: string[], count: number, seconds: number, wave: Wave }} Sound */
 
-const MOST_NAMED = 40; // rows that have room for their names
+const MOST_NAMED = 40; // with more rows there is no space for their names
 
 /** @type {Looks & Sound} */
-let frames; // what is shown
+let frames; // the displayed data
 /** @type {Chosen} */
 let wanted = { layer: 1, head: "mean" }; // its block and head
 /** @type {HTMLElement[] | null} */
-let parts = null; // of the view, once there is one
+let parts = null; // the elements of the view, once it is mounted
 
 /**
- * Show what was looked at, and of it what is wished for: a block, and a head or how all are joined.
+ * Show the attention of the requested block, for one head or all combined.
  * @type {(found: typeof frames, wish: Wish) => void}
  */
 export function showFrames(found, wish) {
@@ -41,7 +41,7 @@ export function showFrames(found, wish) {
 const seconds = (value) => say("frames.seconds", { seconds: inLanguage(Number(value.toFixed(2))) });
 
 /**
- * Change what is shown, and say so in the address.
+ * Change the selection and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeFrames(wish) {
@@ -68,7 +68,7 @@ function drawWave() {
 }
 
 /**
- * Make room for the view; where it lies elsewhere on the page already, bring it here.
+ * Mount the view; if it is already mounted elsewhere on the page, move it here.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountFrames(holder) {

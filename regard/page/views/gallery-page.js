@@ -1,4 +1,4 @@
-// A gallery: the best and the worst captions of a model, each under its picture, which shows where a word looked.
+// A gallery: the best and the worst captions of a model, each under its picture, which shows the attention of a word.
 
 import { byId, element, reachable, section, walkable } from "../parts/common.js";
 import { enclosed, openPlainPage } from "../parts/opening.js";
@@ -18,10 +18,10 @@ import { decimal, say } from "../parts/texts.js";
  * @property {number[][]} weights of each word over the cells of the picture
  */
 
-const TINT = [255, 158, 0]; // orange over grey is told apart by any colour vision
+const TINT = [255, 158, 0]; // orange on grey is visible with any kind of colour vision
 
 /**
- * The picture of a caption under a canvas for its words; without a picture, an empty field as wide as its grid.
+ * The picture of a caption below a canvas for the attention; without a picture, an empty field of the size of the grid.
  * @type {(caption: Caption) => HTMLDivElement}
  */
 function shownPicture({ picture, columns, weights }) {
@@ -32,7 +32,7 @@ function shownPicture({ picture, columns, weights }) {
 }
 
 /**
- * Let a word show where it looked for as long as it is pointed at, or reached by a key.
+ * Show the attention of a word while the pointer is over it or it has the keyboard focus.
  * @type {(said: HTMLElement, caption: Caption, shown: HTMLElement) => void}
  */
 function listenToWords(said, { picture, columns, weights }, shown) {

@@ -1,4 +1,4 @@
-// The page of `regard look` for a model that looks along the edges of a graph.
+// The page of `regard look` for a model that attends along the edges of a graph.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

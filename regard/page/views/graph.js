@@ -1,5 +1,5 @@
-// A node and its neighbourhood: who looks at whom along the edges of a graph, each head in its own colour. Pointing at
-// a node, by pointer, by keyboard or by the fragment of the address, shows the weights of the looks at it.
+// A node and its neighbourhood: attention along the edges of a graph, each head in its own colour. Pointing at
+// a node, by pointer, by keyboard or by the fragment of the address, shows the weights of the attention to it.
 
 import { remember } from "../parts/address.js";
 import {
@@ -11,7 +11,7 @@ import { decimal, say, sayParts } from "../parts/texts.js";
 
 /** @import { Wish } from "../parts/address.js" */
 /** @import { Block, Chosen } from "../parts/heads.js" */
-/** @typedef {(place: number[]) => number[]} Spot where a place of the ring lies on the screen */
+/** @typedef {(place: number[]) => number[]} Spot from a place on the ring to its position on the screen */
 /** @typedef {{ name: string, place: number[], answer: string, label: string }} GraphNode */
 /**
  * @typedef {object} Graph
@@ -26,20 +26,20 @@ import { decimal, say, sayParts } from "../parts/texts.js";
  * @property {Chosen} start
  */
 
-const WHOLE = 10_000; // a weight of 1, as it comes
-const COLOURS = 8; // of heads; beyond, they repeat
-const CROWD = 22; // nodes from which on names turn with the ring
+const WHOLE = 10_000; // how the server encodes a weight of 1
+const COLOURS = 8; // for heads; with more heads they repeat
+const CROWD = 22; // from this number of nodes on, names are rotated along the ring
 const MIDDLE_RADIUS = 13; // pixels
 const LONGEST_NAME = 140; // pixels
-const MOST_FOR_NAMES = 0.22; // of the width, on either side
+const MOST_FOR_NAMES = 0.22; // share of the width for names on either side
 
 /** @type {Graph} */
-let graph; // what is shown
+let graph; // the displayed graph
 /** @type {{ layer: number, head: number | "all" }} */
 let chosen = { layer: 1, head: "all" }; // its block and head
 /** @type {number | null} */
-let pointedNode = null; // the node that is pointed at
-let keptNode = false; // it stays when the pointer leaves
+let pointedNode = null; // the highlighted node
+let keptNode = false; // whether it stays highlighted when the pointer leaves
 
 const graphBlock = () => graph.blocks[chosen.layer - 1];
 /** @type {() => number[]} */
@@ -55,7 +55,7 @@ const hue = (head) => `hue-${(head % COLOURS) + 1}`;
 const looksAtItself = ([from, to]) => from === 0 && to === 0;
 
 /**
- * Show a neighbourhood, and of it what is wished for: a block, a head or all, and a node to point at.
+ * Show a neighbourhood with the requested block, one head or all, and highlighted node.
  * @type {(found: Graph, wish: Wish) => void}
  */
 export function showGraph(found, wish) {
@@ -66,7 +66,7 @@ export function showGraph(found, wish) {
 }
 
 /**
- * Change what is shown, and say so in the address.
+ * Change the selection and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeGraph(wish) {
@@ -75,7 +75,7 @@ export function changeGraph(wish) {
 }
 
 /**
- * The nearest state that exists to what was asked for.
+ * The valid state nearest to the requested one.
  * @type {(wish: Wish) => void}
  */
 function settleGraph(wish) {
@@ -98,10 +98,10 @@ function nodeButton({ name }, place) {
   return button({ class: "node-name middle", "data-node": place, "aria-label": name });
 }
 
-/** Draw it as large as the room allows. */
+/** Draw it as large as fits. */
 export function layOutGraph() {
   const names = [...byId("graph-nodes").children];
-  byId("graph").style.width = ""; // so that it has all the width there is
+  byId("graph").style.width = ""; // so that it takes the full width
   const room = byId("graph").clientWidth;
   byId("graph").style.setProperty("--longest", `${Math.min(LONGEST_NAME, room * MOST_FOR_NAMES)}px`);
   const longest = Math.max(0, ...names.map(({ offsetWidth }) => offsetWidth));
@@ -124,7 +124,7 @@ export function layOutGraph() {
 }
 
 /**
- * The looks along one edge: a bow for each head outwards, one thin line between nodes that are shown anyway.
+ * The attention along one edge: a curve for each head if it leads outwards, otherwise one thin line.
  * @type {(ends: number[], edge: number, spot: Spot, radius: number) => SVGPathElement[]}
  */
 function looksAlong(ends, edge, spot, radius) {
@@ -170,7 +170,7 @@ function shapeOf({ answer }, [x, y], radius, name) {
 }
 
 /**
- * A name outside its node; with many nodes it turns with the ring.
+ * Place a name outside its node; with many nodes it is rotated along the ring.
  * @type {(name: HTMLElement, place: number[], spot: Spot, radius: number) => void}
  */
 function placeName(name, place, spot, radius) {
@@ -195,7 +195,7 @@ function placeName(name, place, spot, radius) {
 }
 
 /**
- * Point at a node, or at none: the looks at it in full, all others faded, and their numbers.
+ * Highlight a node, or none: the attention to it in full colour, all other faded, and its weights.
  * @type {(place: number | null) => void}
  */
 function pointAtNode(place) {
@@ -235,7 +235,7 @@ function toldOfLook(from, to, edge) {
   return element("p", {}, ...sayParts(how, { name: graph.nodes[from].name, weights }));
 }
 
-/** What colours and shapes mean. */
+/** The legend of colours and shapes. */
 function showKey() {
   const heads = shownHeads().map((head) => {
     return element("li", {}, element("span", { class: `stroke ${hue(head)}` }), headName(head));
@@ -252,7 +252,7 @@ function showKey() {
   byId("graph-caption").replaceChildren(`${sentences.join(" ")} `, ...sayParts("shown.where", { where }));
 }
 
-/** All weights as a table, filled when someone opens it. */
+/** All weights as a table, filled when it is opened. */
 function showTable() {
   if (!byId("graph-numbers").open) return;
   /** @type {(name: "th" | "td", text: string) => HTMLTableCellElement} */
@@ -268,7 +268,7 @@ function showTable() {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountGraph(holder) {

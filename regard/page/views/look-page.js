@@ -1,4 +1,4 @@
-// The page of `regard look`: all that can be seen of one sentence, in one file.
+// The page of `regard look`: all views of one sentence in one file.
 
 import { remember, wished } from "../parts/address.js";
 import { layOutAttention, mountAttention, showAttention } from "./attention.js";
@@ -16,7 +16,7 @@ const data = enclosed();
 const followers = [];
 
 /**
- * Room for one more view, under a heading where there are several.
+ * A container for one more view, with a heading if there are several.
  * @type {(name: string, title: string, about: string) => HTMLDivElement}
  */
 function room(name, title, about) {
@@ -33,7 +33,7 @@ function beginAttention() {
   followers.push(changeAttention);
 }
 
-/** What could have been written at each place of the output; the fragment says at which. */
+/** The candidates at each place of the output; the fragment names the place. */
 function beginNext() {
   const { places, tokens } = data.next;
   /** @type {(wish: Wish) => void} */

@@ -1,5 +1,5 @@
-// Words in the plane: to be dragged, zoomed and searched. The word that is chosen, by a click, by the search or by the
-// fragment of the address, shows which others are nearest to it, by lines and as a list.
+// Words in the plane, which can be dragged, zoomed and searched. A word chosen by a click, by the search or by the
+// fragment of the address shows its nearest neighbours, by lines and as a list.
 
 import { remember } from "../parts/address.js";
 import { byId, button, choiceName, drawing, element, percent, section, signed } from "../parts/common.js";
@@ -13,29 +13,29 @@ import { say, sayParts } from "../parts/texts.js";
 /** @typedef {{ word: string, place: number[], group: number, near: [number, number][] }} Word */
 /** @typedef {{ words: Word[], variance: number | null }} WordMap */
 
-const COLOURS = 8; // of groups; beyond, they repeat
-const RADIUS = 3; // pixels of a point
+const COLOURS = 8; // for groups; with more groups they repeat
+const RADIUS = 3; // of a point, in pixels
 const GAP = 6; // pixels between a point and its name
-const BOLDER = 1.12; // times as wide is a name in bold
-const STILL = 4; // pixels that a click may move
+const BOLDER = 1.12; // width of a bold name, relative to a normal one
+const STILL = 4; // pixels that the pointer may move during a click
 const MARGIN = 60; // pixels around all points
 const MOST_ZOOM = 60;
 const STEP = 60; // pixels that an arrow key moves
-const FACTOR = 1.4; // of zooming by a key or a button
+const FACTOR = 1.4; // for zooming by a key or a button
 
 /** @type {WordMap} */
-let map; // what is shown
-let view = { x: 0, y: 0, zoom: 1 }; // what lies in the middle, and how large
+let map; // the displayed map
+let view = { x: 0, y: 0, zoom: 1 }; // the centre and the scale
 /** @type {number | null} */
 let chosen = null; // the number of a word
 /** @type {{ width: number, height: number }[]} */
 let sizes = []; // of the names, in pixels
 /** @type {Map<number, Spot>} */
-const touching = new Map(); // the pointers that are down, by their numbers
-let moved = 0; // pixels since the first of them came down
+const touching = new Map(); // the pointers that are down, by id
+let moved = 0; // pixels since the first of them went down
 
 /**
- * A text without case and accents, as people search.
+ * A text in lower case without accents, for searching.
  * @type {(text: string) => string}
  */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -46,7 +46,7 @@ const field = () => byId("map");
 const pixels = () => (Math.min(field().clientWidth, field().clientHeight) / 2 - MARGIN) * view.zoom;
 
 /**
- * Show a map, and of it what is wished for: a word.
+ * Show a map with the requested word.
  * @type {(found: WordMap, wish: Wish) => void}
  */
 export function showMap(found, wish) {
@@ -62,7 +62,7 @@ export function showMap(found, wish) {
 }
 
 /**
- * How the places were found.
+ * How the places were computed.
  * @type {(map: WordMap) => string}
  */
 function methodOf({ variance }) {
@@ -70,7 +70,7 @@ function methodOf({ variance }) {
 }
 
 /**
- * Show the word that is wished for, if it is on the map.
+ * Show the requested word, if it is on the map.
  * @type {(wish: Wish) => void}
  */
 export function changeMap(wish) {
@@ -79,7 +79,7 @@ export function changeMap(wish) {
 }
 
 /**
- * Choose a word, or none; where it is looked for, the map comes to it.
+ * Choose a word, or none; if it was searched for, the map moves to it.
  * @type {(number: number | null, isLookedFor?: boolean) => void}
  */
 function choose(number, isLookedFor = false) {
@@ -93,7 +93,7 @@ function choose(number, isLookedFor = false) {
   layOutMap();
 }
 
-/** Put every point and name where it belongs; the chosen word and its neighbours have their names first. */
+/** Place all points and names; the chosen word and its neighbours are named first. */
 export function layOutMap() {
   const { clientWidth: width, clientHeight: height } = field();
   const scale = pixels();
@@ -124,7 +124,7 @@ export function layOutMap() {
   });
   const lines = [...near.keys()].map((number) => {
     const { x, y } = spots[number];
-    const { x: left, y: top } = spots[chosen ?? 0]; // which there are lines from
+    const { x: left, y: top } = spots[chosen ?? 0]; // where the lines start
     return drawing("path", { class: "map-line", d: `M ${left} ${top} L ${x} ${y}` });
   });
   const points = seen.map((number) => {
@@ -138,7 +138,7 @@ export function layOutMap() {
   byId("map-points").replaceChildren(...lines, ...points);
 }
 
-/** Say which words are nearest to the chosen one. */
+/** List the nearest neighbours of the chosen word. */
 function tellChosen() {
   if (chosen === null) {
     byId("map-readout").replaceChildren(element("p", { class: "unsaved" }, say("map.hint")));
@@ -161,7 +161,7 @@ function move(across, down) {
 }
 
 /**
- * Zoom about a point of the field, which stays where it is.
+ * Zoom around a point of the field, which stays in place.
  * @type {(factor: number, x?: number, y?: number) => void}
  */
 function zoom(factor, x = field().clientWidth / 2, y = field().clientHeight / 2) {
@@ -179,7 +179,7 @@ function showAll() {
 }
 
 /**
- * Choose the first word that is spelled so, or that begins so.
+ * Choose the first word that equals the text, or that begins with it.
  * @type {(text: string) => void}
  */
 function search(text) {
@@ -193,7 +193,7 @@ function search(text) {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountMap(holder) {
@@ -225,7 +225,7 @@ export function mountMap(holder) {
 }
 
 /**
- * Do what a key of the map does; says whether it is one.
+ * Handle a key of the map; returns whether the key has a function.
  * @type {(key: string) => boolean}
  */
 function pressed(key) {
@@ -266,7 +266,7 @@ function listenToMap() {
 }
 
 /**
- * One pointer moves the map; two zoom it about their middle.
+ * One pointer moves the map; two zoom it around their midpoint.
  * @type {(pointer: number, to: Spot) => void}
  */
 function drag(pointer, to) {

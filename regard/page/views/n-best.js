@@ -1,4 +1,4 @@
-// Alternatives: the n-best list of a sentence. One that is chosen takes the place of the first.
+// Alternatives: the n-best list of a sentence. A chosen one replaces the first.
 
 import { remember } from "../parts/address.js";
 import { byId, element, section } from "../parts/common.js";
@@ -30,7 +30,7 @@ export function showNBest(candidates, current, language, count) {
 }
 
 /**
- * A text whose words that the best has not, or has not there, are marked.
+ * A text with the words marked in which it differs from the best.
  * @type {(text: string, best: string) => Child[]}
  */
 function compared(text, best) {
@@ -40,7 +40,7 @@ function compared(text, best) {
 }
 
 /**
- * The places of one list whose items are in a longest common subsequence with another.
+ * The places of the items of one list that are in a longest common subsequence with another.
  * @param {string[]} own
  * @param {string[]} others
  */
@@ -64,7 +64,7 @@ export function inCommon(own, others) {
 }
 
 /**
- * Make room for the list; `counted` hears that another number is wanted, `chosen` of an output.
+ * Mount the list; `counted` is called when the number of outputs changes, `chosen` with a chosen output.
  * @type {(holder: HTMLElement, most: number, counted: () => void, chosen: (text: string) => void) => void}
  */
 export function mountNBest(holder, most, counted, chosen) {

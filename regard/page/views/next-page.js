@@ -1,4 +1,4 @@
-// The page of `regard look --next`: what may be written at one place.
+// The page of `regard look --next`: the candidates at one place.
 
 import { wished } from "../parts/address.js";
 import { byId, element, section, signed, tokenWord } from "../parts/common.js";
@@ -13,7 +13,7 @@ const next = { ...data, language: data.target.language };
 /** @type {(wish: Wish) => void} */
 const show = (wish) => showNext(next, wish);
 if (data.source.text) openPage(say("next.page"), data, " …");
-else openPlainPage(say("next.page"), `${data.target.text} …`); // a language model reads nothing but what is written
+else openPlainPage(say("next.page"), `${data.target.text} …`); // a language model has no source text
 mountNext(byId("views"));
 if (data.nearest.length) {
   const tokens = data.nearest.map((/** @type {[string, number]} */ [token, cosine]) =>

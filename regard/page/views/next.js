@@ -1,4 +1,4 @@
-// The next token: what the model gives, and what temperature, top-k and the others leave of it, as sliders move.
+// The next token: the model's distribution, and the effect of temperature, top-k and the other options on it.
 
 import { remember } from "../parts/address.js";
 import {
@@ -11,7 +11,7 @@ import { decimal, inLanguage, say, sayParts } from "../parts/texts.js";
 
 /** @import { Wish } from "../parts/address.js" */
 /** @import { Child } from "../parts/common.js" */
-/** @typedef {Record<string, number>} Example options of sampling that are worth a try */
+/** @typedef {Record<string, number>} Example sampling options that are worth trying */
 /** @typedef {{ pick?: (place: number) => void, go?: (at: number) => void }} Heard */
 /**
  * @typedef {object} Coming
@@ -24,31 +24,31 @@ import { decimal, inLanguage, say, sayParts } from "../parts/texts.js";
  * @property {string} language
  * @property {number} [shown]
  * @property {Example[]} [examples]
- * @property {string} [outputs] what the output is called: "output", "translation" or "best"
+ * @property {string} [outputs] the name of the output: "output", "translation" or "best"
  */
 
 const SLIDERS = ["temperature", "top_k", "top_p", "min_p", "typical"];
 /** @type {Example[]} */
 const EXAMPLES = [{ temperature: 0.5 }, { temperature: 1.5 }, { top_k: 5 }, { top_p: 0.9 }];
-const MOST_COUNTED = 100; // the top-k slider counts up to here; its last place is all tokens
+const MOST_COUNTED = 100; // end of the top-k slider; its last position means all tokens
 
 /** @type {Coming} */
-let coming; // what may come at one place, as showNext has it
+let coming; // the candidates at one place, as passed to showNext
 /** @type {Float64Array} */
-let own = new Float64Array(); // the log-probabilities of the whole vocabulary, the likeliest first
+let own = new Float64Array(); // the log-probabilities of the whole vocabulary, in descending order
 /** @type {Float64Array} */
 let ownShares = new Float64Array();
 let options = { ...OFF };
-let count = 0; // of tokens that are shown
+let count = 0; // of displayed tokens
 /** @type {Record<string, number[]>} */
 let ranges = {};
 /** @type {Heard} */
-let heard = {}; // who wants to know of a token that was picked, or of another place
+let heard = {}; // handlers for a picked token and for another place
 /** @type {Example[] | null} */
 let examplesShown = null;
 
 /**
- * All log-probabilities: those that have names or numbers, and the rest as so many tokens alike.
+ * All log-probabilities: the given ones, and the rest spread evenly over the other tokens.
  * @type {(next: Coming) => Float64Array}
  */
 function wholeVocabulary({ log_probabilities: known, rest }) {
@@ -59,8 +59,8 @@ function wholeVocabulary({ log_probabilities: known, rest }) {
 }
 
 /**
- * Show what may come next: `before` (tokens), `after` (tokens that follow the place in the output, if there is one),
- * `tokens` (names of the likeliest), `taken` (the place among them of what the output has, or null),
+ * Show the next token: `before` (tokens), `after` (tokens that follow the place in the output, if there is one),
+ * `tokens` (names of the likeliest), `taken` (the place of the output's token among them, or null),
  * `log_probabilities`, `rest`, `language`, `shown` and `examples`.
  * @type {(next: Coming, wish: Wish) => void}
  */
@@ -82,14 +82,14 @@ export function showNext(next, wish) {
   showStrip();
   showExamples(next.examples ?? EXAMPLES);
   settle(wish);
-  if (wasAmongTokens && heard.go) focusPlace(); // the button that was pressed is no more
+  if (wasAmongTokens && heard.go) focusPlace(); // the pressed button no longer exists
 }
 
-/** Lead the keyboard to the place in question. */
+/** Move the keyboard focus to the current place. */
 export const focusPlace = () => byId("before").querySelector(".place")?.focus();
 
 /**
- * What was asked for, as far as it can be.
+ * The requested options, limited to valid values.
  * @type {(wish: Wish) => typeof OFF}
  */
 function settledOptions(wish) {
@@ -120,7 +120,7 @@ function settle(wish) {
 }
 
 /**
- * Change options of sampling or how much is shown, and say so in the address.
+ * Change sampling options or the number of displayed tokens, and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeNext(wish) {
@@ -177,7 +177,7 @@ function showTokens(shares) {
 }
 
 /**
- * The name of a token; a button where picking it leads somewhere.
+ * The name of a token; a button if it can be picked.
  * @type {(token: string, place: number) => HTMLElement}
  */
 function tokenName(token, place) {
@@ -188,7 +188,7 @@ function tokenName(token, place) {
 }
 
 /**
- * One token, or all others: its name, what the model gives it, and what is drawn from.
+ * The row of one token, or of all others: its name, the model's probability, and the probability in sampling.
  * @type {(name: Child, before: number, after: number, kind: string) => HTMLTableRowElement}
  */
 function tokenLine(name, before, after, kind) {
@@ -208,7 +208,7 @@ function bar(share, before, text) {
   return made;
 }
 
-/** What is written so far, the place in question, and what the output has behind it; a click leads to another place. */
+/** Show the tokens before the place, the place itself, and the tokens after it; a click moves to another place. */
 function showStrip() {
   const { before, after = [], language } = coming;
   const isFree = !after.length;
@@ -248,7 +248,7 @@ function exampleButton(example) {
 }
 
 /**
- * Make room for the view. `pick` is told the place of a token to go on with, `go` another place of the output.
+ * Mount the view. `pick` is called with the place of the token to continue with, `go` with another place in the output.
  * @type {(holder: HTMLElement, listeners?: Heard) => void}
  */
 export function mountNext(holder, listeners = {}) {
@@ -295,7 +295,7 @@ function mountTokens() {
   return made;
 }
 
-/** What is shown, as numbers. */
+/** The displayed data. */
 function numbersOfNext() {
   const drawn = distribution(own, options).map(Math.exp);
   const tokens = coming.tokens.map((token, place) => {

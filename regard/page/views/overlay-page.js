@@ -1,4 +1,4 @@
-// The page of `regard look` for a model that looks at the cells of a picture.
+// The page of `regard look` for a model that attends to the cells of a picture.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

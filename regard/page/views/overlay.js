@@ -1,4 +1,4 @@
-// What words or steps look at in a picture: the picture in grey, tinted where the one that is chosen looks.
+// Attention of words or steps to a picture: the picture in grey, tinted by the attention of the chosen one.
 
 import { remember } from "../parts/address.js";
 import {
@@ -13,25 +13,25 @@ import { say } from "../parts/texts.js";
 /** @import { Chosen, Looks } from "../parts/heads.js" */
 /** @import { Picture } from "../parts/raster.js" */
 
-const FEW_PIXELS = 100; // up to which each is shown as a square
+const FEW_PIXELS = 100; // up to this size each pixel is shown as a square
 
 /** @type {Looks & { steps: string[], grid: number[], picture: Picture }} */
-let overlay; // what is shown
+let overlay; // the displayed data
 /** @type {Chosen & { word: number }} */
 let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
 /** @type {number | null} */
-let overWord = null; // the word that is pointed at, counted from 0
+let overWord = null; // the word under the pointer, counted from 0
 /** @type {HTMLElement | null} */
-let room = null; // what the view is made of, once it is mounted
+let room = null; // the elements of the view, once it is mounted
 
 const currentWord = () => overWord ?? wanted.word - 1;
 
 /**
- * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word.
+ * Show the attention of the requested block and word, for one head or all combined.
  * @type {(found: typeof overlay, wish: Wish) => void}
  */
 export function showOverlay(found, wish) {
-  [overlay, overWord] = [found, null]; // what was pointed at is no more
+  [overlay, overWord] = [found, null]; // the element under the pointer no longer exists
   paintPicture(byId("overlay-picture"), overlay.picture, true);
   byId("overlay-picture").classList.toggle("fine", overlay.picture.width > FEW_PIXELS);
   byId("overlay-words").replaceChildren(...overlay.steps.map(wordThumb));
@@ -39,7 +39,7 @@ export function showOverlay(found, wish) {
 }
 
 /**
- * Change what is shown, and say so in the address.
+ * Change the selection and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeOverlay(wish) {
@@ -59,7 +59,7 @@ function settleOverlay(wish) {
 }
 
 /**
- * The weights of one word over all cells, of one head or of all joined.
+ * The weights of one word over all cells, for one head or all combined.
  * @type {(place: number) => number[]}
  */
 function cellWeights(place) {
@@ -77,7 +77,7 @@ function wordThumb(word, place) {
   return button({ class: "word-thumb", "data-word": place }, stack, element("span", {}, ...tokenParts(word)));
 }
 
-/** Tint the picture for the word that is chosen or pointed at, and say where it looks most. */
+/** Tint the picture for the chosen word or the one under the pointer, and say where its largest weight is. */
 function showWord() {
   const place = currentWord();
   const weights = cellWeights(place);
@@ -101,7 +101,7 @@ function tellCell(cell, where) {
 }
 
 /**
- * Make room for the view; where it has room already, it moves to the new one.
+ * Mount the view; if it is mounted already, it moves to the new holder.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountOverlay(holder) {
@@ -127,7 +127,7 @@ function makeRoom() {
 }
 
 /**
- * Show where a word looked, counted from 0, for as long as it is pointed at; none is no more.
+ * Show the attention of a word, counted from 0, while it is pointed at; null ends this.
  * @type {(place: number | null) => void}
  */
 export function pointAtWord(place) {

@@ -1,4 +1,4 @@
-// The page of `regard look` for a machine that reads and writes the slots of a memory.
+// The page of `regard look` for a model that reads and writes the slots of a memory.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

@@ -1,4 +1,4 @@
-// The slots of a memory: where heads read and write, step after step, as a picture that can be played.
+// The slots of a memory: where heads read and write, step by step, as a picture that can be played.
 
 import { remember } from "../parts/address.js";
 import { byId, button, element, percent, section } from "../parts/common.js";
@@ -11,19 +11,19 @@ import { say } from "../parts/texts.js";
 /** @typedef {{ name: string, writes: boolean, weights: number[] }} MemoryHead */
 /** @typedef {{ steps: string[], slots: string[], strips: Record<string, Picture>, heads: MemoryHead[] }} Use */
 
-const ONE = 10_000; // a weight of 1, as it comes
-const PACE = 140; // milliseconds of a step
+const ONE = 10_000; // how the server encodes a weight of 1
+const PACE = 140; // milliseconds per step
 const WORTH_TELLING = 0.05;
 const SLOT_HEIGHTS = [3, 12]; // pixels on the screen
 
 /** @type {Use} */
-let use; // what is shown
-let step = 1; // the step that the machine is at
+let use; // the displayed data
+let step = 1; // the current step
 /** @type {number | undefined} */
 let playing; // the timer, while it plays
 
 /**
- * Show the use of a memory, and of it the step that is wished for, or all of them.
+ * Show the use of a memory at the requested step, or at all steps.
  * @type {(found: Use, wish: Wish) => void}
  */
 export function showSlots(found, wish) {
@@ -40,7 +40,7 @@ export function showSlots(found, wish) {
 }
 
 /**
- * Change which step is shown, and say so in the address.
+ * Change the displayed step and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeSlots(wish) {
@@ -55,7 +55,7 @@ function settle(wished) {
 }
 
 /**
- * A head's name in the language of the page; heads are numbered among those that do the same.
+ * A head's name in the language of the page; reading heads and writing heads are numbered separately.
  * @type {(head: MemoryHead) => string}
  */
 function headName(head) {
@@ -64,7 +64,7 @@ function headName(head) {
 }
 
 /**
- * A picture with a column for each step, and beside it its name.
+ * A picture with a column for each step, and its name beside it.
  * @type {(name: string, rows: number, paint: (canvas: HTMLCanvasElement) => void) => HTMLDivElement}
  */
 function strip(name, rows, paint) {
@@ -78,7 +78,7 @@ function strip(name, rows, paint) {
 }
 
 /**
- * The weights of one head, a row for each slot and a column for each step, in the colour of what it does.
+ * Draw the weights of one head, a row for each slot and a column for each step, in the colour for reading or writing.
  * @type {(canvas: HTMLCanvasElement, head: MemoryHead) => void}
  */
 function paintHead(canvas, { weights, writes }) {
@@ -90,7 +90,7 @@ function paintHead(canvas, { weights, writes }) {
   brushOf(canvas).putImageData(picture, 0, 0);
 }
 
-/** Veil the steps that are still to come, and tell of the one that the machine is at. */
+/** Cover the steps that are still to come, and describe the current one. */
 export function layOutSlots() {
   const share = step / use.steps.length;
   for (const veil of byId("slots-strips").querySelectorAll(".veil")) veil.style.insetInlineStart = `${100 * share}%`;
@@ -124,7 +124,7 @@ function play() {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountSlots(holder) {

@@ -1,4 +1,4 @@
-// The page of `regard look` for a model that looks at the frames of a video.
+// The page of `regard look` for a model that attends to the frames of a video.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

@@ -1,4 +1,4 @@
-// What words look at in a video: its frames side by side, under them a line for each word, fuller where it looks.
+// Attention of words to a video: its frames side by side, below them a line for each word, darker for larger weights.
 
 import { remember } from "../parts/address.js";
 import {
@@ -13,23 +13,23 @@ import { say } from "../parts/texts.js";
 /** @import { Chosen, Looks } from "../parts/heads.js" */
 /** @import { Picture } from "../parts/raster.js" */
 
-const LEAST = 0.12; // how much is seen of a frame that nobody looks at
+const LEAST = 0.12; // opacity of a frame without attention
 
 /** @type {Looks & { words: string[], count: number, picture: Picture }} */
-let strip; // what is shown
+let strip; // the displayed data
 /** @type {Chosen & { word: number }} */
 let wanted = { layer: 1, head: "mean", word: 1 }; // its block, head and word
 /** @type {number | null} */
-let overWord = null; // the word that is pointed at, counted from 0
+let overWord = null; // the word under the pointer, counted from 0
 /** @type {HTMLElement | null} */
-let room = null; // what the view is made of, once it is mounted
+let room = null; // the elements of the view, once it is mounted
 
 const currentWord = () => overWord ?? wanted.word - 1;
 /** @type {(selector: string) => HTMLElement[]} */
 const all = (selector) => [...byId("strip").querySelectorAll(selector)];
 
 /**
- * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word.
+ * Show the attention of the requested block and word, for one head or all combined.
  * @type {(found: typeof strip, wish: Wish) => void}
  */
 export function showStrip(found, wish) {
@@ -46,7 +46,7 @@ export function showStrip(found, wish) {
   settleStrip({ ...strip.start, ...wish });
 }
 
-/** The frames, which come side by side, each on a canvas of its own. */
+/** Draw each frame of the combined picture on its own canvas. */
 function frameCanvases() {
   const whole = element("canvas");
   paintPicture(whole, strip.picture);
@@ -59,7 +59,7 @@ function frameCanvases() {
 }
 
 /**
- * Change what is shown, and say so in the address.
+ * Change the selection and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeStrip(wish) {
@@ -78,12 +78,12 @@ function settleStrip(wish) {
 }
 
 /**
- * The weights of one word over all frames, of one head or of all joined.
+ * The weights of one word over all frames, for one head or all combined.
  * @type {(place: number) => number[]}
  */
 const frameWeights = (place) => headWeights(strip, wanted, place * strip.count, (place + 1) * strip.count);
 
-/** Let the frames fade that the word which is chosen or pointed at does not look at, and say where it looks most. */
+/** Fade the frames without attention from the chosen word or the one under the pointer, and name the largest weight. */
 function showStripWord() {
   const place = currentWord();
   const weights = frameWeights(place);
@@ -108,7 +108,7 @@ function tellFrame(frame, where) {
 }
 
 /**
- * Make room for the view; where it has room already, it moves to the new one.
+ * Mount the view; if it is mounted already, it moves to the new holder.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountStrip(holder) {
@@ -128,7 +128,7 @@ function makeRoom() {
 }
 
 /**
- * Show which frames a word looked at, counted from 0, for as long as it is pointed at; none is no more.
+ * Show the attention of a word, counted from 0, while it is pointed at; null ends this.
  * @type {(place: number | null) => void}
  */
 export function pointAtStripWord(place) {

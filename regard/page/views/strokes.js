@@ -1,5 +1,5 @@
-// What the points of a drawing look at: its strokes so far, or all where a model looks ahead, each piece as strong as
-// the point at its end is looked at.
+// Attention of the points of a drawing: its strokes so far, or all if the model attends to later points; each piece is
+// as strong as the attention to the point at its end.
 
 import { remember } from "../parts/address.js";
 import { byId, drawing, element, percent, section } from "../parts/common.js";
@@ -10,29 +10,29 @@ import { say } from "../parts/texts.js";
 /** @import { Wish } from "../parts/address.js" */
 /** @import { Chosen, Looks } from "../parts/heads.js" */
 
-const STRONGEST = 5; // pixels that the line to the point that is looked at most is wider than others
+const STRONGEST = 5; // pixels added to the width of the line with the largest weight
 
 /** @type {Looks & { points: number[][], ends: boolean[], looking: number, ahead: boolean }} */
-let strokes; // what is shown
+let strokes; // the displayed data
 /** @type {Chosen & { point: number }} */
 let wanted = { layer: 1, head: "mean", point: 1 }; // its block, head and point
 /** @type {number | null} */
-let overPoint = null; // the point that is pointed at, counted from 0
+let overPoint = null; // the point under the pointer, counted from 0
 
 const current = () => overPoint ?? wanted.point - 1;
 
 /**
- * Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point.
+ * Show the attention of the requested block and point, for one head or all combined.
  * @type {(found: typeof strokes, wish: Wish) => void}
  */
 export function showStrokes(found, wish) {
-  [strokes, overPoint] = [found, null]; // what was pointed at is no more
+  [strokes, overPoint] = [found, null]; // the element under the pointer no longer exists
   byId("strokes-point").max = strokes.looking;
   settleStrokes({ ...strokes.start, point: Math.ceil(strokes.looking / 2), ...wish });
 }
 
 /**
- * Change what is shown, and say so in the address.
+ * Change the selection and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeStrokes(wish) {
@@ -49,7 +49,7 @@ function settleStrokes(wish) {
 }
 
 /**
- * The weights of one point over all, of one head or of all joined.
+ * The weights of one point over all points, for one head or all combined.
  * @type {(place: number) => number[]}
  */
 function pointWeights(place) {
@@ -60,7 +60,7 @@ function pointWeights(place) {
 function drawStrokes() {
   const { points, ends } = strokes;
   const place = current();
-  const reach = strokes.ahead ? strokes.looking - 1 : place; // the last point that may be looked at
+  const reach = strokes.ahead ? strokes.looking - 1 : place; // the last point that can be attended to
   const weights = pointWeights(place);
   const most = Math.max(...weights) || 1;
   const pieces = points.slice(1).flatMap(([x2, y2], before) => {
@@ -92,7 +92,7 @@ function drawStrokes() {
   byId("strokes-readout").textContent = say(strokes.ahead ? "strokes.most_of_all" : "strokes.most", told);
 }
 
-/** The corner and the sides of what is shown: the drawing and a margin. */
+/** The corner and the sides of the displayed area: the drawing and a margin. */
 function frame() {
   const axes = [0, 1].map((axis) => strokes.points.map((point) => point[axis]));
   const low = axes.map((values) => Math.min(...values));
@@ -102,7 +102,7 @@ function frame() {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountStrokes(holder) {

@@ -1,4 +1,4 @@
-// The page of `regard answer` for a model that gives a tag to each word: all sentences, one under another.
+// The page of `regard answer` for a model that tags each word: all sentences, one below another.
 
 import { byId, element } from "../parts/common.js";
 import { enclosed, openPlainPage } from "../parts/opening.js";

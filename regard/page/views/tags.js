@@ -1,14 +1,14 @@
-// Words with their tags over them, and the spans that tags spell in colours of their types.
+// Words with their tags above them, and the spans that the tags mark in the colours of their types.
 
 import { element, percent } from "../parts/common.js";
 
-/** @typedef {[string, number, number]} Span its type, and the words from one place to another */
+/** @typedef {[string, number, number]} Span its type, its first place and the place after its last */
 /** @typedef {{ words: string[], answers: string[], probabilities: number[], spans?: Span[] }} Tagged */
 
-const DOUBTFUL = 0.8; // a tag that is less probable than this is marked
+const DOUBTFUL = 0.8; // less probable tags are marked
 
 /**
- * A hue that the name of a type alone decides, so that it is the same in every sentence.
+ * A hue computed from the name of a type alone, so that it is the same in every sentence.
  * @type {(type: string) => number}
  */
 function hueOf(type) {
@@ -18,7 +18,7 @@ function hueOf(type) {
 }
 
 /**
- * The words of a sentence, each under its tag; those of a span stand together.
+ * The words of a sentence, each below its tag; the words of a span are grouped.
  * @type {(sentence: Tagged) => HTMLSpanElement}
  */
 export function taggedWords({ words, answers, probabilities, spans }) {

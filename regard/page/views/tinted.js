@@ -1,4 +1,4 @@
-// A text that was looked at: once for each that looks, its words tinted by how much of the look rests on them.
+// Attention to a text: one copy of the text for each query, its words tinted by their weights.
 
 import { remember } from "../parts/address.js";
 import { byId, element, percent, section } from "../parts/common.js";
@@ -9,15 +9,15 @@ import { say } from "../parts/texts.js";
 /** @import { Wish } from "../parts/address.js" */
 /** @import { Chosen, Looks } from "../parts/heads.js" */
 
-const MOST_NUMBERED = 8; // rows whose weights stand under the words in numbers too
+const MOST_NUMBERED = 8; // up to this many rows, the weights are also printed below the words
 
 /** @type {Looks & { rows: string[], columns: string[] }} */
-let tinted; // what is shown
+let tinted; // the displayed data
 /** @type {Chosen} */
 let wanted = { layer: 1, head: "mean" }; // its block and head
 
 /**
- * Show what was looked at, and of it what is wished for: a block, and a head or how all are joined.
+ * Show the attention of the requested block, for one head or all combined.
  * @type {(found: typeof tinted, wish: Wish) => void}
  */
 export function showTinted(found, wish) {
@@ -47,7 +47,7 @@ function tintedRow(name, weights) {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountTinted(holder) {

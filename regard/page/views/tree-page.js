@@ -1,4 +1,4 @@
-// The page of `regard look --beam`: one search as a tree.
+// The page of `regard look --beam`: one beam search as a tree.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

@@ -1,5 +1,5 @@
-// The tree as a part of a page. Pointing at a hypothesis, by pointer, by keyboard or by the fragment of the address,
-// shows the way to it and its text.
+// The tree view of a beam search. Pointing at a hypothesis, by pointer, by keyboard or by the fragment of the address,
+// shows the path to it and its text.
 
 import { remember } from "../parts/address.js";
 import { byId, drawing, element, percent, reachable, section, signed, tokenWord, word } from "../parts/common.js";
@@ -11,11 +11,11 @@ import { beam, boxes, build, extent, isShown, laneOf, layOutTree, paths, pathTo 
 /** @import { Beam } from "./tree/layout.js" */
 
 /** @type {number | null} */
-let pointed = null; // the hypothesis that is pointed at
-let kept = false; // it stays when the pointer leaves
+let pointed = null; // the highlighted hypothesis
+let kept = false; // whether it stays highlighted when the pointer leaves
 
 /**
- * Show a beam, and of it what is wished for: `show` all or what led to outputs, and a `node` to point at.
+ * Show a beam search: `show` all hypotheses or only those that led to outputs, and highlight a `node`.
  * @type {(found: Beam, wish: Wish) => void}
  */
 export function showTree(found, wish) {
@@ -38,7 +38,7 @@ function settleTree(wish) {
 }
 
 /**
- * Change what is shown and what is kept, and say so in the address.
+ * Change the displayed part and the selected node, and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeTree(wish) {
@@ -51,7 +51,7 @@ function rememberTree() {
 }
 
 /**
- * Point at a hypothesis, or at none: the way to it, its whole text, and what became of it.
+ * Highlight a hypothesis, or none: the path to it, its whole text, and what became of it.
  * @type {(place: number | null) => void}
  */
 function pointAt(place) {
@@ -93,7 +93,7 @@ function toldOf(place) {
 }
 
 /**
- * Make a hypothesis the one that Tab leads to, and bring it into view.
+ * Make a hypothesis the one that Tab reaches, and scroll it into view.
  * @type {(place: number) => void}
  */
 function reach(place) {
@@ -108,7 +108,7 @@ const nodeAt = (target) => {
 };
 
 /**
- * Where a key leads from a hypothesis: to what it continues, along its branch, or up and down within its step.
+ * The hypothesis that a key leads to: its parent, the next on its branch, or the one above or below in its step.
  * @type {(place: number, key: string) => number | null}
  */
 function nodeFrom(place, key) {
@@ -131,7 +131,7 @@ function nodeFrom(place, key) {
 }
 
 /**
- * Pointing, clicking and walking work the same in the tree and among the outputs.
+ * Handle pointer, clicks and keys, which work alike in the tree and in the list of outputs.
  * @type {(holder: HTMLElement) => void}
  */
 function listenToNodes(holder) {
@@ -167,7 +167,7 @@ function listenToNodes(holder) {
 }
 
 /**
- * Make room for the view; `controls` are more groups of what to choose.
+ * Mount the view; `controls` are further groups of options.
  * @type {(holder: HTMLElement, ...controls: HTMLElement[]) => void}
  */
 export function mountTree(holder, ...controls) {

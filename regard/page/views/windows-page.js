@@ -1,4 +1,4 @@
-// The page of `regard look` for a model that looks at a picture through windows.
+// The page of `regard look` for a model that sees a picture through windows.
 
 import { wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";

@@ -1,4 +1,4 @@
-// A path of glimpses over a picture: the squares that were looked through, and what was seen in them, step by step.
+// A path of glimpses over a picture: the squares of each step, and what the model saw in them.
 
 import { remember } from "../parts/address.js";
 import { byId, button, choiceName, drawing, element, offer, reachable, section, walkable } from "../parts/common.js";
@@ -10,17 +10,17 @@ import { inLanguage, say } from "../parts/texts.js";
 /** @import { Picture } from "../parts/raster.js" */
 /** @typedef {{ name: string, centre: number[], squares: number[][], patches: Picture[] }} Glimpse */
 /** @typedef {{ picture: Picture, steps: Glimpse[] }} Glimpses */
-/** @typedef {(point: number[]) => number[]} Spot where a point of the picture lies on the screen */
+/** @typedef {(point: number[]) => number[]} Spot from a point of the picture to its position on the screen */
 
 const LARGEST_SIDE = 520; // pixels on the screen
 const HUES = 8; // from the first step to the last
 
 /** @type {Glimpses} */
-let glimpses; // what is shown
+let glimpses; // the displayed data
 /** @type {number | "all"} */
-let step = "all"; // the step that is chosen, counted from 1, or all of them
+let step = "all"; // the chosen step, counted from 1, or all of them
 /** @type {number | null} */
-let overStep = null; // the step that is pointed at, counted from 0
+let overStep = null; // the step under the pointer, counted from 0
 
 /** @type {(place: number) => string} */
 const stepHue = (place) => {
@@ -30,18 +30,18 @@ const stepHue = (place) => {
 const currentStep = () => overStep ?? (step === "all" ? null : step - 1);
 
 /**
- * Show a path, and of it the step that is wished for.
+ * Show a path with the requested step.
  * @type {(found: Glimpses, wish: Wish) => void}
  */
 export function showWindows(found, wish) {
-  [glimpses, overStep] = [found, null]; // what was pointed at is no more
+  [glimpses, overStep] = [found, null]; // the element under the pointer no longer exists
   paintPicture(byId("looked-at"), glimpses.picture);
   byId("patches").replaceChildren(...glimpses.steps.map(seenAt));
   settleWindows(wish);
 }
 
 /**
- * Change which step is shown, and say so in the address.
+ * Change the displayed step and record it in the address.
  * @type {(wish: Wish) => void}
  */
 export function changeWindows(wish) {
@@ -57,7 +57,7 @@ function settleWindows(wish) {
 }
 
 /**
- * What was seen at one step, at every scale.
+ * The patches of one step, at every scale.
  * @type {(glimpse: Glimpse, place: number) => HTMLButtonElement}
  */
 function seenAt({ name, patches }, place) {
@@ -69,7 +69,7 @@ function seenAt({ name, patches }, place) {
   return button({ class: `glimpse ${stepHue(place)}`, "data-step": place }, element("span", {}, name), ...seen);
 }
 
-/** Draw the squares as large as the room allows, the chosen step in full and the others faint. */
+/** Draw the squares as large as fits, the chosen step in full colour and the others faint. */
 export function layOutWindows() {
   const [left, top, right, bottom] = shownExtent();
   const room = Math.min(LARGEST_SIDE, byId("windows").parentElement.clientWidth - 48);
@@ -91,7 +91,7 @@ export function layOutWindows() {
   byId("windows-readout").textContent = at === null ? say("windows.hint") : toldOfStep(glimpses.steps[at]);
 }
 
-/** Left, top, right and bottom of what is shown: the picture, and the smallest squares that reach beyond it. */
+/** Left, top, right and bottom of the displayed area: the picture, and the smallest squares that extend beyond it. */
 function shownExtent() {
   const { width, height } = glimpses.picture;
   const smallest = glimpses.steps.map(({ squares }) => squares[0]);
@@ -110,7 +110,7 @@ function place(thing, origin, width, height) {
 }
 
 /**
- * The squares of a step; of one that is not chosen the smallest alone, or all would hide the picture.
+ * The squares of a step; if it is not chosen, only the smallest, since all would hide the picture.
  * @type {(glimpse: Glimpse, number: number, spot: Spot, scale: number) => SVGPathElement[]}
  */
 function squaresOf({ squares }, number, spot, scale) {
@@ -121,7 +121,7 @@ function squaresOf({ squares }, number, spot, scale) {
     const length = (side * scale).toFixed(1);
     const d = `M ${x} ${y} h ${length} v ${length} h -${length} z`;
     const name = `window ${stepHue(number)}${size ? " wider" : ""}${isFaint ? " faint" : ""}`;
-    // A dark line under a bright one is seen on any picture.
+    // A dark line under a bright one is visible on any picture.
     return [drawing("path", { class: `${name} under`, d }), drawing("path", { class: name, d })];
   });
 }
@@ -150,7 +150,7 @@ function isBeyond([left, top, side]) {
 }
 
 /**
- * Make room for the view.
+ * Mount the view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountWindows(holder) {
@@ -185,7 +185,7 @@ function listenToSteps(holder) {
     overStep = place;
     layOutWindows();
   };
-  // Numbers are drawn anew when one is pointed at, so leaving is noticed at the holder, which stays.
+  // Numbers are redrawn when one is pointed at, so the holder, which stays, listens for the pointer leaving.
   holder.addEventListener("pointermove", (/** @type {any} */ { target }) => over(stepUnder(target)));
   holder.addEventListener("pointerleave", () => over(null));
   holder.addEventListener("focusin", (/** @type {any} */ { target }) => over(stepUnder(target)));

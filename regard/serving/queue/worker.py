@@ -10,7 +10,7 @@ single sentence or sound may, lets others overtake: between two steps the thread
 long one for as long again. Work that nobody waits for is abandoned at the next step. Work that cannot be done in time
 is refused, on arrival or as soon as that is known.
 
-If the thread dies, all waiting clients are told at once, and another thread takes its place.
+If the thread dies, all waiting clients get an error at once, and another thread takes its place.
 """
 
 import asyncio

@@ -20,7 +20,7 @@ Sentences = Sequence[str | Sequence[str] | TaggedSentence]
 
 @dataclass(frozen=True)
 class TagSearch:
-    """How to read sentences and search for tags; a beam of one takes the best tag at each word.
+    """Options for reading sentences and searching for tags; a beam of one takes the best tag at each word.
 
     The taggers find the other columns that a model reads, one tagger for each column.
     """

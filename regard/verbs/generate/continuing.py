@@ -143,7 +143,7 @@ def generate_aloud(
 ) -> list[Generated]:
     """Return the texts for the only prompt of a request, and call `tell` for each token of the first as it is written.
 
-    If several rows are written at once, the first is known only at the end, and its tokens are told then.
+    If several rows are written at once, the first is known only at the end, and its tokens are reported then.
     """
     (prompt,) = request.prompt
     search = _search(options, request)

@@ -34,7 +34,7 @@ WIDEST_BEAM = 64  # for a search label by label
 
 @dataclass(frozen=True)
 class LabelSearch:
-    """How to search for a transcript: the best path, or a beam of prefixes with an optional language model."""
+    """Search for a transcript: the best path, or a beam of prefixes with an optional language model."""
 
     beam: int | None = None
     language_model: NextLabels | None = None

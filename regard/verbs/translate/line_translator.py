@@ -109,7 +109,7 @@ def read_portions(source: TextInput, constraints: ConstraintsByLine) -> Iterator
 
 @dataclass(frozen=True)
 class LongLines:
-    """How many lines are longer than any in the training data, the number of the first, and that length."""
+    """Count of lines longer than any in the training data, the number of the first, and that length."""
 
     longest: int = 0  # tokens of the longest training text, including its end
     count: int = 0

@@ -29,7 +29,7 @@ Engine = Literal["ctranslate2", "onnx", "torch"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How to translate texts; those with equal plans can be translated together."""
+    """Plan for translating texts; those with equal plans can be translated together."""
 
     options: DecodingOptions
     engine: Engine = "torch"

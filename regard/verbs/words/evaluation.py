@@ -25,7 +25,7 @@ MEASURES = ("loss", "accuracy", "spearman")  # for text, analogies and similarit
 
 @dataclass(frozen=True)
 class Manner:
-    """How to look up words of questions: among how many frequent words, and whether case matters.
+    """Lookup of the words of questions: among how many frequent words, and whether case matters.
 
     `side` chooses one of a model's sets of vectors.
     """

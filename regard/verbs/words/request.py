@@ -14,7 +14,7 @@ Neighbours = Annotated[int, Field(ge=1, le=1000)]
 
 
 class LexiconRequest(VerbRequest):
-    """How many words to list, and which vectors to use."""
+    """Number of words to list, and the vectors to use."""
 
     count: Neighbours = Field(default=10, description="Number of words to list, nearest first.")
     side: VectorSide = Field(

@@ -116,7 +116,7 @@ def test_what_does_not_belong_together_is_refused(
 
 def test_damage_is_told_and_it_cannot_be_trained() -> None:
     for contents in (b"{}", b"[", b'{"words": [], "pairs": [["a"]], "end": 0}'):
-        with pytest.raises(ValueError, match="it holds"):
+        with pytest.raises(ValueError, match=r"it (holds|does not hold)"):
             read_byte_pairs(contents)
     with pytest.raises(Fault, match="A tokeniser of kind gpt2 comes with an imported model and cannot be trained"):
         train_tokeniser(TokeniserOptions(kind="gpt2"), ["text"])

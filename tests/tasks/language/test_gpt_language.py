@@ -140,7 +140,7 @@ def test_a_text_stops_where_the_context_is_full_and_says_so(tmp_path: Path) -> N
     ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=50, past_end=True))
     assert (len(found.tokens), found.ended, found.forgotten) == (5, "context", 0)
     assert found.remark is not None
-    assert "The context was full after 5 tokens, and the text stops there" in found.remark
+    assert "The context was full after 5 tokens, so the text stops there" in found.remark
     ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=3, past_end=True))
     assert (len(found.tokens), found.ended, found.remark) == (3, "tokens", None)
 

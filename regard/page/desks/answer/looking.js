@@ -1,5 +1,5 @@
-// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, over words,
-// over facts, over the slots of a memory, or over time.
+// What a model attended to for its answer: as a graph, as windows on a picture, or as weights over a picture, words,
+// facts, the slots of a memory, or time.
 
 import { wished } from "../../parts/address.js";
 import { byId, element } from "../../parts/common.js";
@@ -19,7 +19,7 @@ import { layOutWindows, mountWindows, showWindows } from "../../views/windows.js
 /** @typedef {(looks: any, wish: Wish) => void} Show */
 /** @typedef {{ mount: (holder: HTMLElement) => void, show: Show, layOut: () => void }} View */
 
-// Each view with what makes room for it, shows something in it and lays it out anew.
+// Each view with the functions that mount it, show data in it and lay it out again.
 /** @type {Record<string, View>} */
 const VIEWS = {
   graph: { mount: mountGraph, show: showGraph, layOut: layOutGraph },
@@ -33,11 +33,11 @@ const VIEWS = {
 };
 
 /** @type {string | null} */
-let view = null; // the one that is shown
+let view = null; // the visible one
 const mounted = new Set();
 
 /**
- * Ask what a model looked at when it read an input, and show that.
+ * Request the attention of a model for an input, and show it.
  * @type {(model: string, input: unknown, signal: AbortSignal) => Promise<void>}
  */
 export async function showLooking(model, input, signal) {
@@ -62,14 +62,14 @@ function show(found) {
   byId("looking").hidden = false;
   byId("looking-views").hidden = false;
   for (const name of Object.keys(VIEWS)) byId(`looking-${name}`).hidden = name !== view;
-  // The overlay may be elsewhere on the page.
+  // The overlay may be mounted elsewhere on the page.
   if (!mounted.has(wanted) || wanted === "overlay") VIEWS[wanted].mount(byId(`looking-${wanted}`));
   mounted.add(wanted);
   VIEWS[wanted].show(found.looks, wished());
 }
 
 /**
- * Make room for every view.
+ * Mount every view.
  * @type {(holder: HTMLElement) => void}
  */
 export function mountLooking(holder) {

@@ -1,4 +1,4 @@
-// A field to draw in: a sheet of paper, which asks whenever a stroke ends.
+// A field to draw in: a sheet of paper that sends a request after each stroke.
 
 import { button, element } from "../../parts/common.js";
 import { clearPaper, makePaper, ownStrokes, ROOM, undoStroke } from "../../parts/paper.js";
@@ -11,7 +11,7 @@ import { say } from "../../parts/texts.js";
 let paper = null;
 
 /**
- * A field for drawings that usually fit into `extent` units; `ask` is called when something else is there.
+ * A field for drawings that usually fit into `extent` units; `ask` is called when the drawing changes.
  * @type {(attributes: Attributes, extent: number, ask: () => void) => HTMLElement}
  */
 export function makeSketchField(attributes, extent, ask) {
@@ -34,5 +34,5 @@ export function makeSketchField(attributes, extent, ask) {
   return element("div", { ...attributes, class: "sheet" }, hint, sheet.root, undo, " ", clear);
 }
 
-/** What was drawn, as the server takes it; nothing where the sheet is empty. */
+/** The drawing in the server's format, or nothing if the sheet is empty. */
 export const sketched = () => (paper?.own.length ? { drawing: ownStrokes(paper) } : "");

@@ -1,4 +1,4 @@
-// How a prompt is gone on with: by which search, and how far.
+// How a prompt is continued: by which search, and how far.
 
 import { remember } from "../../parts/address.js";
 import { byId, element, offer } from "../../parts/common.js";
@@ -8,10 +8,10 @@ import { say } from "../../parts/texts.js";
 /** @import { Model } from "../../parts/server.js" */
 /** @typedef {{ usual: number, min: number, max?: number, step: number | string }} Bounds */
 
-// Each search with its numbers; `tokens` belongs to all.
+// Each search with its options; `tokens` applies to all.
 /** @type {Record<string, string[]>} */
 const SEARCHES = { draw: ["temperature", "top_k", "top_p", "seed"], greedy: [], beam: ["beam"] };
-// The numbers, each with its bounds and what it is unless someone says otherwise.
+// The options, each with its bounds and its default.
 /** @type {Record<string, Bounds>} */
 const NUMBERS = {
   tokens: { usual: 50, min: 1, step: 1 },
@@ -34,7 +34,7 @@ function valueOf(name) {
 }
 
 /**
- * What to ask the server for, beside the prompt.
+ * The search options of a request, without the prompt.
  * @returns {{ tokens: number, past_end: boolean, beam?: number, sample?: Record<string, number> }}
  */
 export function searchWanted() {
@@ -44,14 +44,14 @@ export function searchWanted() {
   return { ...common, beam: search === "greedy" ? 1 : valueOf("beam") };
 }
 
-/** How the server is asked what drawing leaves of a distribution; not at all where it leaves everything. */
+/** The sampling options for showing a filtered distribution; empty if sampling filters nothing. */
 export function drawingWanted() {
   const { seed, ...options } = searchWanted().sample ?? {};
   return Object.entries(options).some(([name, value]) => value !== NUMBERS[name].usual) ? { sample: options } : {};
 }
 
 /**
- * What a model with a context does once that is full; by default as its recipe says.
+ * What a model with a limited context does once it is full; the recipe sets the default.
  * @type {(model: Model) => Record<string, string>}
  */
 export function fullnessWanted({ context }) {
@@ -59,7 +59,7 @@ export function fullnessWanted({ context }) {
 }
 
 /**
- * Show the search that is wished for.
+ * Show the requested search.
  * @type {(wish: Wish) => void}
  */
 export function followSearch(wish) {
@@ -70,7 +70,7 @@ export function followSearch(wish) {
 }
 
 /**
- * Show the numbers of a search, and none of the others.
+ * Show the options of one search and hide the others.
  * @type {(search: string) => void}
  */
 function settleSearch(search) {
@@ -90,7 +90,7 @@ function rememberSearch() {
 }
 
 /**
- * The controls; `changed` is told when another search is chosen, or another number.
+ * The controls; `changed` is called when the search or one of its options changes.
  * @type {(limits: Record<string, number>, hasContext: boolean, changed: () => void) => HTMLElement}
  */
 export function searchControls(limits, hasContext, changed) {

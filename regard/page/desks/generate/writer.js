@@ -1,4 +1,4 @@
-// One language model over the prompt: how probable it finds each token of it, what may come next, and how it goes on.
+// The panel of one language model: the probability of each token of the prompt, the next tokens, and a continuation.
 
 import { button, element, percent, reachable, spokenToken, tokenParts, walkable } from "../../parts/common.js";
 import { savable } from "../../parts/saving.js";
@@ -7,24 +7,24 @@ import { duration, say } from "../../parts/texts.js";
 
 /** @import { Child } from "../../parts/common.js" */
 /** @import { Model } from "../../parts/server.js" */
-/** @typedef {any} Token as the server gives it */
+/** @typedef {any} Token in the server's format */
 /** @typedef {{ count: number, probability: number }} Rest */
 /** @typedef {{ next: Token[], rest: Rest, perplexity: number, room: number | null, forgotten: number }} Reading */
 /** @typedef {Record<string, any> & { written: Token[], table: HTMLElement, text: HTMLElement }} Writer */
 
-const SHOWN = 12; // tokens that may come next
-const MOST_READ = 400; // tokens of the prompt that are shown, the last ones
-const NOTHING = 1e-9; // less than this is rounding
+const SHOWN = 12; // candidates for the next token
+const MOST_READ = 400; // tokens of the prompt that are shown, counted from its end
+const NOTHING = 1e-9; // smaller differences are rounding errors
 
 /**
- * The probability that a logarithm stands for; none of a token that cannot be.
+ * The probability for a log-probability; 0 for an impossible token.
  * @type {(score: number | null) => number}
  */
 const shareOf = (score) => (score === null ? 0 : Math.exp(score));
 
 /**
- * A new panel. `heard` has `chosen` (the prompt that was read, the same with a token or a text more, and what that is
- * called), `wanted` (it is to go on) and `changed` (whether it writes).
+ * A new panel. `heard` has `chosen` (called with the prompt, the prompt extended by a token or a text, and the name of
+ * that addition), `wanted` (the model should continue) and `changed` (it started or stopped writing).
  * @type {(model: Model, heard: Record<string, (...told: any[]) => void>) => Writer}
  */
 export function makeWriter(model, heard) {
@@ -53,7 +53,7 @@ export function makeWriter(model, heard) {
 }
 
 /**
- * Forget what is under way.
+ * Cancel the pending request.
  * @type {(writer: Writer) => void}
  */
 export function stopWriter(writer) {
@@ -66,7 +66,7 @@ export function stopWriter(writer) {
 }
 
 /**
- * Ask what the model makes of a prompt, and forget how it went on with the one before.
+ * Request the probabilities for a prompt, and drop the continuation of the previous one.
  * @type {(writer: Writer, prompt: string, drawing: object) => Promise<void>}
  */
 export async function readPrompt(writer, prompt, drawing) {
@@ -86,14 +86,14 @@ export async function readPrompt(writer, prompt, drawing) {
 }
 
 /**
- * Let the model go on with a prompt that it has read, and show each token as it comes.
+ * Let the model continue a prompt that it has read, and show each token as it arrives.
  * @type {(writer: Writer, prompt: string, search: { beam?: number }) => Promise<void>}
  */
 export async function goOn(writer, prompt, search) {
   stopWriter(writer);
   clearWritten(writer);
   writer.isWriting = true;
-  // A beam may change its mind up to the end, so that nothing of it can be shown before.
+  // A beam search may change its best hypothesis until the end, so nothing can be shown earlier.
   if (search.beam && search.beam > 1) writer.facts.textContent = say("writer.searching", { beam: search.beam });
   showText(writer);
   writer.heard.changed();
@@ -103,14 +103,14 @@ export async function goOn(writer, prompt, search) {
       done: (found) => !signal.aborted && finish(writer, found),
     });
   });
-  if (!isOver) return; // whoever stopped it has seen to the rest
+  if (!isOver) return; // the code that cancelled it has cleaned up
   if (!writer.whole) writer.facts.textContent = "";
   writer.isWriting = false;
   writer.heard.changed();
 }
 
 /**
- * Do something that the server is asked for, and tell a refusal; says whether nobody gave it up.
+ * Send a request and report a refusal; returns false if the request was cancelled.
  * @type {(writer: Writer, work: (signal: AbortSignal) => Promise<void>) => Promise<boolean>}
  */
 async function attempt(writer, work) {
@@ -131,7 +131,7 @@ async function attempt(writer, work) {
 }
 
 /**
- * Leave nothing of the prompt before, where this one was refused.
+ * Remove everything that belongs to the previous prompt after this one was refused.
  * @type {(writer: Writer) => void}
  */
 function showRefused(writer) {
@@ -170,7 +170,7 @@ function tokenSpan({ text, score }, kind) {
 }
 
 /**
- * A token that was written: chosen, it takes the text up to it into the prompt.
+ * A generated token; selecting it moves the text up to and including it into the prompt.
  * @type {(token: Token, place: number) => HTMLSpanElement}
  */
 function writtenSpan(token, place) {
@@ -199,19 +199,19 @@ function finish(writer, { texts: [best], seconds }) {
   writer.facts.textContent = facts.join(" · ");
 }
 
-// What may come next
+// The candidates for the next token
 
 /** @type {(token: Token) => boolean} */
 const isLineEnd = ({ text, end }) => end || text === "\n";
 
 /**
- * A token as one says it.
+ * A token as plain text.
  * @type {(each: Token) => string}
  */
 const nameOf = (each) => (isLineEnd(each) ? say("writer.line_end") : spokenToken(each.token));
 
 /**
- * The parts of a token as one sees it.
+ * A token as displayed parts.
  * @type {(each: Token) => Child[]}
  */
 const partsOf = (each) => (isLineEnd(each) ? [say("writer.line_end")] : tokenParts(each.token));
@@ -236,7 +236,7 @@ function showNext(writer) {
 }
 
 /**
- * A token with its bar, beside which an outline shows what the model itself gives where drawing changes that.
+ * A token with its bar; if sampling changes the probability, an outline shows the model's own.
  * @type {(each: Token, place: number, most: number) => HTMLTableRowElement}
  */
 function nextLine(each, place, most) {
@@ -259,7 +259,7 @@ function shareCell(probability, drawn, most) {
 }
 
 /**
- * All that have no line of their own.
+ * The row for all other tokens together.
  * @type {(coming: Reading, most: number) => HTMLTableRowElement}
  */
 function restLine({ next, rest: { count, probability } }, most) {
@@ -271,7 +271,7 @@ function restLine({ next, rest: { count, probability } }, most) {
 }
 
 /**
- * Read out what is likeliest now, for whoever chose by the keyboard and cannot see it.
+ * Announce the likeliest tokens to users of screen readers who chose one by keyboard.
  * @type {(writer: Writer) => void}
  */
 function announce(writer) {
@@ -308,7 +308,7 @@ function listenToWriter(writer) {
   takes.addEventListener("click", () => takeUpTo(writer.written.length - 1));
   text.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = target.dataset.place;
-    if (place !== undefined && getSelection()?.isCollapsed) takeUpTo(Number(place)); // who selects wants to copy
+    if (place !== undefined && getSelection()?.isCollapsed) takeUpTo(Number(place)); // a selection is for copying
   });
   walkable(text, ".continued");
   text.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-// The map of words: of the most frequent ones, or of those around the word that is asked about.
+// The map of words: the most frequent ones, or those around the requested word.
 
 import { remember } from "../../parts/address.js";
 import { oneAtATime } from "../../parts/asking.js";
@@ -11,17 +11,17 @@ import { say } from "../../parts/texts.js";
 /** @import { Wish } from "../../parts/address.js" */
 
 const COUNT = 300; // most frequent words
-const AROUND = 40; // neighbours of the word that is asked about
+const AROUND = 40; // neighbours of the requested word
 const SCOPES = ["frequent", "around"];
 /** @type {Record<string, string>} */
-const METHODS = { pca: "mapping.by_pca", "t-sne": "mapping.by_t_sne" }; // and what they are called
+const METHODS = { pca: "mapping.by_pca", "t-sne": "mapping.by_t_sne" }; // and the keys of their names
 const [USUAL] = Object.keys(METHODS);
 
-let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
+let subject = () => ({ model: "", word: "" }); // the model and the word of the desk
 /** @type {{ scope: string | null, method: string }} */
 let wanted = { scope: null, method: USUAL };
 /** @type {any} */
-let shown = null; // the map that is shown
+let shown = null; // the displayed map
 
 const hideMap = () => {
   shown = null;
@@ -30,7 +30,7 @@ const hideMap = () => {
 const asking = oneAtATime("map-view", "map-trouble", hideMap);
 
 /**
- * Show the map that the address asks for.
+ * Show the map that the address describes.
  * @param {Wish} wish
  */
 export function followMap({ map, layout }) {
@@ -40,7 +40,7 @@ export function followMap({ map, layout }) {
 }
 
 /**
- * Show a word on the map: where it lies on it, or where the map is of what is around it.
+ * Show a word on the map: centre on it, or load the map of its neighbours.
  * @type {(word: string) => void}
  */
 export function showOnMap(word) {
@@ -68,13 +68,13 @@ async function askForMap() {
     if (signal.aborted) return;
     shown = found.map;
     byId("map-view").hidden = false;
-    showMap(shown, wanted.scope === "around" ? {} : { word }); // what is around a word is seen whole
+    showMap(shown, wanted.scope === "around" ? {} : { word }); // a map around a word is shown as a whole
     remember({ word: word || null });
   });
 }
 
 /**
- * Make room for the map; `about` gives the model and the word that are asked about, `chosen` hears of a word on it.
+ * Mount the map; `about` returns the model and the word of the desk, `chosen` is called with a clicked word.
  * @type {(holder: HTMLElement, about: () => { model: string, word: string }, chosen: (word: string) => void) => void}
  */
 export function mountMapping(holder, about, chosen) {
@@ -98,7 +98,7 @@ export function mountMapping(holder, about, chosen) {
   view.addEventListener("click", (/** @type {any} */ { target }) => {
     const clicked = target.closest(".map-word, .map-point, .map-neighbour")?.dataset.word;
     const pressed = byId("map-words").querySelector("[aria-pressed=true]");
-    if (pressed && pressed.dataset.word === clicked) chosen(pressed.textContent); // and the map was not just dragged
+    if (pressed && pressed.dataset.word === clicked) chosen(pressed.textContent); // not the end of a drag
   });
   new ResizeObserver(() => shown && view.offsetWidth && layOutMap()).observe(view);
 }

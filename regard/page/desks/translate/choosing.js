@@ -1,4 +1,4 @@
-// Languages and models: pairs from what is loaded, and for a pair the models that stand side by side.
+// Languages and models: the pairs that the loaded models cover, and the models shown side by side for a pair.
 
 import { remember, wished, wishedAll } from "../../parts/address.js";
 import { byId, element } from "../../parts/common.js";
@@ -7,7 +7,7 @@ import { language, say } from "../../parts/texts.js";
 /** @import { Model } from "../../parts/server.js" */
 /** @typedef {{ code: string, name: string }} Language */
 
-const MOST_AT_FIRST = 2; // models side by side when nobody has said which
+const MOST_AT_FIRST = 2; // models side by side by default
 
 /** @type {Model[]} */
 let models = [];
@@ -17,7 +17,7 @@ let changed;
 const names = new Intl.DisplayNames([language], { type: "language", fallback: "none" });
 
 /**
- * What the browser calls a language; nothing for what is no code at all.
+ * The browser's name for a language, or nothing if the code is invalid.
  * @type {(code: string) => string | undefined}
  */
 function nameInBrowser(code) {
@@ -29,7 +29,7 @@ function nameInBrowser(code) {
 }
 
 /**
- * What a language is called in that of the page; as the server calls it where a browser does not know it.
+ * The name of a language in the language of the page, or the server's name if the browser has none.
  * @type {(language: Language) => string}
  */
 export function languageName({ code, name }) {
@@ -40,7 +40,7 @@ const pairsFrom = (from) => models.filter(({ source }) => source.code === from);
 const alike = () => pairsFrom(byId("from").value).filter(({ target }) => target.code === byId("to").value);
 
 /**
- * The models that are chosen, in the order in which they are served.
+ * The chosen models, in the order of the server's list.
  * @type {() => Model[]}
  */
 export function chosenModels() {
@@ -56,7 +56,7 @@ function offerLanguages(select, languages, wanted) {
 }
 
 /**
- * Offer what there is, and choose of it what is wished for or was chosen.
+ * List the languages and models, and select the requested ones, or else those that were selected before.
  * @type {(from: string, to: string, names: string[]) => void}
  */
 function settlePair(from, to, names) {
@@ -80,7 +80,7 @@ function offerModels(names, chosen) {
   }
 }
 
-/** Choose what the address asks for. */
+/** Select the languages and models that the address names. */
 export function choosePair() {
   const { from, to } = wished();
   settlePair(from, to, wishedAll("models"));
@@ -95,7 +95,7 @@ function tellPair() {
 }
 
 /**
- * Offer the models that the server has; `change` is called when something else is chosen.
+ * List the server's models; `change` is called when the selection changes.
  * @type {(served: Model[], change: () => void) => void}
  */
 export function mountChoosing(served, change) {
@@ -103,7 +103,7 @@ export function mountChoosing(served, change) {
   choosePair();
   byId("pair").addEventListener("change", (/** @type {any} */ { target }) => {
     const names = chosenModels().map(({ name }) => name);
-    if (target.type === "checkbox" && !names.length) target.checked = true; // one at least stays
+    if (target.type === "checkbox" && !names.length) target.checked = true; // at least one stays checked
     if (target.type !== "checkbox") settlePair(byId("from").value, byId("to").value, names);
     tellPair();
   });

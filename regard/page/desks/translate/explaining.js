@@ -1,4 +1,4 @@
-// Why: the views of one sentence by one model, each asked for when it is opened.
+// The views that explain one sentence of one model; each is loaded when it is opened.
 
 import { remember, wished } from "../../parts/address.js";
 import { layOutAttention, mountAttention, showAttention } from "../../views/attention.js";
@@ -14,13 +14,13 @@ import { say } from "../../parts/texts.js";
 /** @import { Model } from "../../parts/server.js" */
 /** @import { Sentence } from "./panel.js" */
 /** @import { Choice } from "./picks.js" */
-/** @typedef {{ model: Model, sentence: Sentence }} Subject what is explained: a model, and a sentence of its panel */
+/** @typedef {{ model: Model, sentence: Sentence }} Subject the model and the sentence of its panel to explain */
 
 const VIEWS = ["attention", "next", "others", "beam"];
-const KEPT = 12; // answers that are kept in case they are wanted again
+const KEPT = 12; // answers that are cached
 
 /** @type {Subject} */
-let subject; // what is explained: the model and a sentence of its panel
+let subject; // the model and the sentence that are explained
 let view = "attention";
 let at = 0; // the place in the output whose next token is shown
 /** @type {{ picked: (model: Model, text: string, choice: Choice) => void }} */
@@ -30,7 +30,7 @@ let limits = {};
 /** @type {AbortController | null} */
 let controller = null;
 /** @type {{ of: Subject, before: string[], tokens: any[] }} */
-let offered; // the tokens that can be picked, what they would follow, and of which subject
+let offered; // the tokens that can be picked, the tokens before them, and their subject
 /** @type {Subject} */
 let listedOf; // the subject whose outputs are listed
 /** @type {Map<string, any>} */
@@ -42,7 +42,7 @@ const holder = (name) => byId(`${name}-view`);
 const trouble = (name) => byId(`${name}-trouble`);
 
 /**
- * Explain a sentence, at a token of it if one is given; shows the view that is open.
+ * Explain a sentence in the open view, at one of its tokens if a place is given.
  * @type {(model: Model, sentence: Sentence, place?: number) => Promise<void>}
  */
 export function explain(model, sentence, place = at) {
@@ -52,7 +52,7 @@ export function explain(model, sentence, place = at) {
 }
 
 /**
- * Open a view, and of the next word a place; what it shows comes with the next sentence that is explained.
+ * Open a view, and set the place for the next-token view; the content is loaded when a sentence is explained.
  * @type {(name: string, place?: number) => void}
  */
 export function openView(name, place) {
@@ -66,7 +66,7 @@ export function openView(name, place) {
   reachable(VIEWS.map((each) => byId(`${each}-tab`)), byId(`${view}-tab`));
 }
 
-/** Ask for what the open view needs and show it; what was asked for before and did not come yet is forgotten. */
+/** Load the data of the open view and show it; an earlier request that is still pending is cancelled. */
 async function refresh() {
   controller?.abort();
   controller = new AbortController();
@@ -97,7 +97,7 @@ function tellTrouble(name, error) {
 }
 
 /**
- * The answer to a question about the subject; asked once.
+ * The answer to a request about the subject; the same request is sent only once.
  * @type {(path: string, question: object, signal: AbortSignal) => Promise<any>}
  */
 async function about(path, question, signal) {
@@ -114,7 +114,7 @@ async function about(path, question, signal) {
 }
 
 /**
- * A number that was wished for, as far as it can be.
+ * The requested number, limited to the valid range.
  * @type {(wish: any, most: number, usual: number) => number}
  */
 const within = (wish, most, usual) => Math.min(Math.max(Math.round(Number(wish)) || usual, 1), most);
@@ -126,10 +126,10 @@ const SHOWING = {
     if (!model.can.includes("attention")) throw new Refusal(say("why.no_attention"));
     const mode = wished().mode === "tokens" ? "tokens" : "words";
     const seen = await about("v1/attention", { tokens: sentence.tokens, mode }, signal).catch((error) => {
-      if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so these may do
+      if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so words may still fit
       throw error;
     });
-    holder("attention").hidden = false; // what is drawn must be seen to be measured
+    holder("attention").hidden = false; // only visible elements can be measured
     showAttention({ ...seen, offered: ["words", "tokens"] }, wished());
   },
 
@@ -167,7 +167,7 @@ const SHOWING = {
 };
 
 /**
- * Move to another place of the output.
+ * Move to another place in the output.
  * @type {(place: number) => Promise<void>}
  */
 function go(place) {
@@ -177,7 +177,7 @@ function go(place) {
 }
 
 /**
- * Let the translation go on with another token.
+ * Continue the translation with another token.
  * @type {(place: number) => void}
  */
 function pick(place) {
@@ -185,7 +185,7 @@ function pick(place) {
 }
 
 /**
- * What is chosen is meant for the sentence that it was seen of, also where another is on its way.
+ * Apply a choice to the sentence for which it was displayed, even if another sentence is being loaded.
  * @type {(subject: Subject, choice: Choice) => void}
  */
 function choose({ model, sentence }, choice) {
@@ -193,7 +193,7 @@ function choose({ model, sentence }, choice) {
 }
 
 /**
- * Make room for all views; `picked` hears of the model, the sentence, and tokens to begin with or a whole output.
+ * Mount all views; `picked` is called with the model, the sentence, and the first tokens or the whole output.
  * @type {(served: Record<string, number>, listeners: typeof heard) => void}
  */
 export function mountExplaining(served, listeners) {

@@ -1,4 +1,4 @@
-// Words that belong together: pointing at one lights up those that it comes from or becomes, in every translation.
+// Aligned words: pointing at a word highlights its source or target words in every translation.
 
 import { byId, element } from "../../parts/common.js";
 import { say, sayParts } from "../../parts/texts.js";
@@ -9,7 +9,7 @@ import { wordsOf } from "./writing.js";
 /** @import { Place } from "./writing.js" */
 
 /**
- * Light up a word and all that belong to it, or nothing: `origin` is a panel, or null for the text that is read.
+ * Highlight a word and all words aligned to it, or none: `origin` is a panel, or null for the source text.
  * @type {(panels: Panel[], origin: Panel | null, place: Place | null) => void}
  */
 export function light(panels, origin, place) {
@@ -28,7 +28,7 @@ export function light(panels, origin, place) {
 }
 
 /**
- * The words on one side of an alignment that belong to a word on the other.
+ * The words on one side of an alignment that are aligned to a word on the other.
  * @type {(panel: Panel, sentence: number, word: number, from: 0 | 1, to: 0 | 1) => number[]}
  */
 function linked(panel, sentence, word, from, to) {
@@ -43,7 +43,7 @@ function mark(holder, sentence, word, kind) {
 }
 
 /**
- * The same as a sentence.
+ * The same links, described in a sentence.
  * @type {(panels: Panel[], origin: Panel | null, place: Place, read: number[]) => Child[]}
  */
 function told(panels, origin, { sentence, word }, read) {

@@ -1,4 +1,4 @@
-// The translation by one model: sentence by sentence as it comes, every word of it something to point at and to open.
+// The translation by one model, shown sentence by sentence as it arrives; every word can be pointed at and opened.
 
 import { languageName } from "./choosing.js";
 import { button, element, reachable, signed, walkable } from "../../parts/common.js";
@@ -11,15 +11,15 @@ import { textBetween, wordParts, wordsOf } from "./writing.js";
 /** @import { Child } from "../../parts/common.js" */
 /** @import { Model } from "../../parts/server.js" */
 /** @import { Place, SourceSpan } from "./writing.js" */
-/** @typedef {[number, number]} Link words of source and target that belong together */
-/** @typedef {any} Sentence of a panel: its source, and its translation once that is there */
+/** @typedef {[number, number]} Link a source word and a target word that are aligned */
+/** @typedef {any} Sentence of a panel: its source, and its translation once it has arrived */
 /** @typedef {Record<string, (panel: Panel, ...told: any[]) => void>} Listening */
 /** @typedef {Record<string, any> & { sentences: Sentence[], output: HTMLElement }} Panel */
 
-const MOST_PATIENCE = 30; // seconds that a busy server is waited for by itself
+const MOST_PATIENCE = 30; // seconds; if a busy server asks for more, the user has to retry
 
 /**
- * A new panel; `heard` has `began` (sentences are known), `settled`, `pointed` (at a word) and `opened` (a word).
+ * A new panel; `heard` has `began` (the sentences are known), `settled`, `pointed` (at a word) and `opened` (a word).
  * @type {(model: Model, heard: Listening) => Panel}
  */
 export function makePanel(model, heard) {
@@ -51,7 +51,7 @@ export function makePanel(model, heard) {
 }
 
 /**
- * Translate a text, in place of whatever this panel was at.
+ * Translate a text; an earlier request of this panel is cancelled.
  * @type {(panel: Panel, text: string) => Promise<void>}
  */
 export async function translate(panel, text) {
@@ -64,7 +64,7 @@ export async function translate(panel, text) {
   }
   panel.root.setAttribute("aria-busy", true);
   const question = { text, model: panel.model.name };
-  let isKnown = false; // which sentences it has
+  let isKnown = false; // whether the server has sent the list of sentences
   try {
     await listen("v1/translate", question, signal, {
       start: ({ texts: [spans] }) => {
@@ -81,7 +81,7 @@ export async function translate(panel, text) {
   } catch (error) {
     if (signal.aborted) return;
     if (!isKnown) {
-      showNothing(panel); // what there is is of another text
+      showNothing(panel); // the content belongs to the previous text
       panel.heard.settled(panel);
     }
     fail(panel, error, () => translate(panel, text));
@@ -89,7 +89,7 @@ export async function translate(panel, text) {
 }
 
 /**
- * Forget what is under way: its answer would be of no use.
+ * Cancel the pending request, whose answer is no longer needed.
  * @type {(panel: Panel) => void}
  */
 export function stop(panel) {
@@ -107,12 +107,12 @@ function showNothing(panel) {
 }
 
 /**
- * The sentences are known; those that were translated before stay as they are until they come anew.
+ * Set the list of sentences; earlier translations stay until the new ones arrive.
  * @type {(panel: Panel, spans: SourceSpan[]) => void}
  */
 function begin(panel, spans) {
   const known = new Map(panel.sentences.map((sentence) => [sentence.source.text, sentence]));
-  panel.coming = []; // what follows a person's choices is asked for by itself
+  panel.coming = []; // requests for sentences with a person's choices
   panel.sentences = spans.map((source) => ({ tokens: [], alignment: [], ...known.get(source.text), source }));
   panel.heard.began(panel);
   showAll(panel);
@@ -125,15 +125,15 @@ function receive(panel, sentence, signal) {
   if (!isPicked) return settleSentence(panel, place, sentence);
   const coming = writeOn(panel, place, signal).catch((error) => {
     if (signal.aborted) throw error;
-    settleSentence(panel, place, sentence); // better than none
+    settleSentence(panel, place, sentence); // the model's own translation is better than none
     throw error;
   });
-  coming.catch(() => {}); // it is told when all others are there
+  coming.catch(() => {}); // errors are reported when all others have arrived
   panel.coming.push(coming);
 }
 
 /**
- * Write a sentence on from what was chosen, unless something else has been chosen meanwhile.
+ * Translate a sentence with the person's choice, unless the choice has changed in the meantime.
  * @type {(panel: Panel, place: number, signal: AbortSignal) => Promise<void>}
  */
 async function writeOn(panel, place, signal) {
@@ -163,7 +163,7 @@ function finish(panel) {
 }
 
 /**
- * Write a sentence anew, as was chosen for it, and say so when it is there.
+ * Translate a sentence again with its choice, and notify the listeners when it has arrived.
  * @type {(panel: Panel, place: number) => Promise<void>}
  */
 export async function changeSentence(panel, place) {
@@ -179,7 +179,7 @@ export async function changeSentence(panel, place) {
 }
 
 /**
- * Say what went wrong and how to go on; a server that asks for a little time gets it.
+ * Show what went wrong and how to continue; if the server asks for a short wait, retry automatically.
  * @type {(panel: Panel, error: unknown, again: () => void) => void}
  */
 function fail(panel, error, again) {
@@ -200,7 +200,7 @@ function fail(panel, error, again) {
 }
 
 /**
- * Say that the model is unsure of some sentences, which are marked, and what that means.
+ * State that the model is unsure of some sentences, which are marked, and what that means.
  * @type {(panel: Panel) => boolean}
  */
 function showDoubt({ doubt, sentences, model }) {
@@ -280,7 +280,7 @@ function listenToWords(panel) {
   output.addEventListener("focusout", () => heard.pointed(panel, null));
   output.addEventListener("click", (/** @type {any} */ { target }) => {
     const place = placeOf(target);
-    if (place && getSelection()?.isCollapsed) heard.opened(panel, place, false); // who selects text wants to copy it
+    if (place && getSelection()?.isCollapsed) heard.opened(panel, place, false); // a selection is for copying
   });
   output.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -291,7 +291,7 @@ function listenToWords(panel) {
 }
 
 /**
- * The place of the token that begins a word of an output; `▁` in a token is a space.
+ * The place of the first token of a word in an output; `▁` in a token is a space.
  * @type {(output: { text: string, tokens: string[] }, word: number) => number}
  */
 export function tokenOfWord({ text, tokens }, word) {
@@ -299,7 +299,7 @@ export function tokenOfWord({ text, tokens }, word) {
   let at = 0;
   for (const [place, token] of tokens.entries()) {
     const piece = token.replaceAll("▁", "");
-    const found = piece ? text.indexOf(piece, at) : -1; // a byte of a character is not found, nor is a bare space
+    const found = piece ? text.indexOf(piece, at) : -1; // single bytes of a character and bare spaces are not found
     if (found < 0) continue;
     at = found + piece.length;
     if (at > begin) return place;

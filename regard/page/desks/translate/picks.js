@@ -1,9 +1,9 @@
-// What a person chose in place of what the model finds best: tokens that an output begins with, or a whole output. A
-// choice belongs to a model and a sentence, wherever that sentence stands in the text.
+// What a person chose instead of the model's best output: the first tokens of an output, or a whole output. A
+// choice belongs to a model and a sentence, wherever that sentence occurs in the text.
 
 import { remember, wishedAll } from "../../parts/address.js";
 
-/** @typedef {string | string[]} Choice a whole output, or the tokens that it begins with */
+/** @typedef {string | string[]} Choice a whole output, or its first tokens */
 
 /** @type {Map<string, Choice>} */
 let picks = new Map();
@@ -14,7 +14,7 @@ const nameFor = (model, sentence) => JSON.stringify([model, sentence]);
 /** @type {(values: unknown[]) => boolean} */
 const isText = (values) => values.every((value) => typeof value === "string");
 
-/** Take the choices from the address. */
+/** Read the choices from the address. */
 export function readPicks() {
   picks = new Map();
   for (const written of wishedAll("pick")) {
@@ -22,7 +22,7 @@ export function readPicks() {
       const [model, sentence, choice] = JSON.parse(written);
       if (isText([choice].flat())) picks.set(nameFor(model, sentence), choice);
     } catch {
-      // Not one of ours: someone has changed the address by hand.
+      // Not written by this page: someone edited the address by hand.
     }
   }
 }
@@ -31,7 +31,7 @@ export function readPicks() {
 export const pickOf = (model, sentence) => picks.get(nameFor(model, sentence)) ?? null;
 
 /**
- * Choose tokens to begin with, a whole output as text, or with null what the model finds best.
+ * Choose the first tokens, a whole output as text, or, with null, the model's best output.
  * @type {(model: string, sentence: string, choice: Choice | null) => void}
  */
 export function setPick(model, sentence, choice) {
@@ -41,7 +41,7 @@ export function setPick(model, sentence, choice) {
 }
 
 /**
- * What to ask the server for a sentence, as was chosen for it.
+ * The fields of a request that express the choice for a sentence.
  * @type {(model: string, sentence: string) => Record<string, unknown>}
  */
 export function questionOf(model, sentence) {

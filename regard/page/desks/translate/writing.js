@@ -1,10 +1,10 @@
-// The text that is typed. Under the field lies a mirror of it in which single words can be lit and found.
+// The source text. A mirror of it lies under the field; in the mirror, single words can be highlighted and located.
 
 import { byId, element } from "../../parts/common.js";
 import { say } from "../../parts/texts.js";
 
 /** @import { Child } from "../../parts/common.js" */
-/** @typedef {{ start: number, end: number, text: string }} SourceSpan a sentence of the text, by its code points */
+/** @typedef {{ start: number, end: number, text: string }} SourceSpan a sentence of the text, in code points */
 /** @typedef {{ sentence: number, word: number }} Place a word of a sentence */
 /** @typedef {{ typed: () => void, pointed: (place: Place | null) => void, entered: (place: Place) => void }} Typing */
 
@@ -13,7 +13,7 @@ const WALKING = /^(Arrow|Home|End|Page)/; // keys that move the caret
 let longest = Infinity;
 
 /**
- * The words of a sentence as alignments count them: what stands between spaces.
+ * The words of a sentence as alignments count them: separated by spaces.
  * @type {(text: string) => { word: string, index: number }[]}
  */
 export const wordsOf = (text) => [...text.matchAll(/[^ ]+/g)].map(({ 0: word, index }) => ({ word, index }));
@@ -22,7 +22,7 @@ export const wordsOf = (text) => [...text.matchAll(/[^ ]+/g)].map(({ 0: word, in
 export const writtenText = () => byId("text").value;
 
 /**
- * What was typed between two places, counted in code points.
+ * The text between two places, counted in code points.
  * @type {(from: number, to: number) => string}
  */
 export const textBetween = (from, to) => [...writtenText()].slice(from, to).join("");
@@ -33,10 +33,10 @@ export function writeText(text) {
   showPlain();
 }
 
-/** The mirror of a text whose sentences are not known yet. */
+/** Fill the mirror with a text whose sentences are not known yet. */
 export function showPlain() {
   const text = writtenText();
-  byId("mirror").replaceChildren(`${text}\n`); // a last line that is empty has its height too
+  byId("mirror").replaceChildren(`${text}\n`); // so that an empty last line has its height too
   byId("clear").hidden = !text;
   const length = [...text].length;
   byId("count").textContent = length ? say("text.count", { count: length }) : "";
@@ -44,7 +44,7 @@ export function showPlain() {
 }
 
 /**
- * The mirror of a text with each word of each sentence by itself; places are counted in code points.
+ * Fill the mirror with an element for each word of each sentence; places are counted in code points.
  * @type {(sentences: SourceSpan[]) => void}
  */
 export function showSentences(sentences) {
@@ -60,7 +60,7 @@ export function showSentences(sentences) {
 }
 
 /**
- * A sentence as texts and, for each of its words, an element that knows its place.
+ * A sentence as texts and, for each of its words, an element that holds its place.
  * @type {(text: string, sentence: number, kind: string) => Child[]}
  */
 export function wordParts(text, sentence, kind) {
@@ -86,7 +86,7 @@ function wordUnder({ clientX, clientY }) {
   return placeIn(document.elementsFromPoint(clientX, clientY).find((each) => each.matches(".mirrored")));
 }
 
-/** The word of the mirror that the caret stands in or behind. */
+/** The word of the mirror at or just before the caret. */
 function wordAtCaret() {
   let left = byId("text").selectionStart;
   for (const part of byId("mirror").childNodes) {
@@ -99,7 +99,7 @@ function wordAtCaret() {
 }
 
 /**
- * Which of these sentences the caret stands in or behind; places are counted in code points.
+ * The sentence at or just before the caret; places are counted in code points.
  * @type {(sentences: SourceSpan[]) => number}
  */
 export function sentenceAtCaret(sentences) {
@@ -108,8 +108,8 @@ export function sentenceAtCaret(sentences) {
 }
 
 /**
- * Listen to the field: `typed` hears of another text, `pointed` of a word, or none, that the pointer or the caret has
- * come to, `entered` of the word at a caret that was set.
+ * Listen to the field: `typed` is called when the text changes, `pointed` with the word, or null, at the pointer or the
+ * caret, `entered` with the word at which the caret was placed.
  * @type {(limits: Record<string, number>, heard: Typing) => void}
  */
 export function mountWriting({ characters }, { typed, pointed, entered }) {

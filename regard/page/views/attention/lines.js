@@ -1,5 +1,5 @@
-// Two lines of words with links between them: what is looked at above, who looks below. Pointing at a word shows what
-// it looks at and who looks at it; in self-attention a word is both at once.
+// Two lines of words with links between them: the keys above, the queries below. Pointing at a word shows what
+// it attends to and what attends to it; in self-attention a word is both.
 
 import { byId, drawing, element, reachable, section, tokenParts } from "../../parts/common.js";
 import { lookingSides, shown, sight, state, title, weightAt, wordOf } from "./state.js";
@@ -9,14 +9,14 @@ import { say, sayParts } from "../../parts/texts.js";
 /** @typedef {"rows" | "columns"} LineName */
 /** @typedef {{ line: LineName, place: number }} At a word of a line */
 
-const FAINTEST = 0.03; // a link that carries less is not drawn
-const MOST_TOLD = 6; // shares named in a sentence
+const FAINTEST = 0.03; // links with a smaller weight are not drawn
+const MOST_TOLD = 6; // weights named in a sentence
 
 /** @type {At | null} */
-let active = null; // the word that is pointed at: { line: "rows" or "columns", place }
-let pinned = false; // it stays when the pointer leaves
+let active = null; // the highlighted word: { line: "rows" or "columns", place }
+let pinned = false; // whether it stays highlighted when the pointer leaves
 /** @type {{ words: Side, side: string } | null} */
-let linesShown = null; // the words that stand in the lines, and whose side they are
+let linesShown = null; // the words in the lines, and their side
 /** @type {{ row: number, column: number, weight: number, path: SVGPathElement }[]} */
 let strands = []; // the links: { row, column, weight, path }, the strongest last
 
@@ -51,7 +51,7 @@ function fillLine(line, side, what) {
 }
 
 /**
- * From where a text is read, as a browser finds it.
+ * The reading direction of a text, as the browser determines it.
  * @type {(text: string) => string}
  */
 function directionOf(text) {
@@ -62,7 +62,7 @@ function directionOf(text) {
   return direction;
 }
 
-/** Above each other where both lines fit and run the same way, otherwise beside each other. */
+/** Put the lines above each other if both fit and have the same direction, otherwise side by side. */
 export function layOutLines() {
   const holder = byId("lines");
   holder.classList.remove("beside");
@@ -73,7 +73,7 @@ export function layOutLines() {
 }
 
 /**
- * Point at a word, or at none: its links, the words at their other ends, and sentences about it.
+ * Highlight a word, or none: its links, the words at their other ends, and sentences about it.
  * @type {(at: At | null) => void}
  */
 function point(at) {
@@ -103,7 +103,7 @@ function tint(line, name, weightOf) {
 }
 
 /**
- * One sentence: the active word, and where most of its looks go to or come from.
+ * One sentence: the active word, and where most of its attention goes to or comes from.
  * @type {(at: At, line: LineName, how: string, other: LineName, weightOf: (place: number) => number) => HTMLElement}
  */
 function told({ place: at }, line, how, otherLine, weightOf) {
@@ -126,7 +126,7 @@ function told({ place: at }, line, how, otherLine, weightOf) {
 }
 
 /**
- * How the link from a row to a column concerns the active word: it looks ("out"), is looked at ("in"), or neither.
+ * The role of the active word in a link from a row to a column: query ("out"), key ("in"), or neither.
  * @type {(row: number, column: number) => "out" | "in" | "faded"}
  */
 function roleOf(row, column) {
@@ -136,7 +136,7 @@ function roleOf(row, column) {
   return "faded";
 }
 
-/** The links as curves that leave one word and reach the other straight on. */
+/** Draw the links as curves that meet both words at a right angle. */
 function drawLinks() {
   const [rows, columns] = [linkEnds("rows", "left", "top"), linkEnds("columns", "right", "bottom")];
   strands = [];
@@ -163,7 +163,7 @@ function strand([x1, y1], [x2, y2], row, column) {
   return drawing("path", { d: curve, "stroke-width": width, "data-row": row, "data-column": column });
 }
 
-/** The links of the active word as dark as they are strong and on top of all others, which fade. */
+/** Draw the links of the active word as dark as they are strong and on top; all others fade. */
 function shadeLinks() {
   /** @type {SVGElement[][]} */
   const [faded, lit] = [[], []];
@@ -177,7 +177,7 @@ function shadeLinks() {
 }
 
 /**
- * Where the links of a line's words end: at one edge of each word, in the middle.
+ * The end points of the links of a line: the middle of one edge of each word.
  * @type {(line: LineName, edgeBeside: "left" | "right", edgeAbove: "top" | "bottom") => number[][]}
  */
 function linkEnds(line, edgeBeside, edgeAbove) {
@@ -197,7 +197,7 @@ const placeOf = (target) => {
 };
 
 /**
- * Where a key leads from a word: along its line, to the line's ends, or across to the other line.
+ * The word that a key leads to: along the line, at its ends, or in the other line.
  * @type {(at: At, key: string) => At | null}
  */
 function stepFrom({ line, place }, key) {
@@ -213,7 +213,7 @@ function stepFrom({ line, place }, key) {
 }
 
 /**
- * The lines as a part of a page.
+ * Build the lines.
  * @type {(holder: HTMLElement) => HTMLElement}
  */
 export function mountLines(holder) {

@@ -1,4 +1,4 @@
-// The matrix: cells on a canvas, words around it as text that the browser shapes, and its numbers as a table.
+// The matrix: cells on a canvas, words around it as HTML text, and its values as a table.
 
 import { byId, element, section, spokenToken, tokenParts } from "../../parts/common.js";
 import { brushOf } from "../../parts/raster.js";
@@ -12,18 +12,18 @@ const SLANT = (50 * Math.PI) / 180;
 const UPRIGHT = Math.PI / 2;
 
 /** @type {number[][]} */
-export let colours = []; // from no weight to all of it
+export let colours = []; // for weights from 0 to 1
 let cell = 0; // pixels
-let corner = [0, 0]; // where the cells begin
+let corner = [0, 0]; // where the cells start
 /** @type {number[] | null} */
-let cursor = null; // the cell that is pointed at: [row, column]
+let cursor = null; // the highlighted cell: [row, column]
 
-/** 256 colours as the style has them for light and for dark. */
+/** 256 colours from the style, for light or dark mode. */
 export function mixColours() {
   const style = getComputedStyle(document.documentElement);
   const stops = [0, 1, 2].map((stop) => style.getPropertyValue(`--ramp-${stop}`).trim().split(" ").map(Number));
   colours = Array.from({ length: 256 }, (_, step) => {
-    const place = (step / 255) ** 0.8 * 2; // small weights are told apart a little better than large ones
+    const place = (step / 255) ** 0.8 * 2; // small weights get slightly more contrast than large ones
     const half = Math.min(Math.floor(place), 1);
     return stops[half].map((from, channel) => Math.round(from + (stops[half + 1][channel] - from) * (place - half)));
   });
@@ -33,7 +33,7 @@ export function mixColours() {
 const colourOf = (weight) => colours[Math.min(255, Math.round(weight * 255))];
 
 /**
- * Fill a canvas with weights, a pixel each.
+ * Fill a canvas with weights, one pixel each.
  * @type {(canvas: HTMLCanvasElement, columns: number, values: Float32Array) => void}
  */
 export function paint(canvas, columns, values) {
@@ -67,7 +67,7 @@ export function showMatrix() {
   showNumbers();
 }
 
-/** Cells as large as the room allows; the words above them level if they fit, else slanted, else upright. */
+/** Make cells as large as fits; the words above them are horizontal if they fit, else slanted, else vertical. */
 export function layOutMatrix() {
   const [rows, columns] = [labels("row"), labels("column")];
   /** @type {(size: number) => void} */
@@ -99,7 +99,7 @@ export function layOutMatrix() {
   byId("frame").style.width = `${corner[0] + columns.length * cell + overhang}px`;
   byId("frame").style.height = `${corner[1] + rows.length * cell}px`;
   drawCells();
-  moveCursor(cursor && cellAt(cursor[0], cursor[1])); // there may be fewer words than before
+  moveCursor(cursor && cellAt(cursor[0], cursor[1])); // there may be fewer cells than before
 }
 
 /** @type {(rows: HTMLElement[], columns: HTMLElement[], turn: number) => void} */
@@ -110,7 +110,7 @@ function placeLabels(rows, columns, turn) {
     label.style.top = `${corner[1] + row * cell + (cell - high) / 2}px`;
   });
   columns.forEach((label, column) => {
-    // A turned label turns about its lower left corner, which comes to stand over the middle of its column.
+    // A label is rotated about its lower left corner, which lies above the middle of its column.
     const shift = { 0: -label.offsetWidth / 2, [SLANT]: 4, [UPRIGHT]: high / 2 }[turn];
     label.style.left = `${corner[0] + (column + 0.5) * cell + shift}px`;
     label.style.top = `${corner[1] - high - (turn ? 4 : 2)}px`;
@@ -145,7 +145,7 @@ function drawCell(pen, row, column) {
 }
 
 /**
- * Stand on a cell, or on none, and say its value.
+ * Highlight a cell, or none, and show its value.
  * @type {(to: number[] | null) => void}
  */
 function moveCursor(to) {
@@ -165,7 +165,7 @@ function moveCursor(to) {
 }
 
 /**
- * The nearest cell there is.
+ * The nearest existing cell.
  * @type {(row: number, column: number) => number[]}
  */
 function cellAt(row, column) {
@@ -175,7 +175,7 @@ function cellAt(row, column) {
 }
 
 /**
- * The matrix as a part of a page.
+ * Build the matrix.
  * @type {(holder: HTMLElement) => HTMLElement}
  */
 export function mountMatrix(holder) {
@@ -211,7 +211,7 @@ function listenToCells(canvas) {
   });
 }
 
-/** The matrix as a table, filled when someone opens it. */
+/** The matrix as a table, filled when it is opened. */
 function showNumbers() {
   if (!byId("numbers").open) return;
   const { rows, columns } = shown();

@@ -1,4 +1,4 @@
-// The sheet: every block and head of a side as a small matrix; one that is clicked is shown large.
+// The sheet: every block and head of a side as a small matrix; clicking one shows it large.
 
 import { byId, button, element, reachable, section } from "../../parts/common.js";
 import { colours, paint } from "./matrix.js";
@@ -8,7 +8,7 @@ import { decimal, say } from "../../parts/texts.js";
 /** @import { Seen } from "./state.js" */
 
 /** @type {{ blocks: Seen[], colours: number[][] } | null} */
-let sheetShown = null; // the blocks on the sheet, and in which colours
+let sheetShown = null; // the blocks on the sheet and their colours
 
 /** @type {() => HTMLElement[]} */
 const thumbs = () => [...byId("sheet").querySelectorAll(".thumb")];
@@ -45,7 +45,7 @@ function thumb(each, number, head, name) {
   return button(attributes, canvas, element("span", {}, `${head + 1} · ${entropy}`));
 }
 
-/** Thumbs as large as lets all heads of a block stand in one line, within reason. */
+/** Make the thumbnails as large as possible with all heads of a block on one line, within limits. */
 export function layOutSheet() {
   const { blocks, rows, columns } = shown();
   const most = Math.max(...blocks.map(({ heads }) => heads.length));
@@ -58,7 +58,7 @@ export function layOutSheet() {
 }
 
 /**
- * The sheet as a part of a page.
+ * Build the sheet.
  * @type {(holder: HTMLElement) => HTMLElement}
  */
 export function mountSheet(holder) {

@@ -1,4 +1,4 @@
-// Which attention is shown of one pair of texts: side, layer, head and mode, as the fragment of the address has them.
+// The displayed attention of a pair of texts: side, layer, head and mode, as in the fragment of the address.
 
 import { remember } from "../../parts/address.js";
 import { byId, choiceName, element, offer, partName, tokenWord } from "../../parts/common.js";
@@ -6,10 +6,10 @@ import { decimal, isSaid, say, sayParts } from "../../parts/texts.js";
 
 /** @import { Wish } from "../../parts/address.js" */
 /** @import { Block, Head } from "../../parts/heads.js" */
-/** @typedef {"source" | "target"} Party who looks, or is looked at */
+/** @typedef {"source" | "target"} Party the side of the queries, or of the keys */
 
-const STEPS = 10_000; // weights come as whole ten-thousandths
-// Of a translator, who looks and who is looked at; other models look within what they read.
+const STEPS = 10_000; // the server sends weights as whole ten-thousandths
+// For a translator, the sides of queries and keys; other models attend within their input.
 /** @type {Record<string, Party[]>} */
 const SIDES = {
   cross: ["target", "source"],
@@ -28,41 +28,41 @@ const JOININGS = ["mean", "max"];
 /** @typedef {{ side: string, layer: number, head: Head, mode: string }} Shown */
 
 /** @type {Sight} */
-export let sight; // the texts, and all that was looked at between them
+export let sight; // the texts, and all attention between them
 /** @type {Shown} */
 export let state;
 /** @type {Float32Array} */
-let weights; // of the matrix that is shown, row after row
+let weights; // of the displayed matrix, row by row
 /** @type {() => void} */
-let redraw; // what draws it
+let redraw; // the function that draws it
 /** @type {(mode: string) => void} */
-let lacking; // what is told of a mode that is offered but not here yet
+let lacking; // called with a mode that is offered but not loaded yet
 
 export const shown = () => sight.modes[state.mode][state.side];
 export const block = () => shown().blocks[state.layer - 1];
 /** @type {(row: number, column: number) => number} */
 export const weightAt = (row, column) => weights[row * shown().columns.length + column];
 
-/** Who looks, and who is looked at. */
+/** The sides of the queries and of the keys. */
 export const lookingSides = () => SIDES[state.side] ?? WITHIN;
 
 /** @type {(head: Head) => head is string} */
 const isJoining = (head) => JOININGS.includes(String(head));
 
 /**
- * What a side is called.
+ * The name of a side.
  * @type {(side: string) => string}
  */
 export const sideName = (side) => (isSaid(`sides.${side}`) ? say(`sides.${side}`) : side);
 
 /**
- * A word of one side inside a sentence of ours.
+ * A word of one side inside a sentence of the page.
  * @type {(text: string, side: Party) => HTMLElement}
  */
 export const wordOf = (text, side) => tokenWord(text, sight[side].language);
 
 /**
- * The nearest state that exists to what was asked for.
+ * The valid state nearest to the requested one.
  * @type {(wish: Wish) => Shown}
  */
 function settled({ mode, side, layer, head }) {
@@ -76,7 +76,7 @@ function settled({ mode, side, layer, head }) {
 }
 
 /**
- * Take what was seen, and show of it what is wished for.
+ * Take new attention data and show the requested part.
  * @type {(seen: Sight, wish: Wish) => void}
  */
 export function take(seen, wish) {
@@ -117,7 +117,7 @@ export function weightsOf({ heads }, head) {
   return joined;
 }
 
-/** What is shown, in words: only what there is more than one of is named. */
+/** A caption for the displayed attention: it names only what can vary. */
 export function title() {
   const count = block().heads.length;
   const joining = isJoining(state.head) && say(`heads.${state.head}_of`, { count });
@@ -147,7 +147,7 @@ function showControls() {
 }
 
 /**
- * The controls, and what there is to know of what they choose.
+ * Build the controls and the description of the selected attention.
  * @type {(holder: HTMLElement, drawing: () => void, asking: (mode: string) => void) => void}
  */
 export function mountControls(holder, drawing, asking) {

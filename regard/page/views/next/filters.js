@@ -1,12 +1,12 @@
-// What sampling draws from, as decoding/filters.py has it; a test holds the two together. Distributions are arrays of
-// log-probabilities in descending order of what the model gives, -Infinity for what was cut.
+// The filters of sampling, as in decoding/filters.py; a test compares the two. Distributions are arrays of
+// log-probabilities in descending order of the model's probabilities, with -Infinity for removed tokens.
 
 /** @typedef {typeof OFF} Options */
 
-const ROUNDING = 1e-12; // a sum of probabilities this close below a bound has reached it
+const ROUNDING = 1e-12; // a sum of probabilities this close to a bound counts as reaching it
 
 /**
- * The log-probabilities that are kept, with all of the probability.
+ * The log-probabilities that are kept, normalized to a sum of 1.
  * @type {(values: Float64Array) => Float64Array}
  */
 export function normalised(values) {
@@ -16,7 +16,7 @@ export function normalised(values) {
 }
 
 /**
- * In this order, all places before which `mass` was not reached.
+ * Keep, in this order, the places before which `mass` was not yet reached.
  * @type {(values: Float64Array, order: number[], mass: number) => Float64Array}
  */
 function fewest(values, order, mass) {
@@ -58,7 +58,7 @@ const CUTS = {
 };
 
 /**
- * All steps that are asked for, one after the other in their order.
+ * Apply all requested filters in their fixed order.
  * @type {(values: Float64Array, options: Options) => Float64Array}
  */
 export function distribution(values, options) {
@@ -68,4 +68,4 @@ export function distribution(values, options) {
   }, normalised(values));
 }
 
-export const OFF = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 }; // what changes nothing
+export const OFF = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 }; // values that change nothing

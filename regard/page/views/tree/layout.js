@@ -1,12 +1,12 @@
-// The beam as a tree. In which lane a hypothesis stands comes with it, so that no two links cross; here columns become
-// as wide as their tokens, and links are drawn.
+// The beam search as a tree. The data assign a lane to each hypothesis, so that no two links cross; this module makes
+// columns as wide as their tokens and draws the links.
 
 import { byId, button, drawing, element, signed, spokenToken, tokenWord } from "../../parts/common.js";
 import { outputLine } from "../../parts/outputs.js";
 import { say } from "../../parts/texts.js";
 
 const [TOP, GAP, LANE] = [22, 30, 52]; // pixels: above the first lane, before a column, from lane to lane
-const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour stands for
+const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that have a colour
 
 /**
  * @typedef {object} Hypothesis
@@ -16,7 +16,7 @@ const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour st
  * @property {number | null} parent
  * @property {number} log_probability
  * @property {number} total
- * @property {number | null} score of one that is finished
+ * @property {number | null} score of a finished hypothesis
  * @property {number | null} rank of an output
  * @property {string} fate
  */
@@ -31,19 +31,19 @@ const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour st
  */
 
 /** @type {Beam} */
-export let beam; // the hypotheses and what is known of them all
-export let extent = "all"; // or "outputs": only what led to one
+export let beam; // the hypotheses and the data common to all
+export let extent = "all"; // or "outputs": only hypotheses that led to one
 /** @type {HTMLButtonElement[]} */
 export let boxes = []; // the elements of the hypotheses
 /** @type {SVGPathElement[]} */
-export let paths = []; // and of the links that lead to them
+export let paths = []; // the elements of the links that lead to them
 /** @type {Set<number>} */
 let winning = new Set();
 /** @type {Set<number>} */
 let lasting = new Set();
 
 /**
- * A hypothesis and all that it continues, the first token first.
+ * A hypothesis and all its ancestors, starting with the first token.
  * @param {number} place
  */
 export function pathTo(place) {
@@ -55,7 +55,7 @@ export function pathTo(place) {
 }
 
 /**
- * The lane of a hypothesis that is shown.
+ * The lane of a displayed hypothesis.
  * @param {number} place
  */
 export const laneOf = (place) => beam.lanes[extent][place] ?? 0;
@@ -69,7 +69,7 @@ const fateOf = (place) => (winning.has(place) ? "won" : beam.nodes[place].fate);
 const standing = (place) => Number(winning.has(place)) + Number(lasting.has(place));
 
 /**
- * Take another beam: its hypotheses, their links, what the colours mean, and its outputs.
+ * Load another beam search: its hypotheses, their links, the legend, and its outputs.
  * @type {(found: Beam) => void}
  */
 export function build(found) {
@@ -82,7 +82,7 @@ export function build(found) {
     const width = (1 + 3 * Math.exp(Math.min(node.log_probability, 0))).toFixed(2);
     return drawing("path", { class: role, "stroke-width": width });
   });
-  // What leads to outputs lies on top of what does not.
+  // Links that lead to outputs are drawn above the others.
   const order = beam.nodes.map((_, place) => place).sort((one, other) => standing(one) - standing(other));
   byId("links").replaceChildren(...order.map((place) => paths[place]));
   byId("tree").replaceChildren(byId("links"), ...boxes);
@@ -118,7 +118,7 @@ function describe() {
 }
 
 /**
- * Where each column ends, from the side that the target is read from.
+ * The end of each column, from the side where reading starts.
  * @param {number[]} widths
  */
 export function columnEnds(widths) {
@@ -127,7 +127,7 @@ export function columnEnds(widths) {
 }
 
 /**
- * Columns as wide as their widest token, from the right where the target is read so.
+ * Make columns as wide as their widest token; they start at the right if the target is read from the right.
  * @type {(wanted?: string) => void}
  */
 export function layOutTree(wanted = extent) {
@@ -159,7 +159,7 @@ export function layOutTree(wanted = extent) {
 }
 
 /**
- * Curves that bend in the gap before a column, as wide as their token is probable.
+ * Draw curves that bend in the gap before a column; more probable tokens have wider curves.
  * @type {(ends: number[], widths: number[], across: (x: number) => number) => void}
  */
 function drawBranches(ends, widths, across) {

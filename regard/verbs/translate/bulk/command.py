@@ -21,7 +21,7 @@ _MOST = 1_000_000  # shards that --shard may ask for
 
 @dataclass(frozen=True)
 class Sharing:
-    """How to share the work on a file, from the command line."""
+    """Command-line options for sharing the work on a file."""
 
     workers: int | None = None
     shard: str | None = None
