@@ -72,3 +72,12 @@ def test_a_new_berts_positions_are_sinusoids(models: dict[str, Any]) -> None:
     assert isinstance(drawn, NumberTable)
     np.testing.assert_allclose(learnt.values, drawn.values, atol=1e-6)
     assert list(learnt_positions(models["gpt"])) == ["places"]
+
+
+def test_a_recurrent_language_model_has_a_bias_and_its_own_output_matrix(tmp_path: Path) -> None:
+    run = open_toy("rnnlm", tmp_path, tied=False)
+    model = Loaded(run.task, run.recipe)
+    _, sizes = embedding_lesson(model, words_of_toy(model)[0]).tables
+    assert isinstance(sizes, WordTable)
+    names = [row[0] for row in sizes.rows]
+    assert {"output matrix W", "bias b", "logits x · Wᵀ + b"} <= set(names)
