@@ -1,6 +1,5 @@
 """`regard show`: lessons about cells and positions in general, and about one trained model."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +18,7 @@ from regard.commands.show.view import (
     Sentence,
     View,
     check_out,
+    refuse_given,
     show_view,
 )
 from regard.console import (
@@ -45,6 +45,7 @@ app.command("attention")(attention)
 app.command("embedding")(transformer.embedding)
 app.command("feed-forward")(transformer.feed_forward)
 app.command("permutation")(transformer.permutation)
+app.command("positions")(transformer.positions)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
@@ -94,7 +95,7 @@ def gradients(
 
     if model or text is not None:
         free = {"model", "text", "out", "overwrite", "as_json"}
-        _refuse_given(context, [name for name in context.params if name not in free], "is for random weights")
+        refuse_given(context, [name for name in context.params if name not in free], "is for random weights")
         show_view(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
@@ -114,14 +115,6 @@ def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
     from regard.seeing.lessons.distances import distances_lesson
 
     return distances_lesson([load(place, device="cpu") for place in models])
-
-
-def _refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Refuse options on the command line that mean nothing for a trained model."""
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} {reason}; omit it with --model.")
 
 
 def _cells(names: str) -> list[str]:
@@ -167,52 +160,6 @@ def _say_panel(panel: "LessonPanel") -> None:
     print(panel.title)
     say_table([panel.along, *(line.name for line in named)], rows)
     print(textwrap.fill(panel.caption, terminal_width()), end="\n\n")
-
-
-@app.command("positions")
-def positions(
-    context: typer.Context,
-    out: transformer.AnyForm = None,
-    kind: Annotated[
-        Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
-    ] = "all",
-    length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
-    width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
-    heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
-    model: Annotated[
-        Path | None, typer.Option(help="A model with learnt positions, to compare with sinusoids.")
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-) -> None:
-    """Draw position encodings: sinusoidal, rotary and ALiBi.
-
-    With --model, the learnt positions of a trained model are shown next to sinusoids of the same width: the cosine of
-    each pair of places, and its mean by distance.
-    """
-    check_out(out, overwrite, has_page=True)
-    if model is not None:
-        _refuse_given(context, ("kind", "width", "heads"), "is for computed encodings")
-        transformer.show_learnt_positions(model, length, out, as_json)
-        return
-    if out is None and not as_json:
-        raise Fault(
-            "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
-        )
-    if width % 2:
-        raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
-    from regard.seeing.lessons.positions import encodings
-    from regard.viewing.positions import draw_positions, positions_page
-
-    encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
-    tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    view = View(
-        lambda: tables,
-        lambda path: draw_positions(encodings_by_name, path),
-        lambda: None,
-        lambda: positions_page(encodings_by_name),
-    )
-    show_view(view, out, as_json)
 
 
 @app.command("gates")

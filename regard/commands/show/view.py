@@ -1,7 +1,7 @@
 """What every lesson of `regard show` shares: its options, its forms, and where the result goes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,3 +67,11 @@ def check_out(out: Path | None, overwrite: bool, has_page: bool = False) -> None
         if out.suffix.lower() not in suffixes:
             names = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
             raise Fault(f"{out} does not end in {names}; the suffix chooses the format.")
+
+
+def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Refuse options on the command line that mean nothing for a trained model."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise Fault(f"--{name.replace('_', '-')} {reason}; omit it with --model.")
