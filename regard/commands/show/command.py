@@ -8,6 +8,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.commands.show import transformer
+from regard.commands.show.attention import attention
 from regard.commands.show.view import (
     AsJson,
     AsTokens,
@@ -40,6 +41,7 @@ app = typer.Typer(
     add_completion=False, help="Draw lessons: gradients, gates, positions, embeddings, losses and others."
 )
 
+app.command("attention")(attention)
 app.command("embedding")(transformer.embedding)
 app.command("feed-forward")(transformer.feed_forward)
 app.command("permutation")(transformer.permutation)
