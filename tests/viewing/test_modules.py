@@ -51,7 +51,11 @@ PAGES = (
     word_map,
 )
 ENTRIES = [f"views/{each.SCRIPT}" for each in PAGES]
-SERVED = {"index.html": "main.js", "docs.html": "docs.js"}  # the pages that a server gives out, and their scripts
+SERVED = {
+    "index.html": "main.js",
+    "docs.html": "docs.js",
+    "judge.html": "judge.js",
+}  # the pages that a server gives out, and their scripts
 PAGE = Path(str(modules.PAGE))
 SCRIPTS = sorted(PAGE.rglob("*.js"))
 NAMES = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|\[[^\]]+\])", re.MULTILINE)
