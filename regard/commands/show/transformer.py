@@ -142,7 +142,7 @@ def positions(
     """
     check_out(out, overwrite, has_page=True)
     if model is not None:
-        refuse_given(context, ("kind", "width", "heads"), "is for computed encodings")
+        refuse_given(context, {"model", "length"}, "is for computed encodings; omit it with --model.")
         _show_learnt_positions(model, length, out, as_json)
         return
     if out is None and not as_json:

@@ -1,7 +1,7 @@
 """What every lesson of `regard show` shares: its options, its forms, and where the result goes."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,10 @@ ModelFolder = Annotated[Path, typer.Argument(help="A model folder.")]
 Sentence = Annotated[str, typer.Option(help="A sentence for the model to read.")]
 OutFile = Annotated[
     Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; otherwise print to the terminal.")
+]
+LessonFile = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; otherwise print to the terminal."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 RecurrentLayer = Annotated[
@@ -69,9 +73,10 @@ def check_out(out: Path | None, overwrite: bool, has_page: bool = False) -> None
             raise Fault(f"{out} does not end in {names}; the suffix chooses the format.")
 
 
-def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Refuse options on the command line that mean nothing for a trained model."""
-    for name in names:
+def refuse_given(context: typer.Context, allowed: set[str], reason: str) -> None:
+    """Refuse options on the command line other than the allowed ones and those of every lesson, with the reason."""
+    for name in context.params:
         source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} {reason}; omit it with --model.")
+        is_typed = source is not None and source.name == "COMMANDLINE"
+        if is_typed and name not in (allowed | {"out", "overwrite", "as_json"}):
+            raise Fault(f"--{name.replace('_', '-')} {reason}")
