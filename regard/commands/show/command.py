@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show.attention import attention
+from regard.commands.show.attention import attention, forward
 from regard.commands.show.view import (
     AsJson,
     AsTokens,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
 app.command("attention")(attention)
+app.command("forward")(forward)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
