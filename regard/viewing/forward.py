@@ -195,14 +195,14 @@ def _layer_data(forward: ForwardPass, layer: Layer) -> dict[str, Any]:
 
 
 def draw_forward(forward: ForwardPass, path: Path, depth: int = DEPTH) -> set[str]:
-    """Draw the tree, a line for each layer with the first numbers of the followed row, and the last guess."""
+    """Draw the tree, a line for each layer with the first numbers of the followed row, and its guess."""
     check_suffix(path)
-    last = forward.guesses[-1]
-    texts = [forward.heading, last.place, *(token for token, _, _ in last.tokens)]
+    guess = forward.guesses[-1 if forward.query is None else forward.query]
+    texts = [forward.heading, guess.place, *(token for token, _, _ in guess.tokens)]
     texts += [name for layer in forward.layers for name in layer.rows]
     lines = list(opened(forward.layers, depth))
     with canvas(texts) as new_figure:
-        tall = _LINE * (len(lines) + len(last.tokens) + 4)
+        tall = _LINE * (len(lines) + len(guess.tokens) + 4)
         figure = new_figure(figsize=(10.5, tall))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, 10.5), ylim=(tall, 0))
@@ -212,7 +212,7 @@ def draw_forward(forward: ForwardPass, path: Path, depth: int = DEPTH) -> set[st
             _write(axes, along, _LINE, text, colour=SOFT)
         for place, (level, layer) in enumerate(lines, 2):
             _draw_layer(axes, forward, layer, level, place * _LINE)
-        _draw_guess(axes, last, (len(lines) + 3) * _LINE)
+        _draw_guess(axes, guess, (len(lines) + 3) * _LINE)
         save_figure(figure, path)
     return missing_glyphs(texts)
 
@@ -234,8 +234,8 @@ def _draw_layer(axes: "Axes", forward: ForwardPass, layer: Layer, level: int, do
 
 
 def _draw_guess(axes: "Axes", guess: Guess, down: float) -> None:
-    """Draw the most probable tokens at the last place as bars."""
-    _write(axes, 0, down, f"most probable after {show_token(guess.place)}", weight="bold")
+    """Draw the most probable tokens at the place that is followed as bars."""
+    _write(axes, 0, down, f"most probable at {show_token(guess.place)}", weight="bold")
     for place, (token, logit, chance) in enumerate(guess.tokens, 1):
         _write(axes, 0.25, down + place * _LINE, show_token(token))
         _write(axes, 4.6, down + place * _LINE, f"logit {number_text(logit)}", colour=SOFT)

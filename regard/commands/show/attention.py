@@ -66,7 +66,8 @@ def forward(
     text: Text = None,
     target: Target = None,
     query: Annotated[
-        int | None, typer.Option(min=1, help="The token whose numbers are shown, counted from 1; the last by default.")
+        int | None,
+        typer.Option(min=1, help="The token whose numbers are shown, counted from 1; default: the last, or the mask."),
     ] = None,
     depth: Annotated[
         int, typer.Option(min=1, max=9, help="Levels of the tree to print or draw; pages and .json files have all.")

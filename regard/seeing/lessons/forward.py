@@ -12,6 +12,7 @@ from regard.attention.core import Attention
 from regard.attention.heads import MultiHead
 from regard.attention.watch import PARTS, Gaze, watching
 from regard.base.faults import Fault
+from regard.data.tokenisers.wordpiece import MASK
 from regard.loading import Loaded
 from regard.models.bert.network import Bert
 from regard.models.gpt.network import GPT
@@ -100,6 +101,8 @@ def _forward(sentence: Pass, query: int | None) -> ForwardPass:
     logits = _array(sentence.logits)
     layers.append(Layer("", "logits", 0, sentence.places, (), logits))
     place = None if query is None else query - 1
+    if place is None and MASK in sentence.places:  # what fills it is what one wants to see
+        place = sentence.places.index(MASK)
     return ForwardPass(sentence.text, sentence.output, layers, _guesses(sentence), place)
 
 

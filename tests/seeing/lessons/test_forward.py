@@ -96,6 +96,7 @@ def test_a_bert_ends_with_what_fills_its_mask(tmp_path: Path) -> None:
     (answer,) = model.answer([text])
     (place,) = [guess for guess in forward.guesses if guess.place == "[MASK]"]
     assert place.tokens[0][2] == pytest.approx(answer.probability, rel=1e-5)
+    assert forward.guesses[forward.query or 0] is place
     kinds = [layer.kind for layer in forward.layers]
     assert kinds[:5] == ["source_embeddings", "positions", "segments", "sum", "norm"]
     assert kinds[-3:] == ["transform", "norm", "logits"]
