@@ -1,11 +1,13 @@
 """`regard show`: lessons about cells and positions in general, and about one trained model."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.show import transformer
 from regard.commands.show.attention import attention, forward
 from regard.commands.show.view import (
     AsJson,
@@ -35,9 +37,15 @@ if TYPE_CHECKING:
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
+app = typer.Typer(
+    add_completion=False, help="Draw lessons: gradients, gates, positions, embeddings, losses and others."
+)
+
 app.command("attention")(attention)
 app.command("forward")(forward)
+app.command("embedding")(transformer.embedding)
+app.command("feed-forward")(transformer.feed_forward)
+app.command("permutation")(transformer.permutation)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
@@ -86,7 +94,8 @@ def gradients(
     from regard.seeing.lessons.gradients import Experiment, gradients_lesson
 
     if model or text is not None:
-        _refuse_drawing(context)
+        free = {"model", "text", "out", "overwrite", "as_json"}
+        _refuse_given(context, [name for name in context.params if name not in free], "is for random weights")
         show_view(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
@@ -108,13 +117,12 @@ def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
     return distances_lesson([load(place, device="cpu") for place in models])
 
 
-def _refuse_drawing(context: typer.Context) -> None:
-    """Refuse options for random weights, which a trained model does not have."""
-    free = {"model", "text", "out", "overwrite", "as_json"}
-    for name in context.params:
+def _refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Refuse options on the command line that mean nothing for a trained model."""
+    for name in names:
         source = context.get_parameter_source(name)
-        if name not in free and source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} is for random weights; omit it with --model.")
+        if source is not None and source.name == "COMMANDLINE":
+            raise Fault(f"--{name.replace('_', '-')} {reason}; omit it with --model.")
 
 
 def _cells(names: str) -> list[str]:
@@ -164,18 +172,30 @@ def _say_panel(panel: "LessonPanel") -> None:
 
 @app.command("positions")
 def positions(
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file.")] = None,
+    context: typer.Context,
+    out: transformer.AnyForm = None,
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
     length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
     width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
     heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
+    model: Annotated[
+        Path | None, typer.Option(help="A model with learnt positions, to compare with sinusoids.")
+    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw position encodings: sinusoidal, rotary and ALiBi."""
-    check_out(out, overwrite)
+    """Draw position encodings: sinusoidal, rotary and ALiBi.
+
+    With --model, the learnt positions of a trained model are shown next to sinusoids of the same width: the cosine of
+    each pair of places, and its mean by distance.
+    """
+    check_out(out, overwrite, has_page=True)
+    if model is not None:
+        _refuse_given(context, ("kind", "width", "heads"), "is for computed encodings")
+        transformer.show_learnt_positions(model, length, out, as_json)
+        return
     if out is None and not as_json:
         raise Fault(
             "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
@@ -183,11 +203,17 @@ def positions(
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.seeing.lessons.positions import encodings
-    from regard.viewing.positions import draw_positions
+    from regard.viewing.positions import draw_positions, positions_page
 
     encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
     tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    show_view(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
+    view = View(
+        lambda: tables,
+        lambda path: draw_positions(encodings_by_name, path),
+        lambda: None,
+        lambda: positions_page(encodings_by_name),
+    )
+    show_view(view, out, as_json)
 
 
 @app.command("gates")
