@@ -7,7 +7,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.commands.show import measured, transformer
-from regard.commands.show.attention import attention
+from regard.commands.show.attention import attention, forward
 from regard.commands.show.tables import lesson_view
 from regard.commands.show.view import (
     AsJson,
@@ -44,9 +44,11 @@ app = typer.Typer(
 )
 
 app.command("attention")(attention)
+app.command("forward")(forward)
 app.command("embedding")(transformer.embedding)
 app.command("feed-forward")(transformer.feed_forward)
 app.command("permutation")(transformer.permutation)
+app.command("positions")(transformer.positions)
 app.command("cost")(measured.cost)
 app.command("jacobians")(measured.jacobians)
 app.command("decoding")(measured.decoding)
@@ -157,56 +159,6 @@ def _gains(numbers: str) -> list[float]:
     if not gains or len(gains) > 6 or not all(0.05 <= gain <= 10 for gain in gains):
         raise Fault(f"--gains is {numbers!r}, expected at most six numbers from 0.05 to 10, separated by commas.")
     return list(dict.fromkeys(gains))
-
-
-@app.command("positions")
-def positions(
-    context: typer.Context,
-    out: transformer.AnyForm = None,
-    kind: Annotated[
-        Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
-    ] = "all",
-    length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
-    width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
-    heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
-    model: Annotated[
-        Path | None, typer.Option(help="A model with learnt positions, to compare with sinusoids.")
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-) -> None:
-    """Draw position encodings: sinusoidal, rotary and ALiBi.
-
-    With --model, the learnt positions of a trained model are shown next to sinusoids of the same width: the cosine of
-    each pair of places, and its mean by distance.
-    """
-    check_out(out, overwrite, has_page=True)
-    if model is not None:
-        refuse_given(
-            context,
-            set(context.params) - {"kind", "width", "heads"},
-            "is for computed encodings; omit it with --model.",
-        )
-        transformer.show_learnt_positions(model, length, out, as_json)
-        return
-    if out is None and not as_json:
-        raise Fault(
-            "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
-        )
-    if width % 2:
-        raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
-    from regard.seeing.lessons.positions import encodings
-    from regard.viewing.positions import draw_positions, positions_page
-
-    encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
-    tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    view = View(
-        lambda: tables,
-        lambda path: draw_positions(encodings_by_name, path),
-        lambda: None,
-        lambda: positions_page(encodings_by_name),
-    )
-    show_view(view, out, as_json)
 
 
 @app.command("gates")
