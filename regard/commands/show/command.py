@@ -160,8 +160,6 @@ def _gains(numbers: str) -> list[float]:
     return list(dict.fromkeys(gains))
 
 
-
-
 @app.command("gates")
 def gates(
     model: ModelFolder,
