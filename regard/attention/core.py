@@ -3,7 +3,7 @@
 A mask is True where a query may look. A query that may look nowhere gets weights and a context of zero, never NaN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -218,7 +218,7 @@ class Attention(nn.Module):
             scores, allowed, added = compared(rows, places)
             return softmax(scores if added is None else scores + added, allowed)
 
-        def makers(rows: list[int], places: list[int]) -> dict[str, Callable[[], Tensor]]:
+        def makers(rows: list[int], places: list[int]) -> Mapping[str, Callable[[], Tensor]]:
             scores, allowed, added = compared(rows, places)
             make = _part_makers(
                 query[rows][:, :, places], key[rows], value[rows], context[rows][:, :, places], scores, allowed, added

@@ -137,14 +137,15 @@ def steps_to_json(steps: HeadSteps) -> dict[str, Any]:
                 "rows": list(stage.rows),
                 "columns": list(stage.columns),
                 "query": stage.query,
-                "values": _plain(stage.values),
+                "values": plain_numbers(stage.values),
             }
             for stage in steps.stages
         ],
     }
 
 
-def _plain(values: np.ndarray) -> list[list[float | None]]:
+def plain_numbers(values: np.ndarray) -> list[list[float | None]]:
+    """Return a matrix as lists, with None for −∞, which JSON does not have."""
     return [[float(value) if np.isfinite(value) else None for value in row] for row in values]
 
 
@@ -164,7 +165,7 @@ def steps_page(steps: HeadSteps) -> SealedPage:
                 "columns": stage.heads,
                 "query": stage.query,
                 "width": stage.values.shape[1],
-                "values": _plain(np.round(stage.values[:, : stage.shown], 4)),
+                "values": plain_numbers(np.round(stage.values[:, : stage.shown], 4)),
             }
             for stage in steps.stages
         ],
@@ -206,7 +207,7 @@ def _draw_stage(axes: "Axes", stage: Stage, title: str) -> None:
     values = stage.values[:, : stage.shown]
     finite = np.where(np.isfinite(values), values, 0)
     scale = max(float(np.abs(finite).max(initial=0)), 1e-9)
-    axes.imshow(finite / scale, cmap=_colours(), vmin=-1, vmax=1, aspect="auto")
+    axes.imshow(finite / scale, cmap=number_colours(), vmin=-1, vmax=1, aspect="auto")
     for row, column in np.ndindex(*values.shape):
         text = number_text(float(values[row, column]))
         axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=INK)
@@ -229,7 +230,7 @@ def _draw_stage(axes: "Axes", stage: Stage, title: str) -> None:
         )  # fmt: skip
 
 
-def _colours() -> "Colormap":
+def number_colours() -> "Colormap":
     """Return the colours of numbers as on the page: orange below zero, blue above."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""Persistent workers: answers in order for any caller, faults unchanged, nothing left running, nothing loaded in vain."""
+"""Persistent workers: answers in order for any caller, faults unchanged, nothing left running or loaded in vain."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""`regard show attention`: one head step by step, in every form, and what it refuses."""
+"""`regard show attention` and `regard show forward`: in every form, and what they refuse."""
 
 import json
 import sys
@@ -79,4 +79,45 @@ def test_what_cannot_be_shown_is_refused(
     options: list[str], words: str, models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["show", "attention", *(models.get(option, option) for option in options)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_pass_of_the_example_is_printed_as_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "forward", "--depth", "2"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "I love"
+    tree = [line.split("  ")[0] or line.split("  ")[1] for line in printed[3:11]]
+    assert tree[3:6] == ["Block 1", "Residual around self-attention", "Residual around the feed-forward net"]
+    assert printed[-1].startswith("love")
+    assert "books" in printed[-1]
+
+
+def test_a_pass_in_every_form(models: dict[str, str], tmp_path: Path) -> None:
+    command = ["show", "forward", models["transformer"], "--text", TEXT, "--target", TARGET]
+    for name in ("f.png", "f.json", "f.html"):
+        assert main([*command, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    numbers = json.loads((tmp_path / "f.json").read_text(encoding="utf-8"))
+    data = page_data(tmp_path / "f.html")
+    assert [layer["name"] for layer in data["layers"]] == [layer["name"] for layer in numbers["layers"]]
+    logits = numbers["layers"][-1]
+    assert len(logits["values"][0]) == logits["shape"][1] > len(data["layers"][-1]["values"][0]) == 8
+    assert len(data["guesses"]) == len(numbers["guesses"]) == len(logits["rows"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--text", TEXT], "as in `regard show forward runs/demo --text …`"),
+        (["transformer"], "There is no text to read; give a sentence with --text."),
+        (["transformer", "--text", TEXT, "--query", "99"], "there is no token 99."),
+        (["gpt", "--text", "a " * 40], "tokens, but the model reads 12 at once; shorten it."),
+        (["bert", "--text", "a " * 40], "tokens, but this model reads"),
+        (["gru", "--text", TEXT], "this model is a seq2seq"),
+    ],
+)
+def test_a_pass_that_cannot_be_followed_is_refused(
+    options: list[str], words: str, models: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "forward", *(models.get(option, option) for option in options)]) == 2
     assert words in capsys.readouterr().err

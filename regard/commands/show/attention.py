@@ -47,7 +47,7 @@ def attention(
     from regard.viewing.head_steps import draw_steps, steps_lines, steps_page, steps_to_json
 
     if model is None:
-        _refuse_options(text=text, target=target, side=side, layer=layer, head=head)
+        _refuse_options("attention", text=text, target=target, side=side, layer=layer, head=head)
         steps = example_steps(query)
     else:
         sentence = _sentence(text)
@@ -57,6 +57,46 @@ def attention(
         lambda path: draw_steps(steps, path),
         lambda: print("\n".join(steps_lines(steps, terminal_width()))),
         lambda: steps_page(steps),
+    )
+    show_view(view, out, as_json)
+
+
+def forward(
+    model: Run = None,
+    text: Text = None,
+    target: Target = None,
+    query: Annotated[
+        int | None,
+        typer.Option(min=1, help="The token whose numbers are shown, counted from 1; default: the last, or the mask."),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option(min=1, max=9, help="Levels of the tree to print or draw; pages and .json files have all.")
+    ] = 3,
+    out: FormFile = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the whole pass of one sentence, from tokens to logits.
+
+    Every layer with its shape, its norm and its first numbers, and at the end the most probable tokens. Without a
+    model, a GPT of width 4 that has just learnt two sentences; with one, a Transformer translator, GPT or BERT. On an
+    .html page every block opens and closes.
+    """
+    check_out(out, overwrite, has_page=True)
+    from regard.seeing.lessons.forward import example_pass, forward_pass
+    from regard.viewing.forward import draw_forward, forward_lines, forward_page, forward_to_json
+
+    if model is None:
+        _refuse_options("forward", text=text, target=target)
+        followed = example_pass(query)
+    else:
+        sentence = _sentence(text)
+        followed = forward_pass(_load(model), sentence, target, query)
+    view = View(
+        lambda: forward_to_json(followed),
+        lambda path: draw_forward(followed, path, depth),
+        lambda: print("\n".join(forward_lines(followed, depth))),
+        lambda: forward_page(followed),
     )
     show_view(view, out, as_json)
 
@@ -73,8 +113,8 @@ def _sentence(text: str | None) -> str:
     return text
 
 
-def _refuse_options(**options: Any) -> None:
+def _refuse_options(lesson: str, **options: Any) -> None:
     """Refuse options of a trained model where there is none."""
     for name, value in options.items():
         if value is not None:
-            raise Fault(f"--{name} needs a model; name its folder, as in `regard show attention runs/demo --text …`.")
+            raise Fault(f"--{name} needs a model; name its folder, as in `regard show {lesson} runs/demo --text …`.")

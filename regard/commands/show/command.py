@@ -7,7 +7,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.commands.show import measured, transformer
-from regard.commands.show.attention import attention
+from regard.commands.show.attention import attention, forward
 from regard.commands.show.tables import lesson_view
 from regard.commands.show.view import (
     AsJson,
@@ -44,6 +44,7 @@ app = typer.Typer(
 )
 
 app.command("attention")(attention)
+app.command("forward")(forward)
 app.command("embedding")(transformer.embedding)
 app.command("feed-forward")(transformer.feed_forward)
 app.command("permutation")(transformer.permutation)

@@ -86,9 +86,9 @@ def _pass_translator(model: Any, network: Transformer, text: str, target: str | 
     sides = _tokens(task.sides(task.read([text]), [written], text))
     with watching(network, parts=PARTS) as gazes, recorded_calls(network) as calls:
         memory = network.read(batch.source, batch.source_lengths)
-        states, _ = network.write(batch.target, memory, network.begin(memory))
+        states, _ = network.write(batch.inputs, memory, network.begin(memory))
     logits = network.logits(states)[0]
-    embedded = {side: _placed(calls, f"{side}_places") for side in ("source", "target")}
+    embedded = {side: placed_embedding(calls, f"{side}_places") for side in ("source", "target")}
     output = tokeniser.decode(written)
     return Pass(text, output, network, sides, embedded, calls, gazes, logits, sides["target"], tokeniser.pieces)
 
@@ -104,7 +104,7 @@ def _pass_gpt(task: Any, network: GPT, text: str) -> Pass:
     with watching(network, parts=PARTS) as gazes, recorded_calls(network) as calls:
         states = network.read(tokens, network.begin(1)).states
     logits = network.logits(states)[0]
-    embedded = {"text": _placed(calls, "places")}
+    embedded = {"text": placed_embedding(calls, "places")}
     return Pass(text, "", network, sides, embedded, calls, gazes, logits, sides["text"], task.tokeniser.pieces)
 
 
@@ -123,7 +123,8 @@ def _pass_bert(task: Any, network: MaskedBert, text: str) -> Pass:
     return Pass(text, "", network, sides, embedded, calls, gazes, logits, sides["source"], task.tokeniser.pieces)
 
 
-def _placed(calls: Sequence[Call], name: str) -> Embedded:
+def placed_embedding(calls: Sequence[Call], name: str) -> Embedded:
+    """Return what enters the first block after the positions are added by the module with this name."""
     call = next(call for outermost in calls for call in outermost if call.name == name)
     assert call.inputs is not None
     assert call.output is not None
