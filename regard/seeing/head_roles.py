@@ -87,7 +87,7 @@ def choose_heads(task: Any, sums: Sums, count: int) -> HeadRoles:
             if attentions:
                 results.append(_result(side, role, attentions, blocks))
     if not results:
-        raise Fault("There is nothing to measure roles on: give at least two sentences with more than one token.")
+        raise Fault("Roles need at least two sentences whose tokens look at each other, and there are none here.")
     return HeadRoles(count, results)
 
 

@@ -56,7 +56,7 @@ def test_words_of_a_role_are_scored_too(trained: Path) -> None:
         (["-o", "roles.png"], "--out needs --roles."),
         (["--roles", "--by", "diagonal"], "--by does not go with --roles."),
         (["--roles", "-o", "roles.gif"], "roles.gif does not end in .png, .svg, .json or .html"),
-        (["--roles", "--most", "1"], "give at least two sentences"),
+        (["--roles", "--most", "1"], "Roles need at least two sentences"),
     ],
 )
 def test_bad_use_has_its_sentence(

@@ -1,12 +1,12 @@
 """Lessons of `regard show` about the parts of a Transformer: embeddings, positions, order and feed-forward nets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show.view import AsJson, Overwrite, View, check_out, show_view
+from regard.commands.show.view import AsJson, Overwrite, View, check_out, refuse_given, show_view
 from regard.console import console_progress, terminal_width
 
 if TYPE_CHECKING:
@@ -120,7 +120,52 @@ def permutation(
     show_view(tables_view(lesson), out, as_json)
 
 
-def show_learnt_positions(model: Path, length: int, out: Path | None, as_json: bool) -> None:
+def positions(
+    context: typer.Context,
+    out: AnyForm = None,
+    kind: Annotated[
+        Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
+    ] = "all",
+    length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
+    width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
+    heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
+    model: Annotated[
+        Path | None, typer.Option(help="A model with learnt positions, to compare with sinusoids.")
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw position encodings: sinusoidal, rotary and ALiBi.
+
+    With --model, the learnt positions of a trained model are shown next to sinusoids of the same width: the cosine of
+    each pair of places, and its mean by distance.
+    """
+    check_out(out, overwrite, has_page=True)
+    if model is not None:
+        refuse_given(context, {"model", "length"}, "is for computed encodings; omit it with --model.")
+        _show_learnt_positions(model, length, out, as_json)
+        return
+    if out is None and not as_json:
+        raise Fault(
+            "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
+        )
+    if width % 2:
+        raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
+    from regard.seeing.lessons.positions import encodings
+    from regard.viewing.positions import draw_positions, positions_page
+
+    encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
+    tables = {name: table.tolist() for name, table in encodings_by_name.items()}
+    view = View(
+        lambda: tables,
+        lambda path: draw_positions(encodings_by_name, path),
+        lambda: None,
+        lambda: positions_page(encodings_by_name),
+    )
+    show_view(view, out, as_json)
+
+
+def _show_learnt_positions(model: Path, length: int, out: Path | None, as_json: bool) -> None:
     """Show the learnt positions of a trained model next to sinusoids."""
     from regard.model import load
     from regard.seeing.lessons.positions import learnt_lesson

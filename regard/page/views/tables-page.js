@@ -2,7 +2,7 @@
 
 import { byId, element, section } from "../parts/common.js";
 import { enclosed, openPlainPage } from "../parts/opening.js";
-import { brushOf } from "../parts/raster.js";
+import { brushOf, pageColour } from "../parts/raster.js";
 import { decimal, say } from "../parts/texts.js";
 
 /**
@@ -45,10 +45,6 @@ function numberTable(table) {
 const ends = (names, way) =>
   element("div", { class: `ends ${way}` }, element("span", {}, names[0]), element("span", {}, names[names.length - 1]));
 
-/** @type {(name: string) => number[]} */
-const colourOf = (name) =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim().split(" ").map(Number);
-
 /**
  * A large table, a pixel for each number, with the names of its first and last rows and columns.
  * @type {(table: NumberTable, title: string) => HTMLElement}
@@ -57,7 +53,7 @@ function field({ rows, columns, values, most, isSigned }, title) {
   const canvas = element("canvas", { width: columns.length, height: rows.length, role: "img", "aria-label": title });
   const paint = () => {
     const picture = new ImageData(columns.length, rows.length);
-    const [below, above] = [colourOf("--out"), colourOf(isSigned ? "--in" : "--out")];
+    const [below, above] = [pageColour("--out"), pageColour(isSigned ? "--in" : "--out")];
     values.forEach((value, place) => {
       picture.data.set([...(value < 0 ? below : above), (255 * Math.abs(value)) / most], place * 4);
     });

@@ -38,7 +38,7 @@ def embedding_example(vocabulary: int, width: int) -> TableLesson:
     logits = U @ vector
     chances = np.exp(SCORES) / np.exp(SCORES).sum()
     results = [f"word {number}" for number in range(1, len(SCORES) + 1)]
-    tables = [
+    tables: list[NumberTable | WordTable] = [
         NumberTable(f"The one-hot vector of word {WORD}", ["onehot"], words, one_hot[None], digits=0),
         NumberTable("W: a column for each word", places, words, W, picked, digits=1),
         NumberTable("W · onehot = x", ["x"], places, vector[None], digits=1),

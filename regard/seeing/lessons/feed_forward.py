@@ -101,6 +101,8 @@ def feed_forward_lesson(model: Any, texts: Sequence[str], layer: int | None, cho
         "Switched on by: the largest activations among the tokens read. Promotes: the largest products of the unit's "
         "column of W₂ with the output matrix; the norm before that matrix is left out."
     )
+    if block.side == "source":
+        caption += " An encoder reaches that matrix only through the decoder, so what its units promote is a hint."
     columns = ["unit", "switched on by", "promotes"]
     table = WordTable(f"{block.name}, {len(units)} of {activations.shape[1]} units, {count}", columns, rows, caption)
     tables: list[NumberTable | WordTable] = [table]

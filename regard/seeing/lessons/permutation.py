@@ -138,6 +138,7 @@ def _reader(model: Loaded) -> Callable[[Any, list[int]], np.ndarray]:
     """Return a function from a network and tokens to their last states (token, width)."""
     task = model.task
     network = getattr(task, "model", None)
+    marks: tuple[list[int], list[int]]
     if isinstance(network, Transformer):
         longest, marks = network.options.longest, ([], [task.source.end])
     elif isinstance(network, GPT):

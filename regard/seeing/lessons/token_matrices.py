@@ -1,6 +1,7 @@
 """The two matrices of a trained model between tokens and vectors: the embedding and the output matrix."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -41,11 +42,14 @@ def token_matrices(model: Loaded) -> TokenMatrices:
         scale = embedding.shape[1] ** 0.5
         return TokenMatrices(embedding, output, bias, scale, task.source, task.target)
     if isinstance(task, GradientLanguage):
-        network = task.model
-        is_recurrent = isinstance(network, RecurrentLanguage)
-        embedding, bias = (network.embeddings, network.bias) if is_recurrent else (network.embedding.weight, None)
-        return TokenMatrices(embedding, network.output_vectors, bias, 1.0, task.tokeniser, task.tokeniser)
+        return _of_language(task.model, task.tokeniser)
     if isinstance(task, MaskedTokens):
         tokens = task.model.reader.tokens
         return TokenMatrices(tokens, tokens, task.model.bias, 1.0, task.tokeniser, task.tokeniser)
     raise Fault(f"This {model.recipe.family} writes no tokens; give a translator, a language model or a BERT.")
+
+
+def _of_language(network: Any, tokeniser: Tokeniser) -> TokenMatrices:
+    is_recurrent = isinstance(network, RecurrentLanguage)
+    embedding, bias = (network.embeddings, network.bias) if is_recurrent else (network.embedding.weight, None)
+    return TokenMatrices(embedding, network.output_vectors, bias, 1.0, tokeniser, tokeniser)

@@ -85,6 +85,7 @@ def test_the_lesson_shows_the_units_asked_for(model: Any) -> None:
     assert isinstance(alone, WordTable)
     assert [row[0] for row in alone.rows] == ["8"]
     assert "2 texts" in alone.title
+    assert ("only through the decoder" in table.caption, "only through the decoder" in alone.caption) == (True, False)
 
 
 def test_what_it_refuses(model: Any, tmp_path: Path) -> None:
