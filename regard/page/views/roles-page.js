@@ -46,7 +46,8 @@ function headRow(roles, head) {
     const made = cell(role, found.strongest);
     const values = { strongest: shown(role, found.strongest), weight: shown(role, found.mean_weight) };
     made.title = say("roles.mean", { head: nameOf(head), ...values });
-    if (nameOf(role.best) === nameOf(head)) made.setAttribute("aria-current", role.beats_position ? "true" : "location");
+    const isBest = nameOf(role.best) === nameOf(head);
+    if (isBest) made.setAttribute("aria-current", role.beats_position ? "true" : "location");
     return made;
   });
   return element("tr", {}, element("th", { scope: "row" }, nameOf(head)), ...cells);
@@ -54,7 +55,10 @@ function headRow(roles, head) {
 
 /** @type {(roles: Role[]) => HTMLElement} */
 function tableOf(roles) {
-  const names = roles.map(({ role }) => (isSaid(`roles.names.${role}`) ? say(`roles.names.${role}`) : role));
+  const names = roles.map(({ role }) => {
+    const name = role.replaceAll(" ", "_");
+    return isSaid(`role_names.${name}`) ? say(`role_names.${name}`) : role;
+  });
   const titles = [say("roles.head"), ...names].map((name) => element("th", { scope: "col" }, name));
   const heads = [...new Map(roles.flatMap(({ heads }) => heads).map((head) => [nameOf(head), head])).values()];
   const alone = roles.map((role) => {
