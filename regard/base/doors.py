@@ -237,7 +237,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Stream:
-    """How to process an item while sending its events, and the record of the last event."""
+    """The way to process an item while sending its events, and the record of the last event."""
 
     work: Callable[[Question[Any], Tell], Any]  # returns the result of the only item
     done: type[DoorAnswer]
