@@ -11,7 +11,7 @@ from regard.attention.roles import RoleSums, distance_sums, is_causal, role_sums
 from regard.attention.watch import Gaze, numbered_blocks, watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
-from regard.seeing.head_reports import refuse_headless
+from regard.seeing.head_reports import refuse_headless, with_extents
 from regard.viewing.roles import HeadRole, HeadRoles, RoleHead
 
 # Offsets of the roles that position alone decides, and names of the links of `linked_pairs`, in the order shown.
@@ -43,9 +43,9 @@ def batch_roles(task: Any, batches: Iterable[Any], progress: Progress = silent) 
         with watching(task.model) as gazes:
             task.measure(batch)
         extents = task.extents(batch)
-        for gaze in gazes:
-            halves = torch.arange(rows, rows + len(gaze.weights)) % 2
-            add_sums(sums, gaze, position_sums(gaze, extents, halves))
+        for gaze, first, lengths in with_extents(gazes, extents):
+            halves = torch.arange(rows + first, rows + first + len(gaze.weights)) % 2
+            add_sums(sums, gaze, position_sums(gaze, lengths, halves))
         rows += len(next(iter(extents.values())))
         progress("watching", number, None)
     return choose_heads(task, sums, rows)

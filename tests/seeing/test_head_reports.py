@@ -81,6 +81,21 @@ def test_roles_by_position_need_no_links() -> None:
     assert roles["long range"].alone == pytest.approx((0 + 1 / 2 + 1) / 3)
 
 
+class Piecewise(Toy):
+    """It measures a batch one row at a time."""
+
+    def measure(self, batch: Tensor) -> dict[str, Any]:
+        for row in batch.split(1):
+            self.model(row)
+        return {}
+
+
+def test_a_batch_that_is_measured_in_pieces_counts_like_a_whole_one() -> None:
+    weights = torch.stack([torch.eye(3).flip(0), torch.full((3, 3), 1 / 3)])[:, None]
+    assert inspect_batches(Piecewise(), [weights]) == inspect_batches(Toy(), [weights])
+    assert batch_roles(Piecewise(), [weights]) == batch_roles(Toy(), [weights])
+
+
 def test_a_graph_and_a_single_sentence_have_no_roles() -> None:
     with pytest.raises(Fault, match="Roles need at least two sentences whose tokens look at each other"):
         batch_roles(Toy("edges"), [torch.tensor([[[0.5, 0.5, 1.0]]])] * 2)

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(
-    add_completion=False, help="Draw lessons: gradients, gates, attention, costs, decoding, losses and others."
-)
-
+app = typer.Typer(add_completion=False, help="Draw lessons: attention, costs, decoding, gradients, gates and others.")
 app.command("attention")(attention)
 app.command("forward")(forward)
 app.command("embedding")(transformer.embedding)

@@ -38,16 +38,13 @@ def cost(
     if model is not None and (heads or depth):
         raise Fault("--heads and --depth are for attention without a model; omit them with a model folder.")
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # before torch loads: its profiler writes to standard error
-    import torch
-
     from regard.model import load
-    from regard.seeing.lessons.cost import Sizes, cost_lesson, doubled, measure_costs, sizes_of
+    from regard.seeing.lessons.cost import Sizes, cost_lesson, doubled, measure_costs, own_device, sizes_of
     from regard.viewing.lesson_page import LessonTable
     from regard.viewing.lessons import draw_lesson, lesson_to_json
 
     sizes = Sizes(heads or 4, depth or 64) if model is None else sizes_of(load(model))
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    name = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
+    device, name = own_device()
     costs = measure_costs(doubled(longest), sizes, device)
     lesson = cost_lesson(costs, sizes, name)
     columns = ["context", "scores of a head", "plain, MB", "fused, MB", "plain, ms", "fused, ms"]

@@ -45,6 +45,13 @@ class Cost:
         return self.context**2
 
 
+def own_device() -> tuple[torch.device, str]:
+    """Return the device to measure on, a GPU if there is one, and its name."""
+    if torch.cuda.is_available():
+        return torch.device("cuda"), torch.cuda.get_device_name()
+    return torch.device("cpu"), "CPU"
+
+
 def sizes_of(model: Loaded) -> Sizes:
     """Return the sizes of a model's attention; refuse a model without heads."""
     looks = [part for part in model.task.modules() if isinstance(part, MultiHead)] if _is_network(model) else []

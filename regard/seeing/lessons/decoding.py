@@ -14,7 +14,7 @@ from regard.decoding.following import log_probabilities_after
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.sampling import sample
 from regard.loading import Loaded
-from regard.states import State
+from regard.protocols import State
 from regard.viewing.decoding import Decoding, Way
 
 PROMPT = "outside shines the"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -142,7 +142,7 @@ def _exact_loss(model: "Loaded | Translator", text: str) -> tuple[nn.Module, Cal
         return exact, lambda: exact.loss(batch).total / batch.count
     if isinstance(model.task, Translation):
         check_length(model.task, text, 0)
-        written = model.search_tokens(text)
+        written = cast("Translator", model).search_tokens(text)
         translation = deepcopy(model.task).double().cpu().eval()
         forced = force_batch(translation, [text], [written])
         return translation, lambda: -forced_token_scores(translation, forced)[0].mean()

@@ -118,7 +118,7 @@ def jacobians_lesson(experiment: Experiment) -> MixedLesson:
 def trained_jacobians_lesson(model: Loaded, text: str) -> MixedLesson:
     """Return the eigenvalues in every layer and direction of a trained recurrent model over one sentence."""
     reading = read(model, text, NEEDED)
-    panels = []
+    panels: list[PlanePanel] = []
     for number, layer in enumerate(reading.layers, 1):
         for backward in (False, True)[: 1 + layer.module.bidirectional]:
             direction = ", backward" if backward else ", forward" if layer.module.bidirectional else ""
