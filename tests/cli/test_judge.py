@@ -14,6 +14,7 @@ import pytest
 from sound_files import tone
 from toys import open_trained_toy
 
+import regard
 from regard.cli import main
 from regard.commands.judge.gathering import JudgeRequest, gather
 from regard.data.sounds.files import sound_file
@@ -135,6 +136,35 @@ def test_drawings_are_vector_images(tmp_path: Path, files: Path, capsys: pytest.
     )
 
 
+def test_captions_are_judged_by_their_pictures_against_a_person(tmp_path: Path, files: Path) -> None:
+    folder = open_trained_toy("video captioner", tmp_path).folder.folder
+    found = gather(JudgeRequest(str(folder), "reference", count=2))
+    assert (len(found.items), found.person) == (2, "b")
+    for item in found.items:
+        assert item.source is not None
+        assert item.source.content.startswith(b"\x89PNG")
+    captions = regard.load(folder).caption([item.name for item in found.items], attention=False)
+    assert [item.a.text for item in found.items] == [caption.text for caption in captions]
+    assert all(len(item.b.text.split()) > 3 for item in found.items)
+
+
+def test_sounds_of_a_model_are_judged_by_their_text(
+    tmp_path: Path, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = open_trained_toy("tacotron", tmp_path).folder.folder
+    Path("letters.txt").write_text("ab\nc\n", encoding="utf-8")
+    Path("said").mkdir()
+    for number in (1, 2):
+        Path(f"said/{number}.wav").write_bytes(sound_file(tone(100, 0.1, 4000), 4000))
+    found = gather(JudgeRequest(str(folder), "said", Path("letters.txt"), person="b"))
+    assert [item.source and item.source.text for item in found.items] == ["ab", "c"]
+    assert all(item.a.media == "audio/wav" and item.a.content.startswith(b"RIFF") for item in found.items)
+    assert f"{folder} reads texts, but the sources are sounds." in refused(
+        capsys, str(folder), "letters.txt", "--source", "said"
+    )
+    assert f"{folder} is a tacotron; give what it reads with --source." in refused(capsys, str(folder), "reference")
+
+
 def test_a_model_that_gives_something_else_is_refused(tmp_path: Path, files: Path, capsys: Any) -> None:
     folder = open_trained_toy("gat", tmp_path).folder.folder
     told = refused(capsys, str(folder), "model.pt", "--source", "source.en")
@@ -203,7 +233,7 @@ def test_the_command_serves_the_page_until_it_is_stopped(files: Path, capsys: py
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=files) as process:
         try:
             assert process.stderr is not None
-            assert process.stderr.readline() == "2 of 3 items have the same output on both sides.\n"
+            assert process.stderr.readline() == "Both sides have the same output for 2 of 3 items.\n"
             found = re.fullmatch(
                 r"regard: 3 to judge at (http://127\.0\.0\.1:\d+/)([\w-]{22})/\n", process.stderr.readline()
             )

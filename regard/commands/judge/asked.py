@@ -132,7 +132,8 @@ def _pairs(model: Any, folder: Path, split: str, count: int | None) -> SplitItem
     pairs = from_split(model, folder, split).pairs
     places = choose_places(len(pairs), count)
     names = [str(place + 1) for place in places]
-    return SplitItems(names, *([Shown(pairs[place][side]) for place in places] for side in (0, 1)))
+    sources, references = ([Shown(pairs[place][side]) for place in places] for side in (0, 1))
+    return SplitItems(names, sources, references)
 
 
 def _captions(model: Any, folder: Path, split: str, count: int | None) -> SplitItems:
@@ -151,5 +152,5 @@ def _picture(pixels: Any, name: str, folder: Path) -> Shown:
     from regard.viewing.drawings import sheet_png
 
     if pixels is None:
-        raise Fault(f"The picture {name} of {folder} is not on this machine, only its features; give --source.")
+        raise Fault(f"Of the picture {name} of {folder}, only its features are here; give a folder with --source.")
     return Shown(content=sheet_png([[(pixels * 255).round().astype("uint8")]]), media="image/png")

@@ -7,6 +7,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
+from regard.base.files import refuse_missing_folder
 from regard.console import print_json, remark, say_table
 
 if TYPE_CHECKING:
@@ -62,14 +63,16 @@ def command(
         raise Fault("Name two outputs to compare, A and B, or a file of votes with --report.")
     from regard.commands.judge.gathering import JudgeRequest, gather
 
+    place = votes or Path("votes.jsonl")
+    refuse_missing_folder(place)  # before any model is asked
     side: Literal["a", "b"] | None = None if person is None else "a" if person == "A" else "b"
     question: Literal["better", "person"] = "person" if turing else "better"
     comparison = gather(JudgeRequest(a, b, source, split, side, question, count))
-    if same := sum(item.a == item.b for item in comparison.items):
-        remark(f"{same:,} of {quantity(len(comparison.items), 'item')} have the same output on both sides.")
     from regard.serving.judging.votes import VotesFile
 
-    file = VotesFile(votes or Path("votes.jsonl"), comparison)
+    file = VotesFile(place, comparison)
+    if same := sum(item.a == item.b for item in comparison.items):
+        remark(f"Both sides have the same output for {same:,} of {quantity(len(comparison.items), 'item')}.")
     _serve(comparison, file, port)
 
 

@@ -1,5 +1,6 @@
 """Gather what is to be judged: two sides, each from files, a model or the references of a split."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,23 +116,23 @@ def _items_of_split(request: JudgeRequest, models: "dict[str, Model]", given: di
     outputs = {REFERENCE: list(split.references)}
     for name, model in models.items():
         knows_names = model.recipe.data == models[owner].recipe.data
-        outputs[name] = _ask(name, model, list(split.sources), list(split.pictures or []) if knows_names else [])
-    return _paired(request, split.names, list(split.sources), outputs)
+        outputs[name] = _ask(name, model, split.sources, split.pictures if knows_names else None)
+    return _paired(request, split.names, split.sources, outputs)
 
 
 def _ask(
-    name: str, model: "Model", sources: list[Shown | None] | list[Shown], pictures: list[str] | None = None
+    name: str, model: "Model", sources: Sequence[Shown | None], pictures: Sequence[str] | None = None
 ) -> list[Shown]:
     from regard.commands.judge.asked import outputs_of
 
     remark(f"Asking {name} for {len(sources):,} outputs.")
-    return outputs_of(model, Path(name), sources, pictures or None)
+    return outputs_of(model, Path(name), sources, pictures)
 
 
 def _paired(
     request: JudgeRequest,
-    names: "list[str] | tuple[str, ...]",
-    sources: "list[Shown | None] | list[Shown]",
+    names: Sequence[str],
+    sources: Sequence[Shown | None],
     outputs: dict[str, list[Shown]],
 ) -> list[Item]:
     a, b = (outputs[name] for name in request.sides)
