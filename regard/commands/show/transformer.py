@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show.view import AsJson, Overwrite, View, check_out, refuse_given, show_view
+from regard.commands.show.view import AsJson, LessonFile, Overwrite, View, check_out, refuse_given, show_view
 from regard.console import console_progress, terminal_width
 
 if TYPE_CHECKING:
     from regard.loading import Loaded
     from regard.viewing.tables import TableLesson
 
-AnyForm = Annotated[
-    Path | None,
-    typer.Option("-o", "--out", help="A .png, .svg, .json or .html file; otherwise print to the terminal."),
-]
 _OWN_TEXTS = 50  # texts of a model's own data that are read
 _Trained = Annotated[Path | None, typer.Argument(help="A model folder; without one, a small example.")]
 
@@ -24,7 +20,7 @@ _Trained = Annotated[Path | None, typer.Argument(help="A model folder; without o
 def embedding(
     model: _Trained = None,
     text: Annotated[str | None, typer.Option(help="Text whose tokens are looked up in the model.")] = None,
-    out: AnyForm = None,
+    out: LessonFile = None,
     vocabulary: Annotated[
         int, typer.Option(min=1, help="Number of tokens in the table of sizes, without a model.")
     ] = 10_000,
@@ -57,7 +53,7 @@ def feed_forward(
         list[str] | None,
         typer.Option(help="A text to read; may be repeated. By default texts of the model's own data."),
     ] = None,
-    out: AnyForm = None,
+    out: LessonFile = None,
     layer: Annotated[
         int | None,
         typer.Option(min=1, help="The block, counted from 1, a decoder's after its encoder's; the last by default."),
@@ -94,7 +90,7 @@ def permutation(
     model: Annotated[
         Path | None, typer.Option(help="A trained Transformer, GPT or BERT to use instead of the small example.")
     ] = None,
-    out: AnyForm = None,
+    out: LessonFile = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words' vectors in the example.")] = 1,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -122,7 +118,7 @@ def permutation(
 
 def positions(
     context: typer.Context,
-    out: AnyForm = None,
+    out: LessonFile = None,
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
